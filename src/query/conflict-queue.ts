@@ -1,11 +1,15 @@
-// Writes that nobody began a transaction for: run again when another commit was faster, one after the other so that all come through.
+// Retries writes outside of explicit transactions that lost a conflict. The first attempt runs at
+// once; retries run one after another, so that every one of them gets through.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 
-/** How often a write is tried: each time it lost against one that was new. */
+/**
+ * Attempts per write, the first one included. Every retry can lose only to a commit newer than its
+ * own snapshot.
+ */
 const ATTEMPTS = 20;
-/** How long it waits for the commit that it lost against. */
+/** Milliseconds that a retry waits for the commit it lost against to become visible. */
 const WAIT_MS = 5000;
 
 export class ConflictQueue {
@@ -16,7 +20,10 @@ export class ConflictQueue {
     this.#database = database;
   }
 
-  /** `write` begins, stages and commits anew each time it is called. Throws what it throws, `conflict` when it loses again and again. */
+  /**
+   * `write` begins, stages and commits a new transaction on each call. Throws what `write` throws;
+   * `conflict` only after `ATTEMPTS` attempts.
+   */
   async run<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
@@ -30,7 +37,8 @@ export class ConflictQueue {
 
   async #again<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 2; ; attempt++) {
-      // A commit on its way to the disk has won already, and is not seen yet.
+      // The winning commit may still be on its way to disk; until it is visible, a retry would lose
+      // to it again.
       await this.#database.whenVisible(this.#database.headLsn, WAIT_MS);
       try {
         return await write();

@@ -45,7 +45,10 @@ export type DefineNode = Extract<
 const TABLE_COLUMNS = ['name', 'member_tables', ...OPTION_FIELDS, 'row_count', 'columns', 'created_at', 'primary'];
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
-/** Throws (rejects) what the engine does, with its place: `table_exists`, `table_not_found`, `column_exists`, `primary_table`, ... */
+/**
+ * Rejects with the engine's errors, with line and column added: `table_exists`, `table_not_found`,
+ * `column_exists`, `primary_table`, ...
+ */
 export function runDefinition(
   node: DefineNode,
   text: string,
@@ -70,10 +73,13 @@ export function runDefinition(
   }
 }
 
-/** The row that a definition answers: the one that stands in its frame, where one does. */
+/**
+ * The row that a definition answers with. With `attach` it is captured when the engine logs the
+ * change, so that the answer equals the one stored in the log frame.
+ */
 class AnsweredRow<T extends object> {
   row: object | undefined;
-  /** For the engine. */
+  /** Passed to the engine; undefined if the caller gave none. */
   readonly attach: Attach<T> | undefined;
 
   constructor(attach: Attach<object> | undefined, rowOf: (outcome: T) => object) {
@@ -108,7 +114,7 @@ async function createTable(
   }
 }
 
-/** What the engine does not take of a new table; undefined: no name. */
+/** The name in the statement that the engine refused; undefined: the fault is not a name. */
 function wrongName(node: CreateTableNode, error: unknown): Span | undefined {
   if (isError(error, 'table_exists')) return node.table;
   if (isError(error, 'column_exists')) {
@@ -155,7 +161,7 @@ async function alterTable(
   return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
 }
 
-/** What the engine looks at when the rest is bound. */
+/** The name that the engine may still refuse after binding. */
 function newName(action: AlterNode): Span {
   if (action.kind === 'dropColumn') return action.column;
   return action.kind === 'addColumn' ? action.column.name : action.to;
@@ -191,7 +197,7 @@ function scopeOf(table: Table, text: string): Scope {
   return new Scope({ text, patterns: [{ alias: table.name, table, members: undefined }], parameters: {} });
 }
 
-/** A column that the table was given by its users. */
+/** Name of a user-defined column; throws for built-in columns. */
 function ownColumn(column: NameNode, done: string, table: Table, text: string): string {
   const scope = scopeOf(table, text);
   const field = scope.findField(0, column.name);
@@ -254,7 +260,10 @@ function bindIndex(node: IndexNode, text: string, database: Database): Table {
   return table;
 }
 
-/** Binds what the statement names. Throws `table_not_found`, `unknown_column`, `invalid_statement`; changes nothing. */
+/**
+ * Binds the names in the statement. Throws `table_not_found`, `unknown_column`,
+ * `invalid_statement`; changes nothing.
+ */
 export function bindDefinition(
   node: DefineNode,
   text: string,
@@ -300,7 +309,7 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
   return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
 }
 
-/** Rows of SHOW TABLES that are made at once: under a millisecond. */
+/** Rows of SHOW TABLES made at once: under a millisecond. */
 const PAGE_TABLES = 256;
 
 function* tablePages(tables: readonly Table[]): Generator<readonly TableItem[]> {

@@ -1,4 +1,5 @@
-// EXPLAIN of statements that are no MATCH: how UPDATE, DELETE and COPY TO find their rows, and what the others would do.
+// EXPLAIN of statements other than MATCH: how UPDATE, DELETE and COPY TO find their rows, and what
+// the others would do.
 
 import type { Database } from '../engine/index.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
@@ -13,7 +14,10 @@ import { addNeeds, noNeeds } from './planner/patterns-of.ts';
 import { indexTypeOf, type ScanPlan } from './planner/plan.ts';
 import { type Estimator, planMatch, planScan } from './planner/planner.ts';
 
-/** The row of EXPLAIN (contract section 4). Throws what the statement itself would for its names and types; changes nothing. */
+/**
+ * The row of EXPLAIN (contract section 4). Throws the errors of names and types that the statement
+ * itself would throw; changes nothing.
+ */
 export function describePlanless(
   statement: Statement,
   text: string,
@@ -75,7 +79,7 @@ function plainRow(plan: PlanNode, estimatedRows: number): Record<string, unknown
   };
 }
 
-/** How the rows are found that go into the file. */
+/** Shows how the rows to be exported are found. */
 function describeCopyTo(
   { source }: CopyToNode,
   text: string,

@@ -1,4 +1,5 @@
-// Statements for a program that embeds the database: a text in, rows out, while signals, timers and other work get their turns.
+// Statements for a program that embeds the database: text in, rows out, yielding the event loop to
+// signals, timers and other work.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
@@ -13,24 +14,29 @@ import { Statements } from './statements.ts';
 
 export interface EmbeddedOptions {
   database: Database;
-  /** Shares the event loop with other long work of the thread; default the database's. */
+  /**
+   * Shares the event loop with other long work of the thread; defaults to the database's scheduler.
+   */
   scheduler?: Scheduler | undefined;
-  /** Absolute; COPY reads and writes files below it. Left out: COPY is refused. */
+  /** Absolute path; COPY reads and writes files below it. If absent, COPY is refused. */
   copyRoot?: string | undefined;
-  /** A transaction that nothing happens in for so long is rolled back; default 30. */
+  /** Idle seconds after which a transaction is rolled back; default 30. */
   transactionIdleSeconds?: number | undefined;
 }
 
 export interface StatementOptions {
-  /** Stops the statement, which rejects with the reason of the signal. */
+  /** Aborts the statement, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Statements between BEGIN and COMMIT share a session; default one for the whole program. */
+  /** Statements between BEGIN and COMMIT share a session; by default the whole program has one. */
   session?: string | undefined;
-  /** How times are given, also inside of edges: default `epoch`, seconds; `iso`: texts such as 2024-05-02T10:00:00Z. */
+  /**
+   * Format of times, including those inside edges: `epoch` (default): seconds; `iso`: texts such as
+   * 2024-05-02T10:00:00Z.
+   */
   times?: 'epoch' | 'iso' | undefined;
 }
 
-/** A row by the names of the columns. */
+/** A row, keyed by column name. */
 export type StatementRow = Readonly<Record<string, Value>>;
 
 export interface StatementAnswer {
@@ -38,25 +44,25 @@ export interface StatementAnswer {
   /** Types of the columns, in the same order. */
   columnTypes: readonly ResultType[];
   rows: StatementRow[];
-  /** What was read; null when nothing was searched. */
+  /** Figures of the search; null if nothing was searched. */
   plan: QueryPlanFigures | null;
 }
 
-/** A statement that has begun; the rows come while its batches are taken. */
+/** A statement that has begun; its rows are produced as the batches are taken. */
 export interface RunningStatement {
   readonly columns: readonly string[];
   /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** Iterating throws what stops the statement half way. */
+  /** Iterating rejects with the error that stops the statement midway. */
   readonly batches: AsyncGenerator<readonly StatementRow[], void, undefined>;
-  /** Known when all batches were taken. */
+  /** Complete only after all batches were taken. */
   plan(): QueryPlanFigures | null;
 }
 
 /** Values of the `$names`: numbers, texts, booleans, nulls and lists of these. */
 export type StatementParameters = Readonly<Record<string, unknown>>;
 
-/** A statement that is done by then needs no turn of its own. */
+/** Milliseconds for which a statement runs directly, before it takes turns with other work. */
 const SHORT_MS = 5;
 const TRANSACTION_IDLE_SECONDS = 30;
 const SESSION = 'program';
@@ -79,7 +85,10 @@ export class EmbeddedStatements {
     });
   }
 
-  /** All rows at once. Rejects with a HedgerowError that says what is wrong with the statement; a write is durable when it resolves. */
+  /**
+   * Collects all rows. Rejects with a HedgerowError that describes the fault in the statement; a
+   * write is durable when the promise resolves.
+   */
   async run(
     statement: string,
     parameters: StatementParameters = {},
@@ -91,7 +100,7 @@ export class EmbeddedStatements {
     return { columns, columnTypes, rows, plan: plan() };
   }
 
-  /** The rows one by one, however many there are; leaving the loop ends the statement. */
+  /** Yields the rows one by one, for results of any size; leaving the loop ends the statement. */
   async *rows(
     statement: string,
     parameters: StatementParameters = {},
@@ -101,7 +110,10 @@ export class EmbeddedStatements {
     for await (const batch of batches) yield* batch;
   }
 
-  /** Its batches must be taken to the end or be returned: the statement holds its snapshot until then. */
+  /**
+   * Starts a statement. Its batches must be taken to the end or returned: the statement holds its
+   * snapshot until then.
+   */
   async begin(
     statement: string,
     parameters: StatementParameters = {},
@@ -115,13 +127,16 @@ export class EmbeddedStatements {
     return { columns, columnTypes, batches: batchesOf(result, slices, times === 'iso'), plan: () => result.plan() };
   }
 
-  /** Rolls back what is open. Before the database is closed. */
+  /** Rolls back open transactions. Call it before the database is closed. */
   close(): void {
     this.#statements.close();
   }
 }
 
-/** A program may change its lists later, and what is found out about a list is kept. */
+/**
+ * Copies list parameters: the program may change its arrays later, and facts about a list are
+ * cached by identity.
+ */
 function copyOf(parameters: StatementParameters): StatementParameters {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, Array.isArray(value) ? value.slice() : value]),
@@ -138,7 +153,7 @@ async function* batchesOf(
   const cell = (value: Value, place: number): Value => written[place]?.(value) ?? value;
   const beganMs = performance.now();
   let next: ReturnType<typeof steps.next>;
-  /** False: there are rows, or it is over. */
+  /** True: nothing to yield yet. False: a chunk is ready, or the statement has ended. */
   const step = (): boolean => {
     next = steps.next();
     return next.done !== true && next.value === null;
@@ -160,7 +175,9 @@ async function* batchesOf(
   }
 }
 
-/** Runs steps in turns with other long work; rejects with the reason of the signal. */
+/**
+ * Runs steps interleaved with other long work; rejects with the signal's reason once it is aborted.
+ */
 function untilAborted(scheduler: Scheduler, signal: AbortSignal | undefined): RunSteps {
   return (step) =>
     scheduler.run(() => {

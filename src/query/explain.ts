@@ -1,19 +1,22 @@
-// Shows a plan: the row of EXPLAIN, and with figures that of ANALYZE.
+// Renders a plan as the row of EXPLAIN and, with measured figures, that of ANALYZE.
 
 import type { BoundPattern, Value } from './binder/bound.ts';
 import type { OperatorFigures } from './executor/context.ts';
 import { type AccessPath, indexTypeOf, type JoinPlan, type MatchPlan, type ScanPlan } from './planner/plan.ts';
 
-/** One operator of a plan, for people and machines. */
+/** One operator of a plan, readable by people and programs. */
 export interface PlanNode {
   readonly operator: string;
   readonly [detail: string]: Value | readonly PlanNode[] | undefined;
 }
 
-/** The row that EXPLAIN answers (contract section 4); with figures also what each operator really did. */
+/**
+ * The row of EXPLAIN (contract section 4); with `figures` it also has what each operator really
+ * did.
+ */
 export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, OperatorFigures>): Record<string, unknown> {
   const { scanned: read, total } = bucketsOf(plan.input);
-  // What stands in the directories is read from no bucket.
+  // A shortcut answers from the segment directories and reads no bucket.
   const scanned = plan.shortcut === undefined ? read : 0;
   const row: Record<string, unknown> = {
     strategy: plan.strategy,
@@ -39,7 +42,7 @@ function estimatedRows(plan: MatchPlan): number {
   return plan.limit === undefined ? left : Math.min(plan.limit, left);
 }
 
-/** Buckets that the scans touch, and those there are, over all patterns. */
+/** Buckets that the scans read, and buckets that exist, over all patterns. */
 export function bucketsOf(plan: ScanPlan | JoinPlan): { scanned: number; total: number } {
   if (plan.op === 'scan') {
     const scanned = plan.paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
@@ -58,7 +61,7 @@ function actual(node: object, figures: Figures): Record<string, number> {
   return { actual_rows: own?.rows ?? 0, elapsed_us: Math.round(own?.elapsedUs ?? 0) };
 }
 
-/** What is done with the rows, from the outside in. */
+/** The operators above the search, outermost first. */
 function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
   const { match, shortcut } = plan;
   const steps: PlanNode[] = [];
@@ -100,7 +103,7 @@ function inputNode(input: ScanPlan | JoinPlan, plan: MatchPlan, figures: Figures
   };
 }
 
-/** The search of one pattern. */
+/** The plan node of one pattern's scan. */
 export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): PlanNode {
   const own = {
     alias: pattern.alias,

@@ -1,4 +1,5 @@
-// The door of the query room: statements run on a database, and the parts of the executor that write their rows.
+// Public interface of the query module: running statements, and the parts of the executor that
+// write their rows.
 
 export type { ParameterValues } from './binder/parameters.ts';
 export {

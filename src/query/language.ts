@@ -1,4 +1,4 @@
-// The door to the statement language alone, for the command: names, limits and parsing, without executor and engine.
+// The statement language without executor and engine, for the command: names, limits and parsing.
 
 export { FUNCTION_NAMES } from './binder/functions.ts';
 export { MAX_STATEMENT_LENGTH } from './limits.ts';

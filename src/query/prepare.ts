@@ -1,4 +1,4 @@
-// Reads a statement once: its tree, its kind, and the role that its kind needs (contract section 4).
+// Parses a statement and determines the role that it needs (contract section 4).
 
 import { tokenizing } from './lexer/lexer.ts';
 import type { Token } from './lexer/token.ts';
@@ -7,19 +7,19 @@ import { readStatement } from './parser/parser.ts';
 
 export type StatementRole = 'readonly' | 'readwrite' | 'admin';
 
-/** What an audit line says of a statement: what it does when it is done. */
+/** What a statement does when it is executed, for the audit log. */
 export type StatementEffect = 'read' | 'write' | 'define' | 'compact' | 'transaction' | 'copy';
 
 export interface Prepared {
   readonly text: string;
   readonly statement: Statement;
-  /** Names of the parameters that stand in it. */
+  /** Names of the parameters used in the text. */
   readonly parameters: readonly string[];
   readonly role: StatementRole;
   readonly effect: StatementEffect;
 }
 
-/** As `prepareText`, for long texts: pauses with null between steps of some ten ms. */
+/** As `prepareText`, for long texts: yields null between steps of about 10 ms. */
 export function* preparing(text: string): Generator<null, Prepared, void> {
   const tokens = yield* tokenizing(text);
   yield null;
@@ -32,7 +32,7 @@ export function prepareText(text: string, tokens?: readonly Token[]): Prepared {
   return { text, statement, parameters, role: roleOf(statement), effect: effectOf(statement) };
 }
 
-/** EXPLAIN never executes, so it only reads; ANALYZE takes its statement's role. */
+/** EXPLAIN never executes, so it only reads; ANALYZE needs the role of its statement. */
 export function roleOf(statement: Statement): StatementRole {
   switch (effectOf(statement)) {
     case 'read':

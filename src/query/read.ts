@@ -1,4 +1,4 @@
-// Runs statements that read: MATCH, EXPLAIN and ANALYZE of one.
+// Runs statements that read: MATCH, and EXPLAIN and ANALYZE of a MATCH.
 
 import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.ts';
 import type { BoundMatch } from './binder/bound.ts';
@@ -17,29 +17,29 @@ import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
 import { type RowFormat, WrittenRead, writtenPath } from './written-read.ts';
 
-/** Tables as one statement sees them. */
+/** The tables as one statement sees them. */
 export interface ReadView {
   readonly lsn: number;
-  /** The table's snapshot; the same one every time. */
+  /** The table's snapshot; the same one on every call. */
   snapshotOf(table: Table): Snapshot;
-  /** What a transaction lays over the table. */
+  /** A transaction's staged writes to the table, if any. */
   overlayOf(table: Table): ScanOverlay | undefined;
   release(): void;
 }
 
 export interface ReadOptions {
-  /** Binds a MATCH. Throws what is wrong with its names and types. */
+  /** Binds a MATCH. Throws the errors of its names and types. */
   readonly bind: (node: MatchNode, text: string) => MatchShape;
   readonly parameters: ParameterValues;
   readonly view: ReadView;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
   readonly memory?: MemoryPool | undefined;
-  /** Bytes that the statement may hold, instead of what the pool allows. */
+  /** Bytes that the statement may hold; overrides the pool's limit. */
   readonly memoryBytes?: number | undefined;
 }
 
-/** The plan of a MATCH with all its estimates. */
+/** The plan of a MATCH with all estimates, for EXPLAIN and ANALYZE. */
 function planOf(node: MatchNode, text: string, { bind, parameters, view }: ReadOptions): MatchPlan {
   const shape = bind(node, text);
   checkTimes(expressionsOf(shape.match), parameters);
@@ -65,7 +65,7 @@ export function runRead(node: MatchNode, text: string, options: ReadOptions): St
   return readOf(planToRun(shape, text, options), shape, text, options, startUs);
 }
 
-/** As `runRead`; where the core can write the rows, their text in that format. */
+/** As `runRead`, but where the core can write the rows itself, returns their text in `format`. */
 export function runWritten(
   node: MatchNode,
   text: string,
@@ -137,7 +137,7 @@ const EXPLAIN_COLUMNS = [
   'plan',
 ];
 
-/** One row; nothing is read. */
+/** Answers one row; reads nothing. */
 export function runExplain(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
   const { lsn } = options.view;
@@ -145,7 +145,10 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
   return rowsResult([explainRow(plan)], EXPLAIN_COLUMNS, lsn);
 }
 
-/** Runs the statement to its end and answers the row of EXPLAIN with what its operators did. */
+/**
+ * Runs the statement to its end and answers the row of EXPLAIN with the measured figures of its
+ * operators.
+ */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
   const context = contextOf(plan.match, text, options, true);
@@ -192,7 +195,7 @@ function contextOf(match: BoundMatch, text: string, options: ReadOptions, measur
   return context;
 }
 
-/** Rows of tables through a view. */
+/** Adapts a view to what the executor reads rows from. */
 export function sourceOf(view: ReadView): RowSource {
   return {
     scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {

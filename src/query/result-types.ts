@@ -1,5 +1,8 @@
-// Types of the columns of an answer, by name: for descriptions of the API too, so that nothing is imported here.
+// Types of result columns, by name. Imports nothing, so that API descriptions can use it too.
 
-/** `TIME`: seconds since 1970. `NODES`: the members of an edge. `EDGE`: a whole row. `LIST`: any other list, or nested value. `NULL`: never anything else. */
+/**
+ * `TIME`: seconds since 1970. `NODES`: the members of an edge. `EDGE`: a whole row. `LIST`: any
+ * other list, or a nested value. `NULL`: always null.
+ */
 export const RESULT_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN', 'TIME', 'NODES', 'EDGE', 'LIST', 'NULL'] as const;
 export type ResultType = (typeof RESULT_TYPES)[number];

@@ -1,4 +1,4 @@
-// What a statement answers: columns, rows in chunks, and the figures of its plan.
+// The result of a statement: columns, rows in chunks, and the figures of its plan.
 
 import { OPTION_FIELDS } from '../model/options.ts';
 import type { Value } from './binder/bound.ts';
@@ -18,31 +18,40 @@ export interface QueryPlanFigures {
   readonly elapsed_us: number;
 }
 
-/** Read `steps` to its end, or `close` it; both let go of what it holds. A second `close` does nothing. */
+/**
+ * Read `steps` to the end or call `close`; either releases what the result holds. A second `close`
+ * does nothing.
+ */
 export interface StatementResult {
   readonly columns: readonly string[];
-  /** Their types, in the same order. */
+  /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** As those, with the items of lists. */
+  /** As `columnTypes`, with the item types of lists. */
   readonly forms: readonly ResultForm[];
-  /** Chunks of rows; null now and then: nothing yet, others may have a turn. */
+  /** Chunks of rows; null means that nothing is ready yet and other work may run. */
   readonly steps: Batches<ResultChunk>;
-  /** After the last step; null when nothing was searched. */
+  /** Call it after the last step; null if nothing was searched. */
   plan(): QueryPlanFigures | null;
   /** Log position the rows reflect. */
   readonly lsn: number;
-  /** Counts bytes of rows that are gathered against the memory of the statement. Throws `query_too_large` or `overloaded`. */
+  /**
+   * Charges the bytes of collected rows to the statement's memory. Throws `query_too_large` or
+   * `overloaded`.
+   */
   readonly charge?: ((bytes: number) => void) | undefined;
-  /** What it wrote is not committed yet: it stands in an open transaction. */
+  /** The statement's writes are staged in an open transaction, not committed. */
   readonly pending?: boolean;
-  /** A row that is yet to come may still fail: what is computed of it may be too large. */
+  /** Later rows may still fail, because computing one of their values may overflow. */
   readonly computes?: boolean;
-  /** The table that was written or read, for logs; undefined when there are several or none. */
+  /** The table read or written, for logs; undefined if there are several or none. */
   readonly table: string | undefined;
   close(): void;
 }
 
-/** The same result; `end` is called once: when the steps end, however they do, or when it is closed, which ends them. */
+/**
+ * The same result; `end` is called once: when the steps end or fail, or when the result is closed,
+ * which ends them.
+ */
 export function whenDone(result: StatementResult, end: () => void): StatementResult {
   let isDone = false;
   const done = () => {
@@ -55,7 +64,7 @@ export function whenDone(result: StatementResult, end: () => void): StatementRes
     steps: thenDone(result.steps, done),
     close: () => {
       try {
-        // Steps that nobody takes any more hold scans all the same.
+        // Ending the generator releases its scans, which would stay open if the rest is never read.
         result.steps.return();
         result.close();
       } finally {
@@ -73,7 +82,7 @@ function* thenDone<T>(steps: Batches<T>, done: () => void): Batches<T> {
   }
 }
 
-/** A result of few rows that are there already. */
+/** A result of few rows that already exist. */
 export function rowsResult(
   rows: readonly object[],
   columns: readonly string[],
@@ -91,7 +100,7 @@ export function rowsResult(
   };
 }
 
-/** A result of rows that are made page by page, as they are sent. */
+/** A result whose rows are made page by page, as they are sent. */
 export function pagedResult(
   pages: Iterable<readonly object[]>,
   columns: readonly string[],
@@ -113,7 +122,10 @@ function typed(columns: readonly string[]): Pick<StatementResult, 'columnTypes' 
   return { columnTypes, forms: columnTypes.map((type) => ({ type })) };
 }
 
-/** Columns of the answers that are no rows of a MATCH. The other times among them are epoch seconds in every answer: TIME is for times of edges. */
+/**
+ * Column types of answers that are not rows of a MATCH. Times in these are epoch seconds in every
+ * format, hence INTEGER: TIME is for times of edges.
+ */
 const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   operation: 'TEXT',
   rows_affected: 'INTEGER',
@@ -154,7 +166,7 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   elapsed_us: 'INTEGER',
 };
 
-/** Of columns by their names, of an answer that is no rows of a MATCH. */
+/** Types of the named columns of an answer that is not rows of a MATCH. */
 export function typesOfAnswer(columns: readonly string[]): ResultType[] {
   return columns.map((name) => {
     const type = Object.hasOwn(ANSWER_TYPES, name) ? ANSWER_TYPES[name] : undefined;

@@ -1,28 +1,35 @@
-// Transactions by session: at most one each, rolled back when idle (contract sections 4 and 12, Transactions).
+// Transactions by session: at most one each, rolled back when idle (contract sections 4 and 12,
+// Transactions).
 
 import type { Attach, Database, Transaction } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 import type { MemoryPool } from './executor/memory.ts';
 
-/** Open transactions of the service, at most. */
+/** Maximum number of open transactions of the service. */
 export const MOST_TRANSACTIONS = 100;
-/** Of these: of one holder, so that others can always begin. */
+/** Maximum number of these that one holder may have, so that others can always begin. */
 export const MOST_TRANSACTIONS_OF_ONE = 90;
 
-/** Sessions whose transaction was rolled back when idle and that have not learned it yet, at most; beyond that the oldest are forgotten. */
+/**
+ * Sessions remembered after their idle transaction was rolled back, until they learn of it; beyond
+ * this number the oldest are forgotten.
+ */
 const MOST_EXPIRED = 100_000;
 
 export interface OpenTransaction {
   readonly id: string;
   readonly transaction: Transaction;
-  /** Whose transactions are counted together (an API key); null: nobody's. */
+  /** The API key whose limit this transaction counts against; null: none. */
   readonly holder: string | null;
   /** Epoch seconds at which it is rolled back unless it is used before. */
   expiresAt: number;
-  /** Bytes of its staged writes that are counted against the memory of statements. */
+  /** Bytes of its staged writes that are charged to the memory of statements. */
   chargedBytes: number;
-  /** A statement of it is running, or its rows are still being read: the next one of the session does not wait, it is refused. Never idle meanwhile. */
+  /**
+   * One of its statements is running, or that statement's rows are still being read: the session's
+   * next statement is refused, not queued, and the transaction does not count as idle.
+   */
   busy: boolean;
 }
 
@@ -31,16 +38,16 @@ export interface SessionOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly idleSeconds: number;
-  /** A new transaction's identifier. */
+  /** Makes the id of a new transaction. */
   readonly newId: () => string;
-  /** Of all statements. */
+  /** The memory that all statements share. */
   readonly memory: MemoryPool;
 }
 
 export class Sessions {
   readonly #options: SessionOptions;
   readonly #open = new Map<string, OpenTransaction>();
-  /** By session, in the order they expired: the id of the transaction that was rolled back when idle. */
+  /** Ids of transactions that were rolled back when idle, by session, in the order they expired. */
   readonly #expired = new Map<string, string>();
 
   constructor(options: SessionOptions) {
@@ -51,12 +58,15 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Sessions whose next statement is refused. Not kept across a restart, which ends the connections that would send it. */
+  /**
+   * Number of sessions whose next statement is refused. Not persisted: a restart also ends the
+   * connections that would send that statement.
+   */
   get expired(): number {
     return this.#expired.size;
   }
 
-  /** The session's transaction, used now; undefined: it has none. */
+  /** The session's transaction, if any; finding it counts as use. */
   find(session: string): OpenTransaction | undefined {
     this.sweep();
     const open = this.#open.get(session);
@@ -65,8 +75,9 @@ export class Sessions {
   }
 
   /**
-   * Throws `transaction_expired` when the session's transaction was rolled back when idle. BEGIN and ROLLBACK end that state: until then no statement runs,
-   * since its sender believes it to be part of the transaction.
+   * Throws `transaction_expired` if the session's transaction was rolled back when idle. The state
+   * lasts until BEGIN or ROLLBACK: no statement runs before that, since its sender believes it to
+   * be part of the transaction.
    */
   assertNotExpired(session: string): void {
     const id = this.#expired.get(session);
@@ -78,7 +89,10 @@ export class Sessions {
     );
   }
 
-  /** Throws `invalid_statement` when the session has one, `too_many_transactions` when the holder has too many open, `overloaded` when all together have. */
+  /**
+   * Throws `invalid_statement` if the session has a transaction, `too_many_transactions` if the
+   * holder has too many open, `overloaded` if the service has.
+   */
   begin(session: string, holder: string | null): OpenTransaction {
     this.sweep();
     if (this.#open.has(session))
@@ -107,8 +121,9 @@ export class Sessions {
   }
 
   /**
-   * Commits; the session has none afterwards, whatever comes of it. `attach` is given the transaction's id. Throws (rejects) `invalid_statement` without one,
-   * `transaction_expired`, `conflict`.
+   * Commits; the session has no transaction afterwards, whatever the outcome. `attach` is called
+   * with the transaction's id. Rejects with `invalid_statement` if there is no transaction,
+   * `transaction_expired`, or `conflict`.
    */
   async commit(session: string, attach?: Attach<string>): Promise<{ lsn: number; id: string }> {
     const open = this.#ofSession(session, 'COMMIT');
@@ -121,7 +136,10 @@ export class Sessions {
     }
   }
 
-  /** Also of a transaction that was rolled back when idle. Throws `invalid_statement` without one, `conflict` while a statement of it runs. */
+  /**
+   * Also acknowledges a transaction that was rolled back when idle. Throws `invalid_statement` if
+   * there is none, `conflict` while a statement of it runs.
+   */
   rollback(session: string): { id: string } {
     this.sweep();
     const expired = this.#expired.get(session);
@@ -135,7 +153,10 @@ export class Sessions {
     return { id: open.id };
   }
 
-  /** Nothing else of the session runs until the function that comes back is called, and the idle time begins anew then. Throws `conflict`. */
+  /**
+   * Marks the transaction busy, so that no other statement of the session runs, until the returned
+   * function is called; the idle time then starts anew. Throws `conflict`.
+   */
   occupy(open: OpenTransaction): () => void {
     assertIdle(open);
     open.busy = true;
@@ -146,8 +167,9 @@ export class Sessions {
   }
 
   /**
-   * Counts what a transaction has staged. Throws `query_too_large` when it holds more than a statement may, `overloaded` when all open ones hold half of what
-   * all statements may, or there is no more: what was staged last must be taken back then.
+   * Charges what a transaction has staged. Throws `query_too_large` if it holds more than one
+   * statement may, `overloaded` if all open transactions would hold more than half of the memory
+   * for statements, or none is left: the caller must then rewind what was staged last.
    */
   charge(open: OpenTransaction): void {
     const { memory } = this.#options;
@@ -200,7 +222,10 @@ export class Sessions {
     return open;
   }
 
-  /** Rolls back what has been idle too long. Called now and then by the owner, and before every use. */
+  /**
+   * Rolls back transactions that have been idle too long. The owner calls it periodically; it also
+   * runs before every use.
+   */
   sweep(): void {
     const now = this.#options.now();
     for (const [session, open] of this.#open) {

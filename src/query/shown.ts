@@ -1,9 +1,9 @@
-// How an error message shows what stands in a statement: shortened, for it may be very long.
+// Shortens parts of a statement for error messages, since they may be very long.
 
 const MOST_CHARACTERS = 60;
 const MOST_NAMES = 30;
 
-/** A text, cut between characters. */
+/** A text, cut between characters, never inside a surrogate pair. */
 export function shown(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   const last = text.charCodeAt(MOST_CHARACTERS - 1);
@@ -16,7 +16,7 @@ export function shownName(name: string): string {
   return JSON.stringify(shown(name));
 }
 
-/** Names behind commas; of very many the first. */
+/** Names separated by commas; of a long list only the first ones. */
 export function shownNames(names: readonly string[]): string {
   const some = names.slice(0, MOST_NAMES).map(shown).join(', ');
   return names.length > MOST_NAMES ? `${some} and ${names.length - MOST_NAMES} others` : some;

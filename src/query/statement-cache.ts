@@ -1,28 +1,35 @@
-// Statements that were read and bound before: by their text, and by the types of their parameters in one state of the catalog.
+// Caches parsed statements by their text, and bound ones by the types of their parameters and the
+// version of the catalog.
+//
+// A text is admitted when it comes a second time; texts seen once are only remembered, so that a
+// flood of one-off statements evicts nothing. Entries are evicted in LRU order.
+// When the catalog changes, all bound forms are dropped; the parsed ones stay.
 
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './binder/parameters.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { type Prepared, prepareText } from './prepare.ts';
 
-/** What is kept at most; what was used longest ago goes first. */
+/** Limits of the cache; the least recently used entry is evicted first. */
 export interface CacheLimits {
   readonly statements: number;
-  /** Bytes of trees, about. */
+  /** Approximate bytes of syntax trees and bound forms. */
   readonly bytes: number;
 }
 
 const LIMITS: CacheLimits = { statements: 1000, bytes: 32 * 2 ** 20 };
-/** The longest text that is kept, in characters. */
+/** Longest text that is cached, in characters. */
 const LONGEST_KEPT = 4096;
-/** Bytes of a tree, syntax or bound, for every character of its text; a token takes two or more. */
+/**
+ * Estimated bytes of a tree, syntax or bound, per character of its text; a token has two or more.
+ */
 const BYTES_OF_CHARACTER = 100;
-/** Bytes of a result column: `RETURN *` is short and may give a thousand. */
+/** Bytes of a result column: `RETURN *` is short and may yield a thousand. */
 const BYTES_OF_COLUMN = 400;
-/** Combinations of types that one text is kept bound for. */
+/** Bound forms cached per text, one for each combination of parameter types. */
 const MOST_VARIANTS = 4;
 
-/** What a text is bound to. Shared by all runs: nobody changes it. */
+/** The bound form of a statement. Shared by all its runs, so it must not be modified. */
 export type Bound = MatchShape | BoundInsert | BoundUpdate | BoundDelete;
 
 interface Variant {
@@ -38,9 +45,9 @@ interface Kept {
 
 export class StatementCache {
   readonly #limits: CacheLimits;
-  /** Texts that came once. Those that come again are kept; so a flood of texts that do not leaves what is kept alone. */
+  /** Texts seen once, which are not cached yet. */
   readonly #seen = new Set<string>();
-  /** In the order of use. */
+  /** Cached texts, least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #newest: Kept | undefined;
   readonly #ahead = new WeakMap<
@@ -48,7 +55,7 @@ export class StatementCache {
     { readonly parameters: ParameterValues; readonly catalogVersion: number; readonly bound: Bound }
   >();
   #bytes = 0;
-  /** The state of the catalog that everything bound was bound in. */
+  /** Version of the catalog that all bound forms belong to. */
   #catalogVersion = 0;
 
   constructor(limits: CacheLimits = LIMITS) {
@@ -82,7 +89,10 @@ export class StatementCache {
     return prepared;
   }
 
-  /** What `bind` gives for these types in this state of the catalog, from an earlier call or from `bind`, which throws for what cannot be bound. */
+  /**
+   * The bound form for these parameter types and this version of the catalog: cached, or made by
+   * `bind`. Throws what `bind` throws.
+   */
   bound<T extends Bound>(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bind: () => T): T {
     if (catalogVersion !== this.#catalogVersion) this.#forgetBound(catalogVersion);
     const ahead = this.#ahead.get(prepared);
@@ -101,7 +111,10 @@ export class StatementCache {
     return bound;
   }
 
-  /** Gives `bound` to the next call of `bound` with these parameters in this state of the catalog: binding a long text is a step of its own. */
+  /**
+   * Hands `bound` to the next call of `bound` with these same parameters and this version of the
+   * catalog: binding a long text is a step of its own.
+   */
   keepAhead(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bound: Bound): void {
     this.#ahead.set(prepared, { parameters, catalogVersion, bound });
   }
@@ -145,7 +158,10 @@ function bytesOf(variants: readonly Variant[]): number {
   return variants.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Undefined when one is missing or has no type: binding says what is wrong, and where. */
+/**
+ * Undefined if a parameter is missing or has no type: binding then reports what is wrong, and
+ * where.
+ */
 function typesOf(names: readonly string[], parameters: ParameterValues): ParameterType[] | undefined {
   const types: ParameterType[] = [];
   for (const name of names) {

@@ -1,4 +1,4 @@
-// Statements: the room's one door. Prepares a text, runs it in a session, and hands on its result.
+// Entry point of the query module: prepares a text, runs it in a session, and returns its result.
 
 import type { Attach, Database, Snapshot, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -32,41 +32,47 @@ export interface StatementsOptions {
   readonly nowUs: () => number;
   readonly newId: () => string;
   readonly transactionIdleSeconds: number;
-  /** Absolute; COPY reads and writes below it. Undefined: COPY is refused. */
+  /** Absolute path; COPY reads and writes files below it. Undefined: COPY is refused. */
   readonly copyRoot: string | undefined;
   readonly fs: Fs;
-  /** Bytes of the edges that one COPY inserts, at most and by default 512 MB. Tests take less. */
+  /** Maximum bytes of edges inserted by one COPY; default 512 MB. Tests use less. */
   readonly copyBytes?: number;
-  /** What running statements may hold; by default what fits the heap of the process. */
+  /** Memory budget of running statements; by default derived from the heap of the process. */
   readonly memory?: MemoryPool;
-  /** Bytes that one statement may hold, instead of what `memory` allows. */
+  /** Bytes that one statement may hold; overrides the limit of `memory`. */
   readonly memoryBytes?: number;
 }
 
 export interface ExecuteOptions {
   readonly parameters: ParameterValues;
-  /** Whose transaction the statement takes part in. */
+  /** The session whose transaction the statement belongs to. */
   readonly session: string;
-  /** Whose open transactions are counted together (an API key); left out: nobody's. */
+  /** The API key that open transactions count against; absent or null: none. */
   readonly holder?: string | null | undefined;
   readonly slices: RunSteps;
-  /** Given the row that a statement answers which writes; stands in the same frame as what it writes. Not called where nothing is logged. */
+  /**
+   * Called with the row that a write answers with; the answer it returns is stored in the write's
+   * log frame. Not called if nothing is logged.
+   */
   readonly attach?: Attach<object> | undefined;
 }
 
-/** To read a longer text takes milliseconds: others have turns meanwhile. */
+/**
+ * Characters above which parsing takes milliseconds, so that it is done in steps with other work in
+ * between.
+ */
 export const LONG_TEXT = 16_384;
-/** Staged rows that become readable in one step: a millisecond or two. */
+/** Staged operations made readable per step: a millisecond or two. */
 const LAID_AT_ONCE = 500;
 
 export class Statements {
   readonly #options: StatementsOptions;
   readonly #cache = new StatementCache();
   readonly #memory: MemoryPool;
-  /** Of the files that COPY makes. */
+  /** Names of temporary files that COPY TO creates. */
   readonly #temporaries: TemporaryNames;
   readonly sessions: Sessions;
-  /** For writes of their own, batches among them. */
+  /** Queue for writes that commit on their own, including batches. */
   readonly turns: ConflictQueue;
 
   constructor(options: StatementsOptions) {
@@ -88,7 +94,7 @@ export class Statements {
     return this.#cache.prepare(text);
   }
 
-  /** As `prepare`, with turns for others while a long text is read. */
+  /** As `prepare`, but lets other work run while a long text is read. */
   async prepareLong(text: string, slices: RunSteps): Promise<Prepared> {
     if (text.length <= LONG_TEXT) return this.prepare(text);
     const steps = preparing(text);
@@ -101,7 +107,10 @@ export class Statements {
     return prepared!;
   }
 
-  /** Binds a long MATCH, so that what follows is another step. Throws what is wrong with its names and types. */
+  /**
+   * Binds a long MATCH ahead of `execute`, as a step of its own. Throws the errors of its names and
+   * types.
+   */
   bindAhead(prepared: Prepared, parameters: ParameterValues): void {
     const { statement, text } = prepared;
     if (statement.kind !== 'match') return;
@@ -111,7 +120,10 @@ export class Statements {
     this.#cache.keepAhead(prepared, parameters, database.catalogVersion, bound);
   }
 
-  /** Throws or rejects with the errors of the contract; nothing is changed then, and an open transaction stays open (but for a conflict at COMMIT). */
+  /**
+   * Throws or rejects with the errors of the contract; nothing is changed then, and an open
+   * transaction stays open (except when a COMMIT was attempted and failed).
+   */
   async execute(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     const { statement } = prepared;
     checkParameters(options.parameters);
@@ -130,7 +142,8 @@ export class Statements {
     const free = this.sessions.occupy(open);
     try {
       const result = await this.#runInTransaction(prepared, options, open);
-      // The rows are read from the transaction: it must not end, or be written to, before they are all out.
+      // The rows are read from the transaction, which must not end or be written to until the last
+      // one is out.
       if (statement.kind === 'match' || statement.kind === 'analyze') return whenDone(result, free);
       free();
       return result;
@@ -161,7 +174,11 @@ export class Statements {
     return result;
   }
 
-  /** As `execute`, but at once, for a MATCH outside of transactions; undefined: this is none. Where the core can write the rows, their text in that format, if one is given. */
+  /**
+   * As `execute`, but synchronous, for a MATCH outside of transactions; undefined: the statement is
+   * not one. With `format`, where the core can write the rows itself, the result is their text in
+   * that format.
+   */
   read(
     prepared: Prepared,
     parameters: ParameterValues,
@@ -290,7 +307,7 @@ export class Statements {
     return { bind, parameters, view, nowUs, memory: this.#memory, memoryBytes };
   }
 
-  /** A write of its own: one frame; run again when another write was faster. */
+  /** A write outside of transactions: one log frame; retried on conflict. */
   #writeAlone(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     return this.turns.run(() => this.#tryAlone(prepared, options));
   }
@@ -307,7 +324,7 @@ export class Statements {
     }
   }
 
-  /** As `#stage`, and what it staged is ready to be read by the statements that follow. */
+  /** As `#stage`, and prepares the staged rows to be read by the statements that follow. */
   async #stageToRead(
     prepared: Prepared,
     parameters: ParameterValues,
@@ -358,10 +375,11 @@ export class Statements {
     try {
       if (step()) await slices(step);
     } catch (error) {
-      // Ends the search, where that still runs. A failed statement leaves the transaction as it was.
+      // Ends a search that is still running. A failed statement leaves the transaction as it was.
       steps.return(undefined as never);
       transaction.rewind(mark);
-      // The table may have been altered between two steps: then what was refused is not what the statement says, and a write of its own reads again.
+      // If the table was altered between two steps, the statement is not at fault: this throws
+      // `conflict`, and a write outside of transactions is retried.
       if (error instanceof HedgerowError && error.status < 500)
         transaction.assertUnaltered(bound.kind === 'insert' ? bound.table : bound.pattern.table);
       throw error;
@@ -396,7 +414,10 @@ function writtenResult(written: Written, { table }: ChangeNode, lsn: number): St
   return rowsResult([written], Object.keys(written), lsn, table.name);
 }
 
-/** The newest state, the same for all tables of a statement. Made for every read, most of which are of one table. */
+/**
+ * The newest visible state, the same for all tables of a statement. One is made per read, and most
+ * reads have one table, so snapshots are kept in an array.
+ */
 export class LatestView implements ReadView {
   readonly lsn: number;
   private readonly database: Database;
@@ -425,7 +446,10 @@ export class LatestView implements ReadView {
   }
 }
 
-/** The snapshot of a transaction with its own writes. The transaction keeps it. */
+/**
+ * A transaction's snapshot with its own writes. The transaction owns the snapshots, so `release`
+ * does nothing.
+ */
 export function transactionView(transaction: Transaction): ReadView {
   return {
     lsn: transaction.lsn,

@@ -1,11 +1,12 @@
-// The error of a statement that cannot be read or bound: says where, what was found and what was expected.
+// Errors of statements that cannot be parsed or bound: where, what was found, and what was
+// expected.
 
 import { HedgerowError } from '../errors.ts';
 import { describeToken, lineAndColumn, type Token } from './lexer/token.ts';
 
 const MOST_EXPECTED = 12;
 
-/** An error at an offset of the statement's text; `detail` is the sentence without the place. */
+/** An error at an offset of the statement's text; `detail` is the message without the position. */
 export function errorAt(
   text: string,
   offset: number,
@@ -19,7 +20,10 @@ export function errorAt(
   });
 }
 
-/** What something below the statements refused, with the place in the text that it is about. Faults of the service have none. */
+/**
+ * Adds line and column to an error that a lower layer threw. Server faults (status 500 and above)
+ * and errors that already have a position are returned unchanged.
+ */
 export function errorPlaced(text: string, offset: number, error: unknown): unknown {
   if (!(error instanceof HedgerowError) || error.status >= 500 || error.fields?.line !== undefined) return error;
   const { line, column } = lineAndColumn(text, offset);
@@ -30,7 +34,7 @@ export function errorPlaced(text: string, offset: number, error: unknown): unkno
   });
 }
 
-/** What was found is none of what was expected. */
+/** The error that `token` is none of `expected`. */
 export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
   const unique = [...new Set(expected)];
   return errorAt(text, token.start, `found ${describeToken(token)}, but expected ${listed(unique)}.`, unique);

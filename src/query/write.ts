@@ -1,4 +1,5 @@
-// Runs INSERT, UPDATE and DELETE inside a transaction: finds the rows first, then stages what happens to them.
+// Runs INSERT, UPDATE and DELETE inside a transaction: finds all rows first, then stages the
+// changes.
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -37,23 +38,26 @@ export interface WriteOptions {
   readonly nowUs: () => number;
   readonly memory?: MemoryPool | undefined;
   readonly memoryBytes?: number | undefined;
-  /** The commit is asked for every row that was changed: so a batch is, whose other operations answer theirs. */
+  /**
+   * The commit will be asked for each changed row. True for batches, which answer the rows of every
+   * operation.
+   */
   readonly answersRows: boolean;
 }
 
-/** The row that a statement which changes rows answers. */
+/** The row that a changing statement answers with. */
 export interface Written {
   readonly operation: 'INSERT' | 'UPDATE' | 'DELETE' | 'COPY';
   readonly rows_affected: number;
   readonly first_id?: number | null;
   readonly last_id?: number | null;
-  /** COPY: the file, absolute. */
+  /** COPY: absolute path of the file. */
   readonly path?: string;
 }
 
 /** Rows staged between two pauses. */
 const ROWS_A_STEP = 200;
-/** What a changed row takes until the commit, but for what the search found of it. */
+/** Bytes of a changed row until the commit, besides what the search holds of it. */
 const BYTES_OF_CHANGE = 256;
 
 export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<null, Written, void> {
@@ -77,7 +81,7 @@ function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parame
   }
 }
 
-/** The error with the place of the value that it is about, else of the first one. */
+/** Adds the position of the value that the error names, or else of the first value. */
 function valueRefused(error: unknown, text: string, columns: readonly string[], places: readonly Span[]): unknown {
   const named = error instanceof HedgerowError ? error.errors?.[0] : undefined;
   const name = String(named?.loc[0]).toLowerCase();
@@ -143,7 +147,8 @@ function* updateFound(
   options: WriteOptions,
 ): Generator<null, Written, void> {
   const found: Changes[] = [];
-  // All rows are found and all new values made from the old ones before the first is changed.
+  // All rows are found, and all new values computed from the old ones, before the first row is
+  // changed.
   for (const batch of scanRows(plan, context)) {
     if (batch !== null) found.push(changesOf(node, kept(batch, context), context));
     yield null;
@@ -158,7 +163,7 @@ function* updateFound(
   return { operation: 'UPDATE', rows_affected: count };
 }
 
-/** The rows of a batch, to be held until the first of all rows is changed. */
+/** The rows of a batch, compacted and charged: they are held until all rows have been found. */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);
   context.chargeSet(set);
@@ -185,7 +190,7 @@ function updateRow({ pattern, sets, text }: BoundUpdate, key: RowKey, edge: Edge
 const TOO_MANY_CHANGES =
   'The statement changes too many rows at once; change them in parts, say WHERE event_ts BETWEEN .. AND ..';
 
-/** The scan that finds the rows meant. `whole`: every column of the table is read. */
+/** The scan that finds the affected rows. With `whole`, every column of that table is read. */
 function searchOf(
   pattern: BoundPattern,
   text: string,
@@ -219,12 +224,15 @@ function searchOf(
   return { context, plan: planScan(pattern, 0, access, needs, options.estimate) };
 }
 
-/** Rows and their new values, column by column: as objects a million of them would take many times as much. */
+/**
+ * Rows and their new values, column by column: as objects, a million of them would take many times
+ * the memory.
+ */
 interface Changes {
   readonly set: RowSet;
-  /** By place of the SET. */
+  /** New values, by position of the SET. */
   readonly values: readonly Vector[];
-  /** Every property as it was. */
+  /** Old values of every property. */
   readonly columns: readonly { readonly name: string; readonly vector: Vector }[];
 }
 
@@ -232,7 +240,7 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
   const batch = batchOf(set, 0);
   const values = node.sets.map((one) => newValues(one, node.text, batch, context));
   for (const vector of values) context.charge(context.held.ofVector(vector, set.rows));
-  // Those of the moment the search began: a column may be added or dropped between two batches.
+  // Columns as of the start of the search: one may be added or dropped between two batches.
   const columns = context.environment.patterns[0]!.columns.map(({ name, id, type }) => ({
     name,
     vector: evaluate(

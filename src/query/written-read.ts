@@ -1,4 +1,5 @@
-// A read whose rows the core writes as JSON text: whole rows of one pattern, or columns in the order the core has them, with nothing left to check or compute.
+// A read whose rows the core writes as JSON text: whole rows of one pattern, or its columns in the
+// core's order, with nothing left to filter or compute.
 
 import type { Scan, ScanRequest } from '../engine/index.ts';
 import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
@@ -7,10 +8,13 @@ import type { ReadView } from './read.ts';
 import type { QueryPlanFigures } from './result.ts';
 import type { ResultType } from './result-types.ts';
 
-/** `json`: commas between the rows; `ndjson`: a newline behind each. */
+/** `json`: rows separated by commas; `ndjson`: a newline after each. */
 export type RowFormat = 'json' | 'ndjson';
 
-/** The way in whose rows are the result just as they come; undefined: there is more to do than to write them. */
+/**
+ * The access path whose rows are the result unchanged; undefined if anything but writing them
+ * remains to be done.
+ */
 export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPath | undefined {
   const { input, order, skip, limit } = plan;
   if (written === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
@@ -18,7 +22,8 @@ export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPat
   return isInOrder && input.filter.length === 0 && skip === 0 && limit !== 0 ? input.paths[0] : undefined;
 }
 
-// One is made for every read of its kind, so it holds plain fields only. Read it to its end, or close it.
+// One is made for every read of its kind, so it has plain fields only. Read it to the end, or close
+// it.
 export class WrittenRead {
   readonly columns: readonly string[];
   readonly columnTypes: readonly ResultType[];
@@ -28,7 +33,7 @@ export class WrittenRead {
   readonly strategy: Strategy;
   private readonly scan: Scan;
   private readonly format: RowFormat;
-  /** See `WrittenRows`. */
+  /** Text before each row; see `WrittenRows`. */
   private readonly before: Uint8Array | undefined;
   private readonly view: ReadView;
   private readonly totalBuckets: number;
@@ -64,14 +69,14 @@ export class WrittenRead {
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       limit: plan.limit,
-      // Behind the rows to be put into others stands what tells where they end.
+      // Rows that are wrapped need a newline after each, which shows where they end.
       format: before === undefined ? format : 'ndjson',
       rows: rowPlan,
     };
     this.scan = table.scan(request, view.snapshotOf(table), view.overlayOf(table));
   }
 
-  /** The text of the next rows, null at the end; it may be empty. Bounded to a few ms. */
+  /** The text of the next rows, null at the end; it may be empty. Takes a few ms at most. */
   next(): Uint8Array | null {
     const given = this.scan.rows;
     const text = this.scan.next();
@@ -85,7 +90,7 @@ export class WrittenRead {
     return this.scan.rows;
   }
 
-  /** After the end. */
+  /** Call it after the end. */
   plan(): QueryPlanFigures {
     const scanned = Math.min(this.scan.plan().buckets_scanned, this.totalBuckets);
     return {
@@ -110,7 +115,10 @@ const NEWLINE = 10;
 const COMMA = 44;
 const BRACE = 125;
 
-/** Lines of rows, each with `before` before it and a brace behind it. `first`: no row came before these. */
+/**
+ * Puts `before` in front of each row and a brace after it. `first`: no rows were written before
+ * these.
+ */
 function wrapped(lines: Uint8Array, rows: number, before: Uint8Array, format: RowFormat, first: boolean): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + rows * (before.length + 1));

@@ -1,12 +1,16 @@
-// Bound statements: what the binder hands on. Every name is resolved, every expression has a type; a plain value over engine tables.
+// Bound statements: the binder's output. Every name is resolved and every expression typed; plain
+// values that refer to engine tables.
 
 import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
 
-/** `list` holds integers (members) or what COLLECT gathered; `row` is a whole row object. `null` is the type of the null literal. */
+/**
+ * `list` holds integers (members) or what COLLECT gathered; `row` is a whole row object. `null` is
+ * the type of the null literal.
+ */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
 
-/** A value while a statement runs. */
+/** A value at run time. */
 export type Value = PropertyValue | readonly Value[] | { readonly [column: string]: Value };
 
 /** A column of a pattern: built in, or a property by its column id. */
@@ -20,7 +24,10 @@ interface Typed {
   readonly type: ValueType;
   /** Source text, for names of result columns and plans. */
   readonly text: string;
-  /** A number that is the time of an edge, or the least, greatest or mean of such: texts compared with it are times too. */
+  /**
+   * A number that is the time of an edge, or the MIN, MAX or AVG of such times: texts compared with
+   * it are read as times.
+   */
   readonly isTime?: boolean | undefined;
 }
 
@@ -29,13 +36,16 @@ export interface BoundConstant extends Typed {
   readonly value: Value;
 }
 
-/** Its value comes with each execution; the statement was bound for the type that it had then. */
+/** Its value comes with each execution; the statement was bound for the type of one such value. */
 export interface BoundParameter extends Typed {
   readonly kind: 'parameter';
   readonly name: string;
-  /** Of a list: the type its items have in common; `null` when it is empty or holds only nulls. */
+  /** For lists, the common type of the items; `null` if the list is empty or holds only nulls. */
   readonly itemType: ValueType | undefined;
-  /** Its text, or its texts, are times: they are read as seconds or days since 1970 when the statement runs. */
+  /**
+   * Texts in the value are times: they are read as seconds or days since 1970 when the statement
+   * runs.
+   */
   readonly reads?: 'time' | 'day';
 }
 
@@ -51,7 +61,7 @@ export interface BoundRow extends Typed {
   readonly pattern: number;
 }
 
-/** Operands have one type, or are both numbers. */
+/** Both operands have the same type, or both are numbers. */
 export interface BoundComparison extends Typed {
   readonly kind: 'compare';
   readonly operator: '=' | '<>' | '<' | '<=' | '>' | '>=';
@@ -62,7 +72,7 @@ export interface BoundComparison extends Typed {
 export interface BoundArithmetic extends Typed {
   readonly kind: 'arithmetic';
   readonly operator: '+' | '-' | '*' | '/' | '%';
-  /** `integer`: exact, / truncates; `real`; `text`: + joins. */
+  /** `integer`: exact, / truncates; `real`; `text`: + concatenates. */
   readonly type: 'integer' | 'real' | 'text' | 'null';
   readonly left: BoundExpression;
   readonly right: BoundExpression;
@@ -99,7 +109,7 @@ export interface BoundIsNull extends Typed {
 export interface BoundIn extends Typed {
   readonly kind: 'in';
   readonly operand: BoundExpression;
-  /** Expressions without fields in the usual case; a parameter of type list stands alone. */
+  /** The items, usually without fields, or one list parameter. */
   readonly items: readonly BoundExpression[] | BoundParameter;
 }
 
@@ -122,13 +132,13 @@ export interface BoundBucket extends Typed {
   readonly bucketSeconds: number;
 }
 
-/** `datetime(x)`: a number of seconds as it is, shown as a time. */
+/** `datetime(x)`: seconds, unchanged, but shown as a time. */
 export interface BoundTime extends Typed {
   readonly kind: 'time';
   readonly operand: BoundExpression;
 }
 
-/** Days since 1970 of a number of seconds. */
+/** Days since 1970 of a time in seconds. */
 export interface BoundDay extends Typed {
   readonly kind: 'day';
   readonly operand: BoundExpression;
@@ -163,25 +173,30 @@ export interface BoundFollows extends Typed {
   readonly width: BoundExpression;
 }
 
-/** The value of an aggregate of the statement, by its place in `aggregates`. Only in items and ORDER BY of a grouped MATCH. */
+/**
+ * The value of an aggregate, by its position in `aggregates`. Only in items and ORDER BY of a
+ * grouped MATCH.
+ */
 export interface BoundAggregateValue extends Typed {
   readonly kind: 'aggregateValue';
   readonly index: number;
 }
 
-/** The value of a plain item of a grouped MATCH, by its place in `keys`. */
+/** The value of a plain item of a grouped MATCH, by its position in `keys`. */
 export interface BoundKeyValue extends Typed {
   readonly kind: 'keyValue';
   readonly index: number;
 }
 
-/** The value of a returned item, by its place. Only in ORDER BY of a DISTINCT or grouped MATCH. */
+/**
+ * The value of a returned item, by its position. Only in ORDER BY of a DISTINCT or grouped MATCH.
+ */
 export interface BoundItemValue extends Typed {
   readonly kind: 'itemValue';
   readonly index: number;
 }
 
-/** A list written with values: `[1, 2]`, e.g. for members. */
+/** A literal list: `[1, 2]`, e.g. for members. */
 export interface BoundList extends Typed {
   readonly kind: 'list';
   readonly items: readonly BoundExpression[];
@@ -229,7 +244,7 @@ export interface BoundAggregate {
 export interface BoundPattern {
   readonly alias: string;
   readonly table: Table;
-  /** Nodes that the row must all hold, from MEMBERS: expressions without fields. */
+  /** Nodes that every row must contain, from MEMBERS: expressions without fields. */
   readonly members: readonly BoundExpression[] | BoundParameter | undefined;
 }
 
@@ -250,13 +265,16 @@ export interface BoundMatch {
   /** Conditions that must all be true. */
   readonly where: readonly BoundExpression[];
   readonly distinct: boolean;
-  /** Over rows; of a grouped MATCH over `keyValue`s and `aggregateValue`s. */
+  /** Over rows, or over `keyValue`s and `aggregateValue`s if the MATCH is grouped. */
   readonly items: readonly BoundItem[];
-  /** Set when there are aggregates: what rows are grouped by (perhaps nothing: one group), over rows. */
+  /**
+   * Set if there are aggregates: the keys, over rows, by which rows are grouped. Without keys there
+   * is one group.
+   */
   readonly grouping:
     | { readonly keys: readonly BoundExpression[]; readonly aggregates: readonly BoundAggregate[] }
     | undefined;
-  /** Over rows; with DISTINCT or groups over `itemValue`s. */
+  /** Over rows, or over `itemValue`s with DISTINCT or groups. */
   readonly orderBy: readonly BoundOrder[];
   readonly skip: BoundConstant | BoundParameter | undefined;
   readonly limit: BoundConstant | BoundParameter | undefined;
@@ -265,9 +283,14 @@ export interface BoundMatch {
 export interface BoundInsert {
   readonly kind: 'insert';
   readonly table: Table;
-  /** Per row: expressions without fields, by target. Properties left out take their default. */
+  /**
+   * One entry per row: expressions without fields, by target. Omitted properties take their
+   * default.
+   */
   readonly rows: readonly BoundInsertRow[];
-  /** The statement, and the columns as they are named in it: for the place of a value that is refused when it is known. */
+  /**
+   * The statement and the column names as written: they locate a value that is refused at run time.
+   */
   readonly text: string;
   readonly columns: readonly string[];
 }
@@ -276,20 +299,20 @@ export interface BoundInsertRow {
   readonly eventTs: BoundExpression;
   readonly members: BoundExpression;
   readonly properties: readonly { readonly column: string; readonly value: BoundExpression }[];
-  /** Where each value stands, in the order of the columns. */
+  /** Positions of the values, in the order of the columns. */
   readonly places: readonly Span[];
 }
 
 export interface BoundSet {
   readonly field: Exclude<Field, { kind: 'id' }>;
   readonly value: BoundExpression;
-  /** Where the value stands. */
+  /** Position of the value. */
   readonly place: Span;
 }
 
 export interface BoundUpdate {
   readonly kind: 'update';
-  /** The statement, for the place of a value that is refused when it is known. */
+  /** The statement: it locates a value that is refused at run time. */
   readonly text: string;
   readonly pattern: BoundPattern;
   readonly sets: readonly BoundSet[];
@@ -298,7 +321,7 @@ export interface BoundUpdate {
 
 export interface BoundDelete {
   readonly kind: 'delete';
-  /** The statement. */
+  /** The statement as text. */
   readonly text: string;
   readonly pattern: BoundPattern;
   readonly where: readonly BoundExpression[];

@@ -24,7 +24,7 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   const table = bindTable(catalog, node.table, text);
   const pattern: BoundPattern = { alias: table.name, table, members: undefined };
   const targets = new Scope({ text, patterns: [pattern], parameters });
-  // Values name no columns: there is no row yet.
+  // Values cannot name columns: there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
   for (const name of ['event_ts', 'members'] as const) {
@@ -35,7 +35,7 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
 }
 
-/** Columns that are given values: each once, never `id`. */
+/** The assigned columns: each at most once, never `id`. */
 function bindTargets(columns: readonly NameNode[], scope: Scope): Exclude<Field, { kind: 'id' }>[] {
   const seen = new Set<string>();
   return columns.map((column) => {
@@ -67,7 +67,7 @@ function bindRow(
   return { eventTs: eventTs!, members: members!, properties, places: nodes };
 }
 
-/** A value of a column's type: null only for properties, integers also where reals are due. */
+/** A value of the column's type: null only for properties, and integers are accepted for reals. */
 export function bindValue(
   node: Expression,
   field: Exclude<Field, { kind: 'id' }>,
@@ -109,7 +109,7 @@ export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, par
   return { kind: 'delete', text, pattern, where: bindWhere(node.where, scope) };
 }
 
-/** Columns stand bare or behind the table's name. */
+/** A scope in which columns are written bare or after the table's name. */
 function tableScope(
   name: NameNode,
   text: string,

@@ -1,20 +1,21 @@
-// The type that each column of a result is shown as (contract section 12): known from the statement, before there are rows.
+// The displayed type of each result column (contract section 12), known from the statement before
+// there are rows.
 
 import type { ResultType } from '../result-types.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
 
 export interface ResultForm {
   readonly type: ResultType;
-  /** Of a LIST: what its items are, where that is known. */
+  /** For a LIST, the form of its items, if known. */
   readonly items?: ResultForm | undefined;
 }
 
-/** One for each returned item. */
+/** One form per returned item. */
 export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'grouping'>): ResultForm[] {
   return items.map(({ expression }) => formOf(expression, grouping));
 }
 
-/** `grouping`: what keys and aggregates refer to, where there are such. */
+/** `grouping`: what key and aggregate values refer to, if the MATCH is grouped. */
 function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
   switch (expression.kind) {
     case 'field':
@@ -36,7 +37,7 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   return { type: TYPES[expression.type] };
 }
 
-/** The least, greatest and mean time are times, their sum and number are not. */
+/** MIN, MAX and AVG of times are times; SUM and COUNT are not. */
 function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
   const of = operand && formOf(operand, undefined);
   if (name === 'COLLECT') return { type: 'LIST', items: of };

@@ -1,4 +1,5 @@
-// Binds expressions: resolves names, checks types (contract section 4). Comparing or computing across types is an error, null fits everywhere.
+// Binds expressions: resolves names and checks types (contract section 4). Comparing or computing
+// across types is an error; null fits everywhere.
 
 import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
@@ -9,7 +10,7 @@ import { commonType } from './parameters.ts';
 import type { Scope } from './scope.ts';
 import { comparedSides, sidesOfIn } from './times.ts';
 
-/** The bound form of an expression over rows. Throws `invalid_statement`, `unknown_column`. */
+/** Binds an expression over rows. Throws `invalid_statement`, `unknown_column`. */
 export function bindExpression(node: Expression, scope: Scope): BoundExpression {
   const text = scope.textOf(node);
   switch (node.kind) {
@@ -46,7 +47,7 @@ export function bindExpression(node: Expression, scope: Scope): BoundExpression 
   }
 }
 
-/** An expression that must be a condition: boolean or null. */
+/** Binds an expression that must be a condition: boolean or null. */
 export function bindCondition(node: Expression, scope: Scope, where: string): BoundExpression {
   const bound = bindExpression(node, scope);
   if (bound.type !== 'boolean' && bound.type !== 'null')
@@ -94,7 +95,10 @@ function bindList(items: readonly Expression[], scope: Scope, text: string): Bou
   return { kind: 'list', items: bound, type: 'list', text };
 }
 
-/** Every one of them is computed for every row: as many as conditions that follow one another. */
+/**
+ * Each computed item is evaluated for every row, so their number is limited like that of chained
+ * conditions.
+ */
 function checkComputed(bound: readonly BoundExpression[], items: readonly Expression[], scope: Scope): void {
   let computed = 0;
   for (const [index, { kind }] of bound.entries())
@@ -102,7 +106,7 @@ function checkComputed(bound: readonly BoundExpression[], items: readonly Expres
       throw scope.error(items[index]!, `a list has at most ${MAX_CHAIN} items that are no plain values.`);
 }
 
-/** The type that the items of a list expression share; undefined: it is no list. */
+/** The common item type of a list expression; undefined: it is not a list. */
 export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
   if (bound.kind === 'parameter') return bound.itemType;
   if (bound.kind === 'field') return bound.type === 'list' ? 'integer' : undefined;
@@ -176,7 +180,10 @@ function arithmeticType(left: ValueType, right: ValueType): BoundArithmetic['typ
   return left === 'integer' && right === 'integer' ? 'integer' : 'real';
 }
 
-/** Both sides have one type, or are numbers; lists are only compared for equality; rows never. */
+/**
+ * Both sides must have the same type or be numbers; lists compare only for equality, rows not at
+ * all.
+ */
 function comparison(
   node: Expression,
   operator: BoundComparison['operator'],
@@ -219,7 +226,7 @@ function requireComparable(node: Expression, left: BoundExpression, right: Bound
     );
 }
 
-/** A text that is worked out is none that a time is read from. */
+/** The hint for a time compared with a computed text, which is never read as a time. */
 function timeAdvice(left: BoundExpression, right: BoundExpression): string {
   const isMixed = (time: BoundExpression, text: BoundExpression) => time.isTime === true && text.type === 'text';
   return isMixed(left, right) || isMixed(right, left)
@@ -237,7 +244,7 @@ function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
   return { kind: 'and', items: [low, high], type: 'boolean', text: scope.textOf(node) };
 }
 
-/** Whoever looks for a name among members has imported names, as a rule. */
+/** The hint for a text searched among members: most likely the name of a node that was imported. */
 function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
   if (list.kind !== 'field' || operand.type !== 'text') return '';
   return " Members are numbers; imports keep their names in a table beside: MATCH (e:T), (n:T_nodes) WHERE n.vertex = 'name' AND shared(e, n) >= 1.";

@@ -1,4 +1,4 @@
-// Binds calls: the functions over rows (contract section 4), and the door to aggregates.
+// Binds calls: functions over rows (contract section 4) here, aggregates through the scope.
 
 import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
@@ -55,7 +55,7 @@ function bindBucket(call: CallNode, scope: Scope): BoundExpression {
   return { kind: 'bucket', pattern, bucketSeconds, type: 'integer', text: scope.textOf(call) };
 }
 
-/** Marks seconds as a time: a text, or a number of seconds. */
+/** Marks a text or a number of seconds as a time. */
 function bindDatetime(call: CallNode, scope: Scope): BoundExpression {
   const operand = timeOperand(call, scope);
   const text = scope.textOf(call);
@@ -86,7 +86,7 @@ function bindShared(call: CallNode, scope: Scope): BoundExpression {
   return { kind: 'shared', left, right, type: 'integer', text: scope.textOf(call) };
 }
 
-/** As statements write them: for completion. */
+/** Names as statements write them, for completion. */
 export const FUNCTION_NAMES: readonly string[] = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((name) =>
   name.toLowerCase(),
 );

@@ -1,4 +1,5 @@
-// Groups of a MATCH: finds the aggregates in its items, and turns what stands beside them into group keys.
+// Grouping of a MATCH: collects the aggregates in its items and turns the other items into group
+// keys.
 
 import type { CallNode, MatchNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -10,7 +11,7 @@ import type { Scope } from './scope.ts';
 
 export class Grouping {
   readonly aggregates: BoundAggregate[] = [];
-  /** What the plain items are: rows are grouped by these. */
+  /** The plain items, by which rows are grouped. */
   readonly keys: BoundExpression[] = [];
   readonly #identities: Identities;
   readonly #aggregatePlaces = new Map<string, number>();
@@ -20,7 +21,7 @@ export class Grouping {
     this.#identities = identities;
   }
 
-  /** Binds one aggregate call; equal ones share a place. */
+  /** Binds one aggregate call; equal calls share one entry. */
   readonly bind = (call: CallNode, scope: Scope): BoundExpression => {
     const aggregate = bindAggregate(call, scope);
     const { function: name, distinct, operand, type, isTime } = aggregate;
@@ -33,7 +34,10 @@ export class Grouping {
     return { kind: 'aggregateValue', index, type, isTime, text: scope.textOf(call) };
   };
 
-  /** Items over keys and aggregates in place of rows. Plain items become keys; the rest must be made of keys, aggregates and constants. */
+  /**
+   * Rewrites items to read keys and aggregates instead of rows. Plain items become keys; the others
+   * may be built only from keys, aggregates and constants.
+   */
   split(items: readonly BoundItem[], node: MatchNode, scope: Scope): BoundItem[] {
     for (const { expression } of items) {
       const identity = this.#identities.of(expression);
@@ -78,7 +82,7 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
     // A row is never null, so COUNT(alias) counts rows.
     if (name === 'COUNT' && !call.distinct)
       return { function: name, distinct: false, operand: undefined, type: 'integer', text };
-    // Within a table an id is a row.
+    // Within a table, an id identifies a row.
     if (name === 'COUNT' && operand.kind === 'row') {
       const id: BoundExpression = {
         kind: 'field',
@@ -120,7 +124,7 @@ export function hasAggregate(bound: BoundExpression): boolean {
   return bound.kind === 'aggregateValue' || partsOf(bound).some(hasAggregate);
 }
 
-/** True for leaves that read a row. */
+/** Whether the node itself reads a row. */
 function readsRow(bound: BoundExpression): boolean {
   switch (bound.kind) {
     case 'field':
@@ -136,7 +140,10 @@ function readsRow(bound: BoundExpression): boolean {
   }
 }
 
-/** Replaces the largest parts that `replace` knows; `refuse` is told the first part that reads a row and is in none of them. */
+/**
+ * Replaces the largest subexpressions that `replace` knows; calls `refuse` with the first part
+ * outside of them that reads a row.
+ */
 export function replaceLeaves(
   bound: BoundExpression,
   replace: (part: BoundExpression) => BoundExpression | undefined,

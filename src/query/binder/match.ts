@@ -13,10 +13,10 @@ import type { ParameterValues } from './parameters.ts';
 import { ReturnedItems } from './returned-items.ts';
 import { Scope } from './scope.ts';
 
-/** What the binder needs of the database. */
+/** The part of the database that the binder needs. */
 export type Catalog = Pick<Database, 'table' | 'tables'>;
 
-/** The table of that name; throws `table_not_found` with its place and what may be meant. */
+/** The table of that name. Throws `table_not_found` with the position and a suggestion. */
 export function bindTable(catalog: Catalog, name: NameNode, text: string): Table {
   try {
     return catalog.table(name.name);
@@ -49,7 +49,8 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
   const isGrouped = grouping.aggregates.length > 0;
   const grouped = isGrouped ? grouping.split(items, node, output) : items;
   const returned = new ReturnedItems(items, identities);
-  // Of a MATCH that is not grouped every aggregate is one to order by only.
+  // Without groups, an aggregate can only be one in ORDER BY that is not returned, which is an
+  // error.
   const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
   const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
   return {
@@ -102,7 +103,7 @@ function bindMembers(node: PatternNode, text: string, parameters: ParameterValue
   return items ?? (bound as BoundParameter);
 }
 
-/** The conditions that must all hold. */
+/** Splits a condition into the conditions that must all hold. */
 export function conjuncts(condition: BoundExpression): BoundExpression[] {
   const all: BoundExpression[] = [];
   addConjuncts(condition, all);
@@ -137,7 +138,10 @@ function bindItems(nodes: readonly ItemNode[], scope: Scope): BoundItem[] {
   });
 }
 
-/** AS wins; a column has its own name (behind its alias when there are several patterns); anything else its source text. */
+/**
+ * AS wins; a column has its own name (after its alias if there are several patterns); anything else
+ * its source text.
+ */
 function itemName(expression: BoundExpression, scope: Scope): string {
   if (expression.kind === 'row') return scope.patterns[expression.pattern]!.alias;
   if (expression.kind !== 'field') return expression.text;
@@ -158,7 +162,7 @@ function checkNames(items: readonly BoundItem[], node: MatchNode, scope: Scope):
   }
 }
 
-/** LIMIT or SKIP. A parameter's value is looked at when the statement runs. */
+/** LIMIT or SKIP. The value of a parameter is checked when the statement runs. */
 function bindCount(
   node: LiteralNode | ParameterNode | undefined,
   scope: Scope,

@@ -1,4 +1,5 @@
-// Types of parameters: what a statement is bound for. Values never become syntax; only their types reach the binder.
+// Types of parameters, for which a statement is bound. Values never become syntax; only their types
+// reach the binder.
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { isoDays, isoSeconds } from '../../iso-time.ts';
@@ -10,13 +11,16 @@ import { problemOf, type TimeUnit } from './times.ts';
 
 export interface ParameterType {
   readonly type: ValueType;
-  /** Of a list: the type its items have in common; `null` when there is none. */
+  /** For lists, the common type of the items; `null` if they have none. */
   readonly itemType: ValueType | undefined;
 }
 
 export type ParameterValues = Readonly<Record<string, unknown>>;
 
-/** Throws `invalid_statement` where parameters are larger together than a statement may have them. */
+/**
+ * Throws `invalid_statement` if there are too many parameters, or too many list items in all of
+ * them together.
+ */
 export function checkParameters(values: ParameterValues): void {
   let names = 0;
   let items = 0;
@@ -31,7 +35,10 @@ export function checkParameters(values: ParameterValues): void {
   }
 }
 
-/** The type of one value. Throws `invalid_statement` for objects, lists in lists and lists of several types. */
+/**
+ * The type of one value. Throws `invalid_statement` for objects, nested lists and lists of mixed
+ * types.
+ */
 export function parameterType(name: string, value: unknown): ParameterType {
   if (!Array.isArray(value)) return { type: scalarType(name, value), itemType: undefined };
   if (value.length > MAX_LIST_ITEMS) throw wrong(name, `has ${value.length} items, more than ${MAX_LIST_ITEMS}`);
@@ -46,7 +53,7 @@ export function parameterType(name: string, value: unknown): ParameterType {
   return { type: 'list', itemType };
 }
 
-/** The type that holds both: equal types, integer and real, anything with null. */
+/** The type that can hold both: equal types, integer and real, anything with null. */
 export function commonType(a: ValueType, b: ValueType): ValueType | undefined {
   if (a === b || b === 'null') return a;
   if (a === 'null') return b;
@@ -84,13 +91,19 @@ function wrong(name: string, what: string, code: ErrorCode = 'invalid_statement'
   });
 }
 
-/** The value a statement runs with; its type was checked when the statement was bound. Throws `invalid_statement` for a text that is no time where one is due. */
+/**
+ * The value for this run; its type was checked when the statement was bound. Throws
+ * `invalid_statement` for a text that should be a time and is not.
+ */
 export function parameterValue(values: ParameterValues, { name, reads }: BoundParameter): Value {
   const value = values[name] as Value;
   return reads === undefined ? value : timesOf(values, name, value, reads);
 }
 
-/** Of one run: lists are recognized by being the same. */
+/**
+ * Converted times, by run (its parameters object). A list converts to the same array each time,
+ * since facts about lists are cached by identity.
+ */
 const TIMES = new WeakMap<ParameterValues, Map<string, Value>>();
 
 function timesOf(values: ParameterValues, name: string, value: Value, unit: TimeUnit): Value {

@@ -1,4 +1,4 @@
-// What stands directly inside a bound expression.
+// The direct subexpressions of a bound expression.
 
 import type { BoundExpression } from './bound.ts';
 

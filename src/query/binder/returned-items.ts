@@ -1,4 +1,4 @@
-// Binds ORDER BY: over rows, or with DISTINCT and groups over what is returned.
+// Binds ORDER BY: over rows, or over the returned items with DISTINCT or groups.
 
 import type { Expression, OrderNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -19,7 +19,7 @@ export class ReturnedItems {
     this.#identities = identities;
   }
 
-  /** `onlyItems`: with DISTINCT or groups nothing else can be ordered by. */
+  /** `onlyItems`: with DISTINCT or groups, only returned items can be ordered by. */
   order({ expression, descending }: OrderNode, scope: Scope, onlyItems: boolean): BoundOrder {
     const bound = this.#bind(expression, scope, onlyItems);
     if (bound.type === 'row' || bound.type === 'list')
@@ -76,7 +76,7 @@ export class ReturnedItems {
   }
 }
 
-/** Names without case stand for those that no item has as they are. */
+/** Positions by name as written, and by lower-case name where no item has that name as written. */
 function placesByName(items: readonly BoundItem[]): ReadonlyMap<string, number> {
   const places = new Map(items.map(({ name }, place) => [name, place]));
   for (const [place, { name }] of items.entries()) {

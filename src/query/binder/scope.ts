@@ -1,4 +1,4 @@
-// What names mean at a place of a statement: aliases, columns, parameters.
+// What names mean at one place of a statement: aliases, columns, parameters.
 
 import type { HedgerowError } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -10,7 +10,7 @@ import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
 
-/** Binds an aggregate call; set where aggregates may stand. */
+/** Binds an aggregate call; set where aggregates are allowed. */
 export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
 
 export class Scope {
@@ -20,11 +20,13 @@ export class Scope {
   /** UPDATE and DELETE: a bare name is a column. */
   readonly bareColumns: boolean;
   readonly aggregates: AggregateBinder | undefined;
-  /** Why aggregates may not stand here, for the error. */
+  /** Why aggregates are not allowed here, for the error. */
   readonly noAggregates: string;
   /** ORDER BY: a bare name may be that of a returned item. */
   readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
-  /** Found once for each name: a list may have many items, and its name occur often. */
+  /**
+   * Types of parameters, determined once per name: a list may be long and its name may occur often.
+   */
   readonly #types: Map<string, ParameterType>;
 
   constructor(options: {
@@ -47,13 +49,13 @@ export class Scope {
     this.noAggregates = options.noAggregates ?? 'aggregates stand in RETURN and ORDER BY of a MATCH only';
   }
 
-  /** The same names, with other aggregates. */
+  /** The same scope with other aggregates. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
     return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
   }
 
-  /** The same, where names of returned items are names too. */
+  /** The same scope, in which returned items can be named too. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
     return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
@@ -63,7 +65,7 @@ export class Scope {
     return this.text.slice(span.start, span.end);
   }
 
-  /** Place of the pattern with that alias; throws. */
+  /** Position of the pattern with that alias; throws `invalid_statement` if there is none. */
   pattern(alias: NameNode): number {
     const index = this.findPattern(alias.name);
     if (index >= 0) return index;
@@ -72,7 +74,7 @@ export class Scope {
     throw this.error(alias, `${shownName(alias.name)} is no alias; ${names}.${didYouMean(alias.name, known)}`);
   }
 
-  /** -1: none. Aliases are compared without case, as all names are. */
+  /** -1 if there is none. Aliases are compared ignoring case, as all names are. */
   findPattern(name: string): number {
     const lower = name.toLowerCase();
     return this.patterns.findIndex((pattern) => pattern.alias.toLowerCase() === lower);

@@ -1,4 +1,5 @@
-// Texts where a time is due: `e.event_ts >= "2024-05-02"` compares seconds. Written texts become constants here; of parameters the values are read when the statement runs.
+// Texts where a time is expected: `e.event_ts >= "2024-05-02"` compares seconds. Literals become
+// constants here; parameter values are read when the statement runs.
 
 import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';
 import { MAX_TIME_TEXTS } from '../limits.ts';
@@ -9,10 +10,13 @@ import type { Scope } from './scope.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** `time`: seconds since 1970; `day`: days. */
+/** `time`: seconds since 1970; `day`: days since 1970. */
 export type TimeUnit = 'time' | 'day';
 
-/** The expression as a time where it is a text: a written one, a parameter, or a list of such; else as it is. Throws `invalid_statement` for a text that is no time. */
+/**
+ * Reads a text as a time: a literal, a parameter, or a list of these; any other expression is
+ * returned unchanged. Throws `invalid_statement` for a literal that is not a time.
+ */
 export function asTime(bound: BoundExpression, place: Expression, scope: Scope, unit: TimeUnit): BoundExpression {
   switch (bound.kind) {
     case 'constant': {
@@ -38,7 +42,7 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
   }
 }
 
-/** As the end of a sentence that begins with the text. */
+/** What is wrong with the text, as the end of a sentence that begins with it. */
 export function problemOf(text: string, unit: TimeUnit): string {
   return unit === 'day' && isoSeconds(text) !== undefined
     ? 'is a time, where a date such as 2024-05-02 is due'
@@ -50,7 +54,10 @@ export interface Sides {
   readonly right: BoundExpression;
 }
 
-/** Both sides of a comparison in one unit: texts beside a time as seconds, beside a date as days. */
+/**
+ * Both sides of a comparison in one unit: texts compared with a time become seconds, with a date
+ * days.
+ */
 export function comparedSides(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
   const left = withoutMark(sides.left);
   const right = withoutMark(sides.right);
@@ -68,12 +75,14 @@ export function comparedSides(sides: Sides, places: { left: Expression; right: E
   return { left, right };
 }
 
-/** Indexes know a column, not what it is called. */
+/**
+ * Strips `datetime()`, which only marks a value as a time, so that indexes recognize the column.
+ */
 function withoutMark(bound: BoundExpression): BoundExpression {
   return bound.kind === 'time' ? bound.operand : bound;
 }
 
-/** `x IN list`, as `comparedSides`. */
+/** As `comparedSides`, for `x IN list`. */
 export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
   const left = withoutMark(sides.left);
   if (left.kind === 'date') {
@@ -83,7 +92,7 @@ export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expre
   return { left, right: sides.left.isTime === true ? asTime(sides.right, places.right, scope, 'time') : sides.right };
 }
 
-/** `date(x)`: of the time of an edge its bucket of a day, which the time index knows. */
+/** `date(x)`: for the time of an edge, its bucket of one day, which the time index can answer. */
 export function dateOf(operand: BoundExpression, text: string): BoundExpression {
   const time = withoutMark(operand);
   const day: BoundExpression =

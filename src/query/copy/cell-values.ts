@@ -1,4 +1,5 @@
-// Values as CSV writes them: texts to values of a column's type, and lists to text.
+// Conversion of values for CSV: from cells to values of a column's type, and from lists and rows to
+// cells.
 
 import type { ColumnType } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -8,7 +9,7 @@ import type { Target } from './targets.ts';
 
 const SHOWN = 40;
 
-/** `cell` null: it is empty and not in quotes. Throws `invalid_input`. */
+/** `cell` is null if it is empty and not quoted. Throws `invalid_input`. */
 export function valueOfCell(cell: string | null, target: Target): unknown {
   switch (target.kind) {
     case 'event_ts':
@@ -45,7 +46,10 @@ function wrong(name: string, cell: string, what: string): HedgerowError {
   return new HedgerowError('invalid_input', `${name} is ${JSON.stringify(shown)}, but it takes ${what}.`);
 }
 
-/** A list or row object as one cell: integers as `1;2;3`, which members are read from again, anything else as JSON. */
+/**
+ * A list or row object as one cell: integers as `1;2;3`, the form from which members are read back,
+ * anything else as JSON.
+ */
 export function cellOfObject(value: Exclude<Value, number | string | boolean | null>): string {
   const isIntegers = Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger);
   return isIntegers ? value.join(';') : JSON.stringify(value);

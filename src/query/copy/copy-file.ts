@@ -1,4 +1,4 @@
-// The file that a COPY names: its place below the copy root and its format, checked before any work.
+// The file that a COPY names: its path below the copy root and its format, checked before any work.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
@@ -6,10 +6,10 @@ import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.
 export type FileFormat = 'csv' | 'ndjson' | 'parquet';
 
 export interface CopyFile {
-  /** Absolute, without links. */
+  /** Absolute path without symbolic links. */
   readonly path: string;
   readonly format: FileFormat;
-  /** Packed with gzip. */
+  /** Whether it is compressed with gzip. */
   readonly packed: boolean;
 }
 
@@ -27,7 +27,10 @@ const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: b
   ['.parquet', 'parquet', false],
 ];
 
-/** The file that is read. Throws `forbidden` without a root, `invalid_input` for a path that leads out of it, over a link, or to no file. */
+/**
+ * The file to read. Throws `forbidden` without a root, `invalid_input` for a path that leaves it,
+ * contains a link, or names no file.
+ */
 export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
   if (kind === null) throw refused(`names ${JSON.stringify(given)}, but there is no such file`);
@@ -35,7 +38,7 @@ export function sourceFile(fs: Looks, root: string | undefined, given: string): 
   return file;
 }
 
-/** The file that is made. As `sourceFile`, and `file_exists` when something stands there. */
+/** The file to create. Throws as `sourceFile`, and `file_exists` if the path exists. */
 export function newFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
   if (kind !== null) throw inTheWay(file.path);
@@ -68,7 +71,7 @@ function locate(
   let path = realRoot;
   let kind: ReturnType<Looks['kindOf']> = 'directory';
   for (const part of parts) {
-    // The root itself is made when it is missing; directories below it are not.
+    // The root itself is created if missing; directories below it are not.
     if (path !== realRoot && kind !== 'directory')
       throw refused(`names ${JSON.stringify(given)}, but there is no directory ${path}`);
     path = joined(path, part);

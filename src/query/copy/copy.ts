@@ -30,29 +30,35 @@ export interface CopyOptions {
   readonly database: Database;
   readonly parameters: ParameterValues;
   readonly fs: Fs;
-  /** Absolute; undefined: COPY is turned off. */
+  /** Absolute path; undefined: COPY is turned off. */
   readonly copyRoot: string | undefined;
-  /** Runs `step` until it gives false; others get turns in between. */
+  /** Runs `step` until it returns false, with other work in between. */
   readonly slices: (step: () => boolean) => Promise<void>;
 }
 
 export interface CopyFromOptions extends CopyOptions {
-  /** Bytes of encoded edges of one COPY, at most and by default `MAX_COPY_BYTES`. */
+  /** Maximum bytes of encoded edges of one COPY; default `MAX_COPY_BYTES`. */
   readonly copyBytes?: number | undefined;
   readonly attach: Attach<Written> | undefined;
 }
 
 export interface CopyToOptions extends CopyOptions {
-  /** What the rows are read through; released at the end. */
+  /** What the rows are read with; its view is released at the end. */
   readonly read: ReadOptions;
   readonly temporaries: TemporaryNames;
 }
 
-/** Encoded edges of one COPY FROM: they are held until the commit, which is one frame of the log (1 GB at most). */
+/**
+ * Maximum bytes of encoded edges of a COPY FROM: they are held until the commit, which is one log
+ * frame (1 GB at most).
+ */
 export const MAX_COPY_BYTES = 2 ** 29;
 const ROWS_A_STEP = 500;
 
-/** All rows of the file or none, as one commit. Rejects with what is wrong with the file, or with one of its rows and where it stands. */
+/**
+ * Inserts all rows of the file or none, as one commit. Rejects with the fault of the file, or of
+ * one of its rows with its position.
+ */
 export async function copyFrom(node: CopyFromNode, text: string, options: CopyFromOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, attach, copyBytes = MAX_COPY_BYTES } = options;
   const file = sourceFile(fs, copyRoot, fileName(node, text, options.parameters));
@@ -120,7 +126,10 @@ function openToRead(fs: Fs, path: string): FileHandle {
   }
 }
 
-/** The rows of a MATCH or a table in a file that was not there. Rejects with `file_exists`, and as the MATCH would; no file is left then. */
+/**
+ * Writes the rows of a MATCH or a table into a new file. Rejects with `file_exists`, or as the
+ * MATCH would; then no file is left behind.
+ */
 export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, read, temporaries, slices } = options;
   const { view, parameters } = read;
@@ -138,7 +147,7 @@ export async function copyTo(node: CopyToNode, text: string, options: CopyToOpti
   }
 }
 
-/** What a COPY TO writes: a MATCH, of a table `MATCH (T:T) RETURN *`. */
+/** The MATCH that a COPY TO exports; for a table, `MATCH (T:T) RETURN *`. */
 export function copiedRows(source: CopyToNode['source']): MatchNode {
   return 'kind' in source ? source : wholeTable(source);
 }

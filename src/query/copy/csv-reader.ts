@@ -1,6 +1,7 @@
-// Reads the rows of a CSV file (RFC 4180, a header first).
+// Reads the rows of a CSV file (RFC 4180) with a header.
 //
-// An empty cell is null, an empty cell in quotes the empty text. Lines end with LF or CRLF; inside of quotes both are kept as they are.
+// An empty cell is null, an empty quoted cell the empty text. Lines end with LF or CRLF; inside
+// quotes both are kept as they are.
 
 import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -11,7 +12,7 @@ import { errorAtRow, type RowBatch } from './rows.ts';
 import { type Target, targetsOf } from './targets.ts';
 import type { LineBlock } from './whole-lines.ts';
 
-/** Throws `invalid_input` or `unknown_column`, with the line, for what is no CSV or has the wrong header. */
+/** Throws `invalid_input` or `unknown_column`, with the line, for invalid CSV or a wrong header. */
 export async function* csvRows(
   blocks: AsyncIterable<LineBlock>,
   table: Table,

@@ -1,41 +1,58 @@
-// Cuts the bytes of CSV (RFC 4180) into records.
+// Splits the bytes of CSV (RFC 4180) into records.
 //
-// Written by hand because it is most of an import: rows without a quote, which nearly all are, are cut with searches alone, several times as
-// fast as by a parser that looks at every character.
+// Hand-written, since an import spends most of its time here: lines without quotes, which nearly
+// all are, are split by searches alone, several times as fast as by a parser that examines every
+// character.
+//
+// A block is scanned line by line. If the next quote is after the end of the line, the line is a
+// record, split at its delimiters. Otherwise the record is parsed cell by cell, and may extend over
+// several lines. An unfinished record at the end of a block is kept, and scanned again from its
+// beginning once twice as many bytes have arrived (or the maximum length), so that total work stays
+// linear. With `passesFaults`, a faulty line becomes a record with a fault, and scanning resumes at
+// the next line.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
 import { type LineBlock, MAX_LINE_BYTES } from './whole-lines.ts';
 
-/** Null: the cell is empty and not in quotes. */
+/** Null: the cell is empty and not quoted. */
 export type Cells = readonly (string | null)[];
 
 export interface CutRecords {
   readonly records: readonly Cells[];
-  /** Where each ends, in bytes from the beginning of the first block. */
+  /** End offset of each record, in bytes from the beginning of the first block. */
   readonly ends: readonly number[];
-  /** Each as it stands in the file, with its line break. */
+  /** Text of each record as in the file, with its line break. */
   readonly raws: readonly string[];
-  /** How many lines each takes: more than one when line breaks stand in its cells. */
+  /** Number of lines of each record: more than one if cells contain line breaks. */
   readonly lines: readonly number[];
-  /** Which of them are no CSV or no UTF-8, and why; they have no cells. Only where faults are passed over. */
+  /**
+   * Reasons why records are not valid CSV or UTF-8, by index; these records have no cells. Only
+   * with `passesFaults`.
+   */
   readonly faults: ReadonlyMap<number, string>;
-  /** What stands behind the records is no CSV. */
+  /** Set if what follows the records is not valid CSV. */
   readonly failure: HedgerowError | undefined;
 }
 
 export interface CutRules {
   readonly delimiter: string;
   readonly maxRecordBytes: number;
-  /** A line at which something is wrong becomes a record of its own, and the next line begins another. */
+  /** A faulty line becomes a record of its own, and the next line begins another. */
   readonly passesFaults: boolean;
-  /** How many cells a record has. One of several lines with another number began with a quote that was never closed. Undefined: any number. */
+  /**
+   * Number of cells in a record. A record of several lines with a different number began with a
+   * quote that was never closed. Undefined: any number.
+   */
   readonly width?: number | undefined;
 }
 
 const STRICT: CutRules = { delimiter: ',', maxRecordBytes: MAX_LINE_BYTES, passesFaults: false };
 
-/** Cells are parts of larger texts in memory: what keeps one for long should copy it. Ends behind what is no CSV. */
+/**
+ * Cells are substrings of larger texts in memory: copy those that are kept for long. Ends at the
+ * first invalid CSV.
+ */
 export async function* csvRecords(
   blocks: AsyncIterable<Pick<LineBlock, 'bytes'>>,
   rules: CutRules = STRICT,
@@ -67,19 +84,19 @@ function faultText(fault: Fault, { maxRecordBytes }: CutRules): string {
 
 class RecordCutter {
   readonly #rules: CutRules;
-  /** The beginning of a record that goes on in the next block. */
+  /** The beginning of a record that continues in the next block. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** It is not looked at before there is so much of it: otherwise a long one would be read again with every block. */
+  /** Minimum bytes before rescanning, so that a long record is not rescanned with every block. */
   #enough = 0;
-  /** Bytes before the rest. */
+  /** Bytes before the rest, counted from the beginning of the first block. */
   #offset = 0;
 
   constructor(rules: CutRules) {
     this.#rules = rules;
   }
 
-  /** Whole lines. Undefined: more is needed. */
+  /** Adds whole lines. Undefined: more are needed. */
   add(bytes: Buffer): CutRecords | undefined {
     this.#rest.push(bytes);
     this.#restBytes += bytes.length;
@@ -106,7 +123,7 @@ class RecordCutter {
   }
 }
 
-/** A text and the records that were found in it. */
+/** A text and the records found in it. */
 class Found {
   readonly text: string;
   readonly records: Cells[] = [];
@@ -116,11 +133,11 @@ class Found {
   readonly faults = new Map<number, string>();
   usedBytes: number;
   readonly #isUtf8: boolean;
-  /** One character is one byte. */
+  /** Whether each character is one byte. */
   readonly #isPlain: boolean;
 
   constructor(bytes: Buffer, offset: number) {
-    // Otherwise as bytes, so that the lines that are valid can be told from the others.
+    // Invalid UTF-8 is decoded as bytes, so that valid lines can be told from the others.
     this.#isUtf8 = isUtf8(bytes);
     this.text = bytes.toString(this.#isUtf8 ? 'utf8' : 'latin1');
     this.usedBytes = offset;
@@ -166,7 +183,9 @@ function notUtf8(raw: Buffer): string {
   return `the line is not valid UTF-8; --encoding windows-1252 reads it as ${JSON.stringify(shown)}.`;
 }
 
-/** Gives what is wrong behind the last record; a record that is not finished stays, when this is not the end. */
+/**
+ * Returns the fault after the last record. Unless this is the end, an unfinished record remains.
+ */
 function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined {
   const { text } = found;
   const { delimiter, maxRecordBytes } = rules;
@@ -178,7 +197,7 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
     if (quote < at) quote = indexOr(text, '"', at);
     let next = Math.min(newline + 1, text.length);
     if (quote > newline) {
-      // A carriage return belongs to the line break, but not without one.
+      // A carriage return belongs to the line break, but not without a line feed.
       const end = newline < text.length && newline > at && text[newline - 1] === '\r' ? newline - 1 : newline;
       found.add(plain.cells(at, end), at, next, 1);
     } else {
@@ -198,18 +217,21 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
   return undefined;
 }
 
-/** The quote that closes its cell belongs to another line. */
+/** Whether the closing quote belongs to another line. */
 function isSwallowed({ cells, lines }: QuotedRecord, { width }: CutRules): boolean {
   return width !== undefined && lines > 1 && cells.length !== width;
 }
 
-/** Cuts lines without quotes, one behind the other. */
+/** Splits lines without quotes, one after another. */
 class PlainLines {
   readonly #text: string;
   readonly #delimiter: string;
-  /** Where the next delimiter stands, in whichever line: so that it is not searched for again in every line that has none. */
+  /**
+   * Position of the next delimiter, in any line, so that lines without one do not search for it
+   * again.
+   */
   #next = -1;
-  /** How many cells the last line had. */
+  /** Number of cells in the previous line. */
   #width = 0;
 
   constructor(text: string, delimiter: string) {
@@ -239,12 +261,12 @@ class PlainLines {
 
 interface QuotedRecord {
   readonly cells: Cells;
-  /** Behind its line break; more than the text has when it ends without one. */
+  /** Position after its line break; beyond the text if that ends without one. */
   readonly next: number;
   readonly lines: number;
 }
 
-/** A record of which some cell stands in quotes. */
+/** Parses a record with a quoted cell. */
 function quotedRecord(text: string, from: number, delimiter: string, most: number): QuotedRecord | Fault {
   const cells: (string | null)[] = [];
   let lines = 1;
@@ -283,7 +305,7 @@ function cellEnd(text: string, from: number, delimiter: string): number {
   return at;
 }
 
-/** The length of the text when it is not there. */
+/** Returns the length of the text if `what` is not found. */
 function indexOr(text: string, what: string, from: number): number {
   const at = text.indexOf(what, from);
   return at < 0 ? text.length : at;

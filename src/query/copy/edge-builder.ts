@@ -1,17 +1,17 @@
-// Puts an edge together from the values of a row, whatever file they come from.
+// Builds an edge from the values of a row, whatever the file's format.
 
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Target } from './targets.ts';
 
-/** One row. Values are checked where the edge is added to its table. */
+/** Builds one edge. Values are checked later, when the edge is added to its table. */
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
-  // Without a prototype: a column may be called `__proto__`.
+  // No prototype: a column may be named `__proto__`.
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
 
-  /** `value`: of the column's type, or wrong. */
+  /** `value` may be of any type; it is checked later. */
   set(target: Target, value: unknown): void {
     switch (target.kind) {
       case 'event_ts':
@@ -25,7 +25,7 @@ export class EdgeBuilder {
     }
   }
 
-  /** Throws `invalid_input` when time or members are missing. */
+  /** Throws `invalid_input` if time or members are missing. */
   edge(): EdgeInput {
     if (isMissing(this.#eventTs)) throw missing('event_ts');
     if (isMissing(this.#members)) throw missing('members');

@@ -1,14 +1,17 @@
-// The bytes of a file through the port, a piece at a time, unpacked when it is packed.
+// Reads the bytes of a file in chunks, decompressed if it is gzip.
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HedgerowError } from '../../errors.ts';
 import type { FileHandle } from '../../storage/index.ts';
 
-/** Others get a turn after each: reading so much CSV takes a few milliseconds. */
+/** Other work runs between chunks: parsing this much CSV takes a few milliseconds. */
 const CHUNK_BYTES = 32 * 1024;
 
-/** Each piece is a buffer of its own. Throws `invalid_input` when what should be gzip is not, or ends in the middle. */
+/**
+ * Each chunk is a separate buffer. Throws `invalid_input` if the file should be gzip and is not, or
+ * is truncated.
+ */
 export function fileChunks(handle: FileHandle, packed: boolean): AsyncIterable<Buffer> | Iterable<Buffer> {
   return packed ? unpacked(handle) : piecesOf(handle, { ended: false });
 }
@@ -26,9 +29,9 @@ function* piecesOf(handle: FileHandle, reader: { readonly ended: boolean }): Gen
 
 async function* unpacked(handle: FileHandle): AsyncGenerator<Buffer, void, undefined> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The stream reads ahead: it must not go on when the handle is closed.
+  // The stream reads ahead; it must not read after the handle is closed.
   const reader = { ended: false };
-  // Errors of both sides come out of iterating `gunzip`.
+  // Errors of either side surface when `gunzip` is iterated.
   pipeline(Readable.from(piecesOf(handle, reader), { objectMode: false }), gunzip, () => {});
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;

@@ -1,4 +1,5 @@
-// The door to the text formats of COPY, for commands that read and write files without a database.
+// Public interface of COPY's text formats, for commands that read and write files without a
+// database.
 
 export { valueOfCell } from './cell-values.ts';
 export { type Cells, type CutRules, csvRecords } from './csv-records.ts';

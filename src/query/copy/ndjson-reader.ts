@@ -1,4 +1,4 @@
-// Reads the rows of an NDJSON file: one JSON object a line, keys are names of columns.
+// Reads the rows of an NDJSON file: one JSON object per line, keyed by column name.
 
 import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -24,7 +24,7 @@ export async function* ndjsonRows(
   }
 }
 
-/** Where each line ends, its line break not counted. */
+/** End of each line, before its line break. */
 function endsOf(bytes: Buffer): number[] {
   const ends: number[] = [];
   let start = 0;
@@ -36,7 +36,7 @@ function endsOf(bytes: Buffer): number[] {
   return ends;
 }
 
-/** Remembers what names stand for: they are the same in every line as a rule. */
+/** Caches the targets of column names, which are usually the same in every line. */
 class ColumnNames {
   readonly #table: Table;
   readonly #known = new Map<string, Target>();

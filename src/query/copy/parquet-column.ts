@@ -1,4 +1,11 @@
-// The rows of one column chunk of a Parquet file, taken some at a time: it holds one page, and of that little is decoded.
+// Decodes the rows of one column chunk of a Parquet file, some at a time: it holds one page, most
+// of it still encoded.
+//
+// A chunk is a sequence of pages, the first of which may be a dictionary. Each value has a
+// definition level (below the maximum: null, or an empty list further up) and, in lists, a
+// repetition level (0: begins a row). Flat columns need only definition levels. For nested ones,
+// levels and values are held until the next repetition level 0, or the end of the chunk, shows that
+// a row is complete; then rows are assembled from them.
 
 import {
   type AsyncBuffer,
@@ -13,31 +20,31 @@ import {
 import { readRuns, type SmallIntegers } from './parquet-runs.ts';
 import { dictionaryValues, pageValues, type Values } from './parquet-values.ts';
 
-/** Bytes read at once; a page that is longer is read by itself. */
+/** Bytes read at once; a longer page is read by itself. */
 const WINDOW_BYTES = 2 ** 16;
-/** Writers say 1 MB to 100 MB. */
+/** Writers use 1 MB to 100 MB. */
 const MAX_PAGE_BYTES = 2 ** 28;
-/** Values that are the same take no bytes: the places of so many are held. */
+/** Equal values take no bytes in the file, but each takes an index in memory. */
 const MAX_PAGE_VALUES = 2 ** 25;
-/** A header holds the least and the greatest value of its page. */
+/** A header contains the least and the greatest value of its page. */
 const MAX_HEADER_BYTES = 2 ** 22;
 
 export interface RangeFile extends AsyncBuffer {
   slice(start: number, end?: number): ArrayBuffer;
 }
 
-/** Values of a page that are not taken yet. */
+/** A page with the values not taken yet. */
 interface Page {
-  /** With the nulls. */
+  /** Number of values, nulls included. */
   readonly count: number;
-  /** Undefined: none is null. */
+  /** Definition levels; undefined: no value is null. */
   readonly definitions: SmallIntegers | undefined;
   readonly repetitions: SmallIntegers | undefined;
   readonly values: Values;
   at: number;
 }
 
-/** Values with their levels that make no whole row yet. */
+/** Values and levels that do not form a whole row yet. */
 interface Pending {
   definitions: number[];
   repetitions: number[];
@@ -56,12 +63,12 @@ export class ColumnRows {
     this.#pages = new Pages(file, column, chunk);
   }
 
-  /** The next rows. Throws when there are fewer. */
+  /** The next `count` rows. Throws if there are fewer. */
   take(count: number): DecodedArray {
     return this.#column.flat ? this.#takeFlat(count) : this.#takeNested(count);
   }
 
-  /** The page with the next values; undefined behind the last one. */
+  /** The page with the next values; undefined after the last one. */
   #current(): Page | undefined {
     while (this.#page === undefined || this.#page.at === this.#page.count) {
       this.#page = undefined;
@@ -92,7 +99,10 @@ export class ColumnRows {
     return this.#rows.splice(0, count);
   }
 
-  /** Takes values of a page, or knows that there are no more; makes rows of what has come to an end. */
+  /**
+   * Takes values from a page (undefined: there are no more) and assembles the rows that are
+   * complete.
+   */
   #hold(page: Page | undefined, most: number): void {
     const { maxDefinition, maxRepetition } = this.#column;
     const { definitions, repetitions, values } = this.#pending;
@@ -110,12 +120,12 @@ export class ColumnRows {
       page.at = end;
     }
     if (repetitions[0]) throw new Error(`column ${this.#column.path} begins in the middle of a row`);
-    // The last row of a list may go on in what comes.
+    // The last row of a list may continue in later values.
     const whole = maxRepetition === 0 || page === undefined ? definitions.length : repetitions.lastIndexOf(0);
     if (whole >= before) this.#assemble(whole);
   }
 
-  /** Makes rows of the first levels that are held. */
+  /** Assembles rows from the first `count` levels held. */
   #assemble(count: number): void {
     const { decoder, maxDefinition } = this.#column;
     const { definitions, repetitions, values } = this.#pending;
@@ -150,7 +160,7 @@ function flatRows(page: Page, count: number, maxDefinition: number): DecodedArra
   return Array.from({ length: count }, (_, i) => (definitions[at + i] === maxDefinition ? values[next++] : null));
 }
 
-/** The pages of a column chunk, one after the other. */
+/** The pages of a column chunk in order. */
 class Pages {
   readonly #column: LeafColumn;
   readonly #bytes: ChunkBytes;
@@ -188,7 +198,7 @@ class Pages {
     return { count, definitions: present === count ? undefined : definitions, repetitions, values, at: 0 };
   }
 
-  /** Version 1: all is compressed, levels begin with their length. */
+  /** Version 1: everything is compressed, and levels begin with their length. */
   #first(header: PageHeader, bytes: Uint8Array): PageParts {
     const { maxDefinition, maxRepetition } = this.#column;
     const page = decompressed(bytes, header.uncompressed_page_size, this.#column);
@@ -229,11 +239,11 @@ interface PageParts {
   readonly rest: Uint8Array;
 }
 
-/** The bytes of a chunk, some at a time. */
+/** The bytes of a chunk, read in windows. */
 class ChunkBytes {
   readonly #file: RangeFile;
   readonly #end: number;
-  /** Where in the file the next byte is. */
+  /** File offset of the next byte. */
   #at: number;
   #window: Uint8Array = new Uint8Array();
   #windowStart = 0;
@@ -244,7 +254,7 @@ class ChunkBytes {
     this.#end = end;
   }
 
-  /** One byte makes no page: some writers leave one. */
+  /** A single byte is not a page; some writers leave one at the end. */
   get ended(): boolean {
     return this.#at >= this.#end - 1;
   }
@@ -258,7 +268,7 @@ class ChunkBytes {
         this.#at += reader.offset;
         return header;
       } catch (error) {
-        // Maybe it ends behind what was read.
+        // The header may end after the bytes read so far.
         if (size >= MAX_HEADER_BYTES || this.#at + size >= this.#end) throw error;
       }
     }
@@ -268,11 +278,12 @@ class ChunkBytes {
     if (size > this.#end - this.#at) throw new Error('a page ends behind its column');
     const bytes = this.#ahead(size).subarray(0, size);
     this.#at += size;
-    if (size > WINDOW_BYTES) this.#window = new Uint8Array(); // A large page is not kept packed beside itself.
+    // Do not hold a large compressed page in addition to its contents.
+    if (size > WINDOW_BYTES) this.#window = new Uint8Array();
     return bytes;
   }
 
-  /** At least so many bytes, fewer at the end of the chunk. */
+  /** At least `size` bytes, fewer only at the end of the chunk. */
   #ahead(size: number): Uint8Array {
     const end = Math.min(this.#end, this.#at + size);
     if (this.#at < this.#windowStart || end > this.#windowStart + this.#window.length) {

@@ -1,4 +1,4 @@
-// Decodes a Parquet file, a few rows of its columns at a time, however many a row group has.
+// Decodes a Parquet file, some rows of its columns at a time, however large its row groups are.
 
 import { HedgerowError } from '../../errors.ts';
 import { type FileHandle, readFully } from '../../storage/index.ts';
@@ -16,9 +16,9 @@ import {
 } from './parquet-library.ts';
 import type { ParquetBatch, ParquetSource } from './parquet-port.ts';
 
-/** Bytes: the mark in front, the length of the footer, the mark behind. */
+/** Bytes of the leading magic, the footer length and the trailing magic. */
 const SHORTEST_FILE = 12;
-/** Rows given at once: so many are copied out of a thread in a few milliseconds. */
+/** Rows returned at once: copying this many between threads takes a few milliseconds. */
 const BATCH_ROWS = 1024;
 
 export class ParquetDecoder implements ParquetSource {
@@ -66,7 +66,7 @@ export class ParquetDecoder implements ParquetSource {
   }
 }
 
-/** Gives the next rows of a column, as many as asked for. */
+/** Returns the next `count` rows of a column. */
 type TakeRows = (count: number) => DecodedArray;
 
 function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: string): TakeRows {
@@ -87,11 +87,11 @@ function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: st
   };
 }
 
-/** The file as the library reads it: by ranges. */
+/** The file as the library reads it: by byte ranges. */
 class PortFile implements RangeFile {
   readonly byteLength: number;
   readonly #handle: FileHandle;
-  /** What the disk said, which is no fault of the file. */
+  /** An I/O error, which is not the fault of the file. */
   #failure: { error: unknown } | undefined;
 
   constructor(handle: FileHandle) {
@@ -111,7 +111,7 @@ class PortFile implements RangeFile {
     return bytes.buffer;
   }
 
-  /** What the library makes of the file; its errors are the file's. */
+  /** Runs library code on the file; its errors are faults of the file. */
   async attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

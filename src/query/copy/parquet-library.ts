@@ -1,4 +1,4 @@
-// The parts of hyparquet that are used, and its decompressors: the only file that knows them.
+// The parts of hyparquet and its decompressors that are used. The only file that imports them.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ColumnMetaData, SchemaTree } from 'hyparquet';
@@ -38,18 +38,18 @@ const COMPRESSORS = {
   LZ4_RAW: decompressLz4Raw,
 };
 
-/** What is known of the values of a column, whatever its row group. */
+/** Properties of a column that do not depend on the row group. */
 export interface LeafColumn {
   readonly decoder: Parameters<typeof convert>[1];
-  /** As in the file: names joined by dots. */
+  /** Path as in the file: names joined by dots. */
   readonly path: string;
   readonly maxDefinition: number;
   readonly maxRepetition: number;
-  /** Its rows are its values: neither a list nor a part of a struct. */
+  /** Whether its rows are its values: it is neither a list nor part of a struct. */
   readonly flat: boolean;
 }
 
-/** Throws for a column that the schema does not have. */
+/** Throws for a column that is not in the schema. */
 export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: ColumnMetaData): LeafColumn {
   const schemaPath = getTreePath(schema, path_in_schema);
   const { element } = schemaPath.at(-1)!;
@@ -63,7 +63,7 @@ export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: 
   };
 }
 
-/** The bytes of a page, which have to be as many as was said. */
+/** The contents of a page, which must have the declared size. */
 export function decompressed(bytes: Uint8Array, size: number, { decoder }: LeafColumn): Uint8Array {
   return size === 0 ? new Uint8Array() : decompressPage(bytes, size, decoder.codec, COMPRESSORS);
 }

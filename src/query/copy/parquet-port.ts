@@ -1,10 +1,11 @@
-// Parquet files as COPY uses them: columns in, columns out, by whoever does the work.
+// Interfaces through which COPY reads and writes Parquet: columns in, columns out, in this thread
+// or another.
 
 import type { Value } from '../binder/bound.ts';
 
-/** Rows of a file, column by column, in the order in which the columns were asked for. */
+/** Rows of a file by column, in the order in which the columns were requested. */
 export interface ParquetBatch {
-  /** Rows of the file before it. */
+  /** Number of rows before it in the file. */
   readonly start: number;
   readonly count: number;
   readonly columns: readonly ArrayLike<unknown>[];
@@ -12,19 +13,19 @@ export interface ParquetBatch {
 
 /** A file that is read. */
 export interface ParquetSource {
-  /** The columns of the file. Rejects with `invalid_input` when it is no Parquet. */
+  /** The columns of the file. Rejects with `invalid_input` if it is not Parquet. */
   names(): Promise<string[]>;
-  /** Some more rows; undefined behind the last one. Always to be asked for the same columns. */
+  /** The next rows; undefined after the last. Must be called with the same columns every time. */
   next(columns: readonly string[]): Promise<ParquetBatch | undefined>;
-  /** No more is asked of it. */
+  /** Ends the use of the source. */
   close(): void;
 }
 
-/** A file that is made. */
+/** A file that is written. */
 export interface ParquetSink {
-  /** Takes rows, by column; gives the bytes that are ready. */
+  /** Adds rows, by column; returns the bytes that are ready. */
   add(columns: readonly (readonly Value[])[]): Promise<Uint8Array>;
-  /** The rest of the bytes. */
+  /** Returns the remaining bytes. */
   end(): Promise<Uint8Array>;
   close(): void;
 }

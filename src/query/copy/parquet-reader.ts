@@ -7,13 +7,15 @@ import type { ParquetSource } from './parquet-port.ts';
 import type { RowBatch } from './rows.ts';
 import { type Target, targetsOf } from './targets.ts';
 
-/** A column that is read. */
+/** A column of the file that is read. */
 interface Source {
   readonly name: string;
   readonly target: Target;
 }
 
-/** Throws `invalid_input` or `unknown_column` for what is no Parquet or has other columns. */
+/**
+ * Throws `invalid_input` or `unknown_column` if the file is not Parquet or has the wrong columns.
+ */
 export async function* parquetRows(source: ParquetSource, table: Table): AsyncGenerator<RowBatch, void, undefined> {
   try {
     const names = await source.names();
@@ -41,7 +43,7 @@ function edgeOf(columns: readonly ArrayLike<unknown>[], index: number, sources: 
   return builder.edge();
 }
 
-/** 64-bit integers as numbers, where those can hold them. */
+/** Converts 64-bit integers to numbers. Throws `invalid_input` if one is too large for that. */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);

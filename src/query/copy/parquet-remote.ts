@@ -1,4 +1,5 @@
-// Parquet files decoded and encoded in a thread of their own, which lives as long as the file is read or written.
+// Decodes and encodes Parquet files in a thread of their own, which lives as long as the file is
+// read or written.
 
 import { Worker } from 'node:worker_threads';
 import { HedgerowError } from '../../errors.ts';
@@ -10,7 +11,7 @@ import { ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetBatch, ParquetSink, ParquetSource } from './parquet-port.ts';
 import type { ResultColumn } from './result-columns.ts';
 
-/** Of a file that is read: `read` (a path), then `next`; of one that is made: `write`, then `add` and `end`. */
+/** Calls for reading: `read` (a path), then `next`; for writing: `write`, then `add` and `end`. */
 export type ParquetCalls = {
   read: (path: string) => string[];
   next: (columns: readonly string[]) => ParquetBatch | undefined;
@@ -19,12 +20,15 @@ export type ParquetCalls = {
   end: (none: undefined) => Uint8Array;
 };
 
-/** Memory of the thread: what does not fit is refused, and nothing else comes to harm. */
+/** Memory limit of the thread: a file that needs more is refused, and nothing else is affected. */
 const THREAD_MB = 2048;
-/** What comes and goes with a batch is little. */
+/** Few short-lived objects are made per batch. */
 const THREAD_YOUNG_MB = 8;
 
-/** The thread's script; undefined where the program runs from source (tests): the work is done in place then. */
+/**
+ * The thread's script; undefined if the program runs from source (tests), where the work is done in
+ * this thread.
+ */
 function threadScript(): URL | undefined {
   return import.meta.url.endsWith('.ts') ? undefined : new URL('./parquet-thread.js', import.meta.url);
 }
@@ -93,7 +97,9 @@ export class ThreadSink implements ParquetSink {
   }
 }
 
-/** Started by its first call. What it holds is the state of one file, so one that has died is not replaced. */
+/**
+ * Starts with its first call. Its state is that of one file, so a thread that dies is not replaced.
+ */
 class Thread {
   readonly #script: URL;
   #link: ThreadLink<ParquetCalls> | undefined;

@@ -1,8 +1,12 @@
-// The runs of a Parquet page: small integers, some repeated, some packed bit by bit.
+// Decodes the RLE/bit-packing hybrid encoding of Parquet: runs of small integers, either repeated
+// or packed bit by bit.
 
 export type SmallIntegers = Uint8Array | Uint16Array | Uint32Array;
 
-/** Reads `count` integers of `width` bits (0 to 32) that begin at `from`. A last run may hold more than are asked for. */
+/**
+ * Reads `count` integers of `width` bits (0 to 32), starting at `from`. The last run may contain
+ * more than are asked for.
+ */
 export function readRuns(bytes: Uint8Array, from: number, width: number, count: number): SmallIntegers {
   if (width > 32) throw new Error(`a page has integers of ${width} bits`);
   const values = width <= 8 ? new Uint8Array(count) : width <= 16 ? new Uint16Array(count) : new Uint32Array(count);
@@ -14,7 +18,7 @@ export function readRuns(bytes: Uint8Array, from: number, width: number, count: 
     if (header & 1) {
       const taken = Math.min(left, (header >>> 1) * 8);
       unpack(reader, width, values, done, taken);
-      // What fills up the last byte of a run may be missing behind the last value.
+      // Padding of the last packed run may be missing from the file.
       reader.offset += (header >>> 1) * width;
       done += taken;
     } else {
@@ -31,7 +35,7 @@ interface Reader {
   offset: number;
 }
 
-/** Leaves the reader where it is. */
+/** Does not advance the reader. */
 function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers, from: number, count: number): void {
   if (offset + Math.ceil((count * width) / 8) > bytes.length) throw tooShort();
   if (width > 24) {
@@ -50,7 +54,7 @@ function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers,
   }
 }
 
-/** Up to 39 bits are held here, which is more than the operators on bits take. */
+/** Up to 39 bits are held at once, more than bitwise operators can handle. */
 function unpackWide(
   bytes: Uint8Array,
   offset: number,

@@ -1,4 +1,5 @@
-// The thread that decodes and encodes Parquet: the columns of many rows take longer than others may wait.
+// The thread that decodes and encodes Parquet, because columns of many rows take longer than other
+// work may wait.
 
 import { parentPort } from 'node:worker_threads';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';

@@ -1,21 +1,22 @@
-// The values of a Parquet page, taken some at a time: what waits is as small as in the file.
+// Decodes the values of a Parquet page on demand, so that values not taken yet stay as small as in
+// the file.
 
 import { convert, type DecodedArray, deltaBinaryUnpack, type LeafColumn, readPlain } from './parquet-library.ts';
 import { readRuns } from './parquet-runs.ts';
 
-/** The next values of a page, as many as asked for; never more than it has are. */
+/** Returns the next `count` values of a page; must not be called for more than remain. */
 export type Values = (count: number) => DecodedArray;
 
-/** What a page says of its values. */
+/** Encoding and count of a page's values. */
 export interface ValueForm {
   readonly encoding: string;
-  /** How many of them are no nulls. */
+  /** Number of values that are not null. */
   readonly count: number;
 }
 
 const FIXED_BYTES: Readonly<Record<string, number>> = { INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8 };
 
-/** Throws for an encoding that is not known, and for bytes that cannot hold so many values. */
+/** Throws for an unknown encoding, or if the bytes cannot contain that many values. */
 export function pageValues(
   bytes: Uint8Array,
   { encoding, count }: ValueForm,
@@ -28,7 +29,7 @@ export function pageValues(
   return (taken) => ownValues(convert(values(taken), column.decoder));
 }
 
-/** A dictionary page. */
+/** Decodes a dictionary page. */
 export function dictionaryValues(bytes: Uint8Array, count: number, column: LeafColumn): DecodedArray {
   return pageValues(bytes, { encoding: 'PLAIN', count }, column, undefined)(count);
 }
@@ -84,7 +85,7 @@ function flags(bytes: Uint8Array, count: number, type: string): Values {
 }
 
 function plainValues(bytes: Uint8Array, count: number, type: LeafColumn['decoder']['type'], width: number): Values {
-  // What has no fixed width begins with its length.
+  // Values without a fixed width begin with their length, 4 bytes.
   if (bytes.length < count * (width || 4)) throw tooShort();
   const reader = readerOf(bytes);
   return (taken) => {
@@ -119,7 +120,10 @@ function deltas(reader: Reader, count: number, narrow: boolean): Int32Array | Bi
   return values;
 }
 
-/** Byte strings with all lengths in front, and before those, how many bytes each has in common with the one before it. */
+/**
+ * Byte strings: all lengths come first, preceded (if `shared`) by the lengths of the prefixes
+ * shared with the previous string.
+ */
 function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   const reader = readerOf(bytes);
   const heads = shared ? deltas(reader, count, true) : undefined;
@@ -144,7 +148,7 @@ function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   return (taken) => Array.from({ length: taken }, next);
 }
 
-/** The first bytes of all values, then the second bytes of all. */
+/** The first bytes of all values, then the second bytes of all, and so on. */
 function splitValues(bytes: Uint8Array, count: number, type: string, width: number): Values {
   if (width === 0) throw new Error(`parquet unsupported encoding: BYTE_STREAM_SPLIT of ${type}`);
   if (bytes.length < count * width) throw tooShort();
@@ -169,7 +173,10 @@ function splitValues(bytes: Uint8Array, count: number, type: string, width: numb
   };
 }
 
-/** No views of a page: it would be kept, or copied whole to another thread, for the sake of one value. */
+/**
+ * Copies views of a page, which would keep it alive, or be sent whole to another thread, for a
+ * single value.
+ */
 function ownValues(values: DecodedArray): DecodedArray {
   if (!Array.isArray(values)) return values.slice();
   return values[0] instanceof Uint8Array ? values.map((value: Uint8Array) => value.slice()) : values;

@@ -5,7 +5,7 @@ import type { ResultChunk } from '../executor/run-match.ts';
 import { valueAt } from '../executor/values/vector.ts';
 import type { ParquetSink } from './parquet-port.ts';
 
-/** In order. */
+/** Yields the bytes of the file in order. */
 export async function* parquetBytes(
   sink: ParquetSink,
   chunks: AsyncIterable<ResultChunk>,

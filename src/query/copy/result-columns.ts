@@ -1,4 +1,4 @@
-// The columns of a result as files have them, from what its expressions are.
+// Column types of a result for file formats, derived from its expressions.
 
 import type { CellType, ColumnType, ResultColumn } from '../../formats/columns.ts';
 import type { BoundExpression, BoundMatch, ValueType } from '../binder/bound.ts';

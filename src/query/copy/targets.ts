@@ -1,4 +1,5 @@
-// What the columns of a file stand for in a table: names without case, each once, time and members among them.
+// Maps the columns of a file to those of a table: names ignore case, each occurs once, and time and
+// members are required.
 
 import type { ColumnType, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -7,11 +8,14 @@ import { didYouMean } from '../../model/suggestions.ts';
 export type Target =
   | { readonly kind: 'event_ts' }
   | { readonly kind: 'members' }
-  /** Ids are given by the database: what a file says of them, as one that COPY wrote does, is not looked at. */
+  /** The database assigns ids: an id in the file, such as COPY TO writes, is ignored. */
   | { readonly kind: 'id' }
   | { readonly kind: 'property'; readonly name: string; readonly type: ColumnType };
 
-/** The targets of columns, in their order. Throws `unknown_column`, or `invalid_input` for a name that stands twice or one that is missing. */
+/**
+ * The targets of columns, in order. Throws `unknown_column`, or `invalid_input` for a duplicate or
+ * missing name.
+ */
 export function targetsOf(names: readonly string[], table: Table): Target[] {
   const targets = names.map((name) => targetOf(name, table));
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-// Result rows as the bytes of a CSV or NDJSON file.
+// Encodes result rows as the bytes of a CSV or NDJSON file.
 
 import type { Value } from '../binder/bound.ts';
 import { JsonSink } from '../executor/rows/json-sink.ts';
@@ -8,7 +8,7 @@ import { valueAt } from '../executor/values/vector.ts';
 import { csvLines } from './csv-writer.ts';
 import type { ResultColumn } from './result-columns.ts';
 
-/** A header, then one line a row; also without rows. */
+/** A header, even without rows, then one line per row. */
 export async function* csvBytes(
   columns: readonly ResultColumn[],
   chunks: AsyncIterable<ResultChunk>,
@@ -20,7 +20,7 @@ export async function* csvBytes(
   }
 }
 
-/** One object a line, keys in the order of the columns. */
+/** One object per line, keys in the order of the columns. */
 export async function* ndjsonBytes(
   columns: readonly ResultColumn[],
   chunks: AsyncIterable<ResultChunk>,

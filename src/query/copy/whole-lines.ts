@@ -1,14 +1,15 @@
-// Cuts the bytes of a text file into blocks of whole lines of valid UTF-8, without the byte order mark.
+// Splits the bytes of a text file into blocks of whole lines of valid UTF-8, without the byte order
+// mark.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
 import { errorAtRow } from './rows.ts';
 
-/** Bytes of one line, at most. */
+/** Maximum bytes of a line. */
 export const MAX_LINE_BYTES = 64 * 2 ** 20;
 
 export interface LineBlock {
-  /** Ends behind a line break, or with the file. */
+  /** Ends after a line break, or with the file. */
   readonly bytes: Buffer;
   /** 1-based number of its first line. */
   readonly firstLine: number;
@@ -17,7 +18,10 @@ export interface LineBlock {
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Throws `invalid_input` with its line for what is no UTF-8 (unless that is looked at elsewhere), or a line that is too long. */
+/**
+ * Throws `invalid_input`, with the line, for a line that is too long or not UTF-8 (with
+ * `isUtf8Only`; otherwise the caller checks it).
+ */
 export async function* wholeLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   maxLineBytes: number = MAX_LINE_BYTES,

@@ -1,4 +1,5 @@
-// Writes a new file whole: under a temporary name until it is durable, so that its own name never stands for less.
+// Creates a file atomically: it has a temporary name until it is durable, so its final name never
+// refers to an incomplete file.
 
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
@@ -15,8 +16,9 @@ export interface WriteOptions {
 }
 
 /**
- * Names of files that are not whole yet, `.hedgerow-copy-<data directory>-<id>.tmp`. One process at a time holds a data directory: a file with its mark that
- * this process is not writing was left by one that was killed. Files of servers on other data directories are theirs.
+ * Names of incomplete files, `.hedgerow-copy-<data directory>-<id>.tmp`. Only one process at a time
+ * holds a data directory, so a file with its prefix that this process is not writing was left by a
+ * process that was killed. Files of servers with other data directories are not touched.
  */
 export class TemporaryNames {
   readonly #prefix: string;
@@ -45,8 +47,9 @@ export class TemporaryNames {
 }
 
 /**
- * Resolves when the file stands durable under its name. Rejects with `file_exists`, `disk_full`, or what `pieces` says; then nothing of it is left. What one that
- * was killed has left in the directory goes first.
+ * Resolves when the file is durable under its name. Rejects with `file_exists`, `disk_full`, or the
+ * error of `pieces`; then nothing of it remains. Incomplete files that a killed process left in the
+ * directory are removed first.
  */
 export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions): Promise<void> {
   const { path, packed } = file;
@@ -72,7 +75,7 @@ export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions)
   }
 }
 
-/** What cannot be removed stays for the next time. */
+/** Files that cannot be removed are left for the next time. */
 async function removeStale(fs: Fs, dir: string, temporaries: TemporaryNames): Promise<void> {
   for (const name of fs.list(dir))
     if (temporaries.isStale(name)) await fs.remove(joined(dir, name)).catch(() => undefined);
@@ -93,7 +96,10 @@ async function writePieces(handle: FileHandle, packed: boolean, pieces: AsyncIte
   }
 }
 
-/** Rejects with what `pieces` or `write` says, not with what the stream between them makes of it. */
+/**
+ * Rejects with the error of `pieces` or `write` itself, not with what the stream between them makes
+ * of it.
+ */
 async function pack(pieces: AsyncIterable<Uint8Array>, write: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;
   const sink = async (packed: AsyncIterable<Uint8Array>): Promise<void> => {

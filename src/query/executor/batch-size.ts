@@ -1,7 +1,9 @@
-// How many rows are worked on at once: fewer where a statement has very many expressions, or long texts, so that a step stays a few ms.
+// How many rows are processed at once: fewer if a statement has very many expressions or long
+// texts, so that a step stays within a few ms.
 //
-// Work is counted in values of some 10 ns. An operator comes to one for each row. A text that is joined, compared or written comes to one for each eight of its
-// letters: how many those are is known when the rows are there, so a weight has a fixed part and the columns whose texts it reads.
+// Work is counted in values of about 10 ns each. An operator costs one value per row. A text that
+// is joined, compared or written costs one per eight characters; its length is known only when the
+// rows are there, so a weight has a fixed part and the columns whose texts are read.
 
 import { kindOfType } from '../../model/column-types.ts';
 import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
@@ -10,24 +12,27 @@ import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
 import { type Batch, selectFrom } from './rows/row-set.ts';
 
-/** Values that expressions may come to in one step. */
+/** Values that the expressions of one step may cost. */
 const VALUES_A_STEP = 500_000;
-/** Letters of a text, and a value: what they take is about the same. */
+/** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
-/** Items of lists are put into sets to be compared. */
+/** Cost of a list item: the items of compared lists are put into sets. */
 const VALUES_A_ITEM = 8;
-/** Whole rows and lists of members are made as objects. */
+/** Cost of a whole row or a list of members, which are made as objects. */
 const VALUES_AN_OBJECT = 16;
 
-/** Values that expressions come to for one row. */
+/** Values that expressions cost for one row. */
 export interface Weight {
-  /** Whatever the row holds. */
+  /** Cost that does not depend on the row's contents. */
   fixed: number;
-  /** Texts of columns that are read, by pattern and column, and how often. */
+  /** Text columns that are read, by pattern and column, and how often. */
   readonly columns: Map<string, ColumnTexts>;
-  /** Whole rows that are made, by pattern, and how often: all their texts are written, as JSON where they are told apart. */
+  /**
+   * Whole rows that are made, by pattern, and how often: all their texts are written, as JSON where
+   * rows are compared.
+   */
   readonly rows: Map<number, number>;
-  /** As those, of values that groups have: keys and aggregates. */
+  /** Values of groups (keys and aggregates) that are read, and how often. */
   readonly grouped: Map<string, GroupedValue>;
 }
 
@@ -43,7 +48,7 @@ export interface GroupedValue {
   times: number;
 }
 
-/** What expressions come to together. `items`: what values of returned items in ORDER BY stand for. */
+/** Cost of expressions together. `items`: the returned items that ORDER BY refers to. */
 export function weightOf(
   expressions: Iterable<BoundExpression>,
   parameters: ParameterValues = {},
@@ -64,7 +69,7 @@ class Weigher {
     this.#items = items;
   }
 
-  /** `each`: how often it is worked out. */
+  /** `each`: how many times the expression is evaluated per row. */
   add(expression: BoundExpression, each = 1): void {
     const { weight } = this;
     switch (expression.kind) {
@@ -131,7 +136,10 @@ class Weigher {
     else known.times += each;
   }
 
-  /** Plain values are looked up all at once; when one is computed, all are compared, for each row. */
+  /**
+   * Plain values are looked up in one table; if one is computed, the operand is compared with all
+   * items for each row.
+   */
   #addIn({ operand, items }: Extract<BoundExpression, { kind: 'in' }>, each: number): void {
     this.weight.fixed += each;
     this.add(operand, each);
@@ -142,12 +150,14 @@ class Weigher {
   }
 }
 
-/** A constant or parameter. */
+/** Whether the expression is a constant or a parameter. */
 export function isPlain({ kind }: BoundExpression): boolean {
   return kind === 'constant' || kind === 'parameter';
 }
 
-/** Of a list: as many as its items come to, which are written where lists are told apart. */
+/**
+ * Cost of a constant. For a list, the cost of its items, which are written when lists are compared.
+ */
 function lettersOf(value: Value): number {
   if (typeof value === 'string') return value.length / LETTERS_A_VALUE;
   if (!Array.isArray(value)) return 0;
@@ -156,7 +166,7 @@ function lettersOf(value: Value): number {
   return values;
 }
 
-/** Values that one row of a batch comes to, at most. */
+/** Upper bound of the values that one row of a batch costs. */
 export function rowValues(weight: Weight, { sides }: Batch): number {
   let values = weight.fixed;
   for (const { pattern, column, times } of weight.columns.values()) {
@@ -170,7 +180,7 @@ export function rowValues(weight: Weight, { sides }: Batch): number {
   return values;
 }
 
-/** The letters, or what counts as such, of the longest text or list among some values of groups. */
+/** Characters of the longest text or list (in equivalent characters) among values of groups. */
 export function longestValue(values: readonly Value[]): number {
   let longest = 0;
   for (const value of values) {
@@ -184,17 +194,17 @@ export function lettersToValues(letters: number): number {
   return letters / LETTERS_A_VALUE;
 }
 
-/** Rows that may be worked on at once, where one comes to so many values. */
+/** Rows that may be processed at once if each costs `values`. */
 export function rowsFor(values: number): number {
   return Math.max(1, Math.floor(VALUES_A_STEP / values));
 }
 
-/** Rows of a batch, at most, whatever its columns hold. */
+/** Maximum rows of a batch, whatever its columns contain. */
 export function rowsAtOnce(expressions: Iterable<BoundExpression>): number {
   return rowsFor(weightOf(expressions).fixed);
 }
 
-/** All that a MATCH works out. */
+/** All expressions that a MATCH evaluates. */
 export function* expressionsOf({
   where,
   items,
@@ -209,7 +219,7 @@ export function* expressionsOf({
   for (const { operand } of grouping.aggregates) if (operand !== undefined) yield operand;
 }
 
-/** The combinations of a batch, some at a time. */
+/** Splits a batch into batches of at most `rows` combinations. */
 export function* inParts(batch: Batch, rows: number): Generator<Batch, void, void> {
   if (batch.count <= rows) {
     yield batch;

@@ -1,4 +1,4 @@
-// What the operators of one running statement share: rows, parameters, and limits on memory and work.
+// What the operators of a running statement share: rows, parameters, and limits on memory and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
 import type { Scan, ScanBounds, SegmentScan } from '../../engine/index.ts';
@@ -12,16 +12,19 @@ import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
-/** Rows of tables as one statement sees them: a snapshot, or a transaction. */
+/** Rows of tables as one statement sees them: from a snapshot, or from a transaction. */
 export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
-  /** As `scan`, as two scans over rows that interleave: of segments, and of memory. Undefined: they hardly do. */
+  /**
+   * As `scan`, but as two scans, of segments and of memory, if their rows interleave; undefined:
+   * they hardly do.
+   */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
   /** The rows of a request without nodes and limit, segment by segment. */
   segmentScan(pattern: BoundPattern, request: ScanBounds): SegmentScan;
-  /** Live rows in a window; undefined bounds do not bound. */
+  /** Number of live rows in a window; undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
-  /** Least and greatest time of live rows in a window; undefined: there is none. */
+  /** Least and greatest time of live rows in a window; undefined: it is empty. */
   timeBounds(
     pattern: BoundPattern,
     startTs: number | undefined,
@@ -29,21 +32,24 @@ export interface RowSource {
   ): { least: number; greatest: number } | undefined;
 }
 
-/** Operators give batches, and null now and then so that others get a turn: a step between two is a few ms at most. */
+/**
+ * Operators yield batches, and null so that other work can run: a step between two yields takes a
+ * few ms at most.
+ */
 export type Batches<T> = Generator<T | null, void, void>;
 
 const TOO_LARGE =
   'The statement needs too much memory for sorting, grouping or joining; narrow its window or add a LIMIT';
-/** Values that one row may come to: to work it out takes some ten milliseconds, and cannot be divided. */
+/** Maximum cost of one row: evaluating it takes some ten milliseconds and cannot be divided. */
 const MOST_ROW_VALUES = 4_000_000;
-/** Bytes of a tree, syntax and bound, for each letter of its text. */
+/** Bytes of the syntax tree and bound form per character of the text. */
 const BYTES_OF_LETTER = 40;
-/** Pairs of a product that no condition ties together. */
+/** Maximum pairs of a product that no condition ties together. */
 export const MOST_PRODUCT_ROWS = 1_000_000;
-/** Pairs that a nested loop looks at. */
+/** Maximum pairs that a nested loop compares. */
 export const MOST_LOOP_PAIRS = 1_000_000_000;
 
-/** Actual figures of one operator, for ANALYZE. */
+/** Measured figures of one operator, for ANALYZE. */
 export interface OperatorFigures {
   rows: number;
   elapsedUs: number;
@@ -55,7 +61,7 @@ export class QueryContext {
   readonly environment: Environment;
   readonly #scratch = new Scratch();
   readonly #transient: Environment;
-  /** By plan node, when figures are wanted (ANALYZE). */
+  /** Figures by plan node, if wanted (ANALYZE). */
   readonly figures: Map<object, OperatorFigures> | undefined;
   readonly #nowUs: () => number;
   readonly #memory: MemoryPool;
@@ -63,10 +69,10 @@ export class QueryContext {
   readonly #tooLarge: string;
   readonly #expressions: (() => Iterable<BoundExpression>) | undefined;
   readonly #items: readonly BoundExpression[];
-  /** What has been counted, so that nothing is counted twice. */
+  /** What has been charged, so that nothing is counted twice. */
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
-  /** By pattern. */
+  /** Buckets scanned, by pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
 
@@ -77,15 +83,15 @@ export class QueryContext {
     /** Monotonic microseconds. */
     nowUs: () => number;
     measured?: boolean;
-    /** What it shares with the other statements that run. */
+    /** The pool shared with other running statements. */
     memory?: MemoryPool | undefined;
-    /** Instead of what the pool allows to one. */
+    /** Bytes that the statement may hold; overrides the pool's limit. */
     memoryBytes?: number | undefined;
-    /** What to say when it takes more than that. */
+    /** Error message when the statement exceeds its memory. */
     tooLarge?: string;
-    /** All that the statement works out for a row; asked for once, when there are rows. */
+    /** All expressions that the statement evaluates per row; called once, when there are rows. */
     expressions?: () => Iterable<BoundExpression>;
-    /** Returned items, where ORDER BY refers to them. */
+    /** Returned items, if ORDER BY refers to them. */
     items?: readonly BoundExpression[];
   }) {
     this.source = options.source;
@@ -106,12 +112,15 @@ export class QueryContext {
     return this.#weight;
   }
 
-  /** Rows of a batch that may be worked on at once. Throws `query_too_large` where one is too much. */
+  /**
+   * Rows of a batch that may be processed at once. Throws `query_too_large` if a single one costs
+   * too much.
+   */
   rowsAtOnce(batch: Batch): number {
     return this.#rowsOf(rowValues(this.#weights, batch));
   }
 
-  /** As `rowsAtOnce`, of groups with these keys and aggregates. */
+  /** As `rowsAtOnce`, for groups with these keys and aggregates. */
   groupsAtOnce(keys: readonly Vector[], aggregates: readonly Vector[]): number {
     const { fixed, grouped } = this.#weights;
     let values = fixed;
@@ -132,7 +141,10 @@ export class QueryContext {
     return rowsFor(values);
   }
 
-  /** The same steps, with their rows and time (that of the operators below included) counted under `node` when figures are wanted. */
+  /**
+   * The same steps, with their rows and time (including the operators below) recorded under `node`
+   * if figures are wanted.
+   */
   *observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
     if (this.figures === undefined) {
       yield* steps;
@@ -150,24 +162,30 @@ export class QueryContext {
         yield step.value;
       }
     } finally {
-      // Ended early: the scans below are let go of too.
+      // If ended early, the scans below are released too.
       steps.return();
     }
   }
 
-  /** Buckets touched by scans so far. */
+  /** Buckets that scans have read so far. */
   get bucketsScanned(): number {
     let sum = 0;
     for (const buckets of this.#buckets.values()) sum += buckets;
     return sum;
   }
 
-  /** Counts buckets that a scan of a pattern touched; ways in that touch one bucket twice do not make more of them than there are. */
+  /**
+   * Counts buckets that a scan of a pattern read, capped at their total, since several ways may
+   * read the same bucket.
+   */
   touch({ pattern, totalBuckets }: ScanPlan, buckets: number): void {
     this.#buckets.set(pattern, Math.min((this.#buckets.get(pattern) ?? 0) + buckets, totalBuckets));
   }
 
-  /** Counts bytes that the statement holds; negative: that it does not hold any more. Throws `query_too_large`, and `overloaded` when all statements together hold too much. */
+  /**
+   * Charges bytes that the statement holds, or releases them if negative. Throws `query_too_large`,
+   * or `overloaded` if all statements together hold too much.
+   */
   charge(bytes: number): void {
     if (this.#used + bytes > this.#memoryBytes)
       throw new HedgerowError(
@@ -182,37 +200,40 @@ export class QueryContext {
     this.#used += bytes;
   }
 
-  /** Counts what a statement is while it runs: its tree and its parameters. */
+  /** Charges the statement's own tree and parameters. */
   chargeStatement(text: string): void {
     let bytes = text.length * BYTES_OF_LETTER;
     for (const name in this.environment.parameters) bytes += valueBytes(this.environment.parameters[name]);
     this.charge(bytes);
   }
 
-  /** Prepares, in steps, the lists of IN. */
+  /** Prepares the lists of IN, in steps. */
   *prepareLists(): Generator<null, void, void> {
     for (const expression of this.#expressions?.() ?? [])
       this.charge(yield* prepareLists(expression, this.environment.parameters));
   }
 
-  /** Counts the rows of a set that stays. */
+  /** Charges the rows of a set that is kept. */
   chargeSet(set: RowSet): void {
     this.charge(rowSetBytes(set, this.held));
   }
 
-  /** Gives back all that was counted. */
+  /** Releases all charged bytes. */
   end(): void {
     this.#memory.take(-this.#used);
     this.#used = 0;
   }
 
-  /** The values of an expression, which are used up before the next call. */
+  /** The values of an expression, valid until the next call. */
   transient(expression: BoundExpression, batch: Batch): Vector {
     this.#scratch.reset();
     return evaluate(expression, batch, this.#transient);
   }
 
-  /** The combinations for which all conditions are true. Later conditions only see what the earlier ones left. */
+  /**
+   * The combinations for which all conditions are true. Later conditions are evaluated only on what
+   * the earlier ones left.
+   */
   filter(batch: Batch, conditions: readonly BoundExpression[]): Batch {
     let kept = batch;
     for (const condition of conditions) {

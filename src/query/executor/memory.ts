@@ -1,12 +1,16 @@
-// Memory of running statements: a budget for each of them and one for all together, and how many bytes values take.
+// Memory of running statements: a budget for each and one for all together, and estimates of the
+// bytes that values take.
 
 import { getHeapStatistics } from 'node:v8';
 import type { Value } from '../binder/bound.ts';
 import type { Vector } from './values/vector.ts';
 
-/** Bytes that one statement may hold, at most, however large the heap is. */
+/** Maximum bytes of one statement, however large the heap is. */
 const MOST_OF_ONE = 512 * 2 ** 20;
-/** Of the heap: what one statement may hold, and all of them together. The rest is for what is garbage soon, and for everything else. */
+/**
+ * Shares of the heap for one statement, and for all together. The rest is for short-lived garbage
+ * and everything else.
+ */
 const SHARE_OF_ONE = 0.2;
 const SHARE_OF_ALL = 0.35;
 
@@ -26,7 +30,7 @@ export function heapLimits(): MemoryLimits {
   };
 }
 
-/** What all running statements hold. */
+/** The bytes that all running statements hold. */
 export class MemoryPool {
   readonly limits: MemoryLimits;
   #usedBytes = 0;
@@ -39,7 +43,10 @@ export class MemoryPool {
     return this.#usedBytes;
   }
 
-  /** Takes bytes, or gives them back where `bytes` is negative. False: there are not so many left, and none was taken. */
+  /**
+   * Takes bytes, or returns them if `bytes` is negative. False: not enough are left, and none were
+   * taken.
+   */
   take(bytes: number): boolean {
     const used = this.#usedBytes + bytes;
     if (bytes > 0 && used > this.limits.totalBytes) return false;
@@ -53,14 +60,14 @@ const SLOT_BYTES = 8;
 const NUMBER_BYTES = 16;
 const LIST_BYTES = 32;
 const OBJECT_BYTES = 64;
-/** The string's own fields, and those of the joined string that it may be the outcome of. */
+/** Header of a string, plus that of the rope (concatenated string) it may result from. */
 const TEXT_BYTES = 48;
 
 export function textBytes(text: string): number {
   return TEXT_BYTES + 2 * text.length;
 }
 
-/** Bytes that a value takes, with what it refers to. Linear in its size. */
+/** Estimated bytes of a value with everything it refers to. Linear in its size. */
 export function valueBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES;
@@ -70,11 +77,11 @@ export function valueBytes(value: unknown): number {
   return bytes;
 }
 
-/** Counts the bytes of what is held, each text and list that is referred to several times once. */
+/** Counts the bytes of held values; a text or list referred to several times counts once. */
 export class HeldBytes {
   readonly #seen = new WeakSet<object>();
 
-  /** Distinct texts that vectors refer to. */
+  /** The distinct texts that a vector refers to. */
   ofTexts(texts: readonly string[]): number {
     if (this.#seen.has(texts)) return 0;
     this.#seen.add(texts);
@@ -83,7 +90,7 @@ export class HeldBytes {
     return bytes;
   }
 
-  /** A vector that stays. */
+  /** A vector that is kept. */
   ofVector(vector: Vector, count: number): number {
     switch (vector.kind) {
       case 'number':
@@ -116,7 +123,7 @@ export class HeldBytes {
   }
 }
 
-/** How long the longest of some texts is. */
+/** Length of the longest of some texts; cached per list. */
 export function longestText(texts: readonly string[]): number {
   let longest = LONGEST.get(texts);
   if (longest === undefined) {

@@ -1,4 +1,5 @@
-// Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; gives result rows in chunks.
+// Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; yields result rows in
+// chunks.
 
 import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
@@ -19,20 +20,20 @@ import { Sorter, type SortRow } from './sorts/sort.ts';
 import { type Environment, evaluate } from './values/evaluate.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './values/vector.ts';
 
-/** Some rows of the result: the values of each item. */
+/** Some rows of the result: one vector per item. */
 export interface ResultChunk {
   readonly count: number;
   readonly items: readonly Vector[];
 }
 
-/** Chunks of the result in order; null now and then, so that others get a turn. */
+/** Chunks of the result in order, and null to let other work run. */
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.prepareLists();
   yield* context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit));
 }
 
-/** SKIP and LIMIT. */
+/** Applies SKIP and LIMIT. */
 function* window(chunks: Batches<ResultChunk>, skip: number, limit: number | undefined): Batches<ResultChunk> {
   let left = skip;
   let open = limit ?? Number.MAX_SAFE_INTEGER;
@@ -74,7 +75,7 @@ function* ordered(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> 
   yield* sorted(plan, context);
 }
 
-/** Where the rows of a plan come from. */
+/** The rows that a plan reads. */
 function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
   if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
@@ -83,7 +84,7 @@ function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   return scanRows(plan.input, context, isDirect ? wanted : undefined);
 }
 
-/** Items of every row or group, in no order but that of the input. */
+/** Items of every row or group, in the order of the input. */
 function* results(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   for (const outcome of evaluated(plan, context)) yield outcome === null ? null : outcome.chunk;
 }
@@ -94,7 +95,7 @@ interface Evaluated {
   readonly environment: Environment;
 }
 
-/** `isLate`: items that are not worked out yet where there are many rows; null stands for them. */
+/** `isLate`: items not evaluated yet if a batch has many rows; null stands in for them. */
 function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {
     yield* grouped(plan, context);
@@ -107,7 +108,7 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
       continue;
     }
     const outcome = evaluateItems(plan, batch, context.environment, batch.count < FEW_ROWS ? undefined : isLate);
-    // Held until the next ones are asked for: a client may be slow.
+    // Charged until the next chunk is asked for, since a client may be slow.
     const bytes = chunkBytes(outcome.chunk);
     context.charge(bytes - held);
     held = bytes;
@@ -115,10 +116,15 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
   }
 }
 
-/** Bytes of a chunk that are not counted: what some thousand rows of numbers and short texts take. */
+/**
+ * Bytes of a chunk that are not charged: what a few thousand rows of numbers and short texts take.
+ */
 const FREE_BYTES = 2 ** 20;
 
-/** Bytes of the values of a large chunk, at most: texts as if all were as long as the longest. */
+/**
+ * Upper bound of the bytes of a chunk, less the free ones: texts count as if all were as long as
+ * the longest.
+ */
 function chunkBytes({ count, items }: ResultChunk): number {
   let bytes = 0;
   for (const vector of items) {
@@ -167,7 +173,7 @@ function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   }
 }
 
-/** Adds all rows to the aggregator: over columns in the core where that can be, else read. */
+/** Adds all rows to the aggregator: folded over columns in the core if possible, otherwise read. */
 function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Batches<{ count: number }> {
   const fold = foldPlanOf(plan, context.patterns);
   if (fold !== undefined) {
@@ -181,7 +187,7 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
   }
 }
 
-/** Rows that hold a node are few: room for many is not worth its making. */
+/** A scan that finds rows by node finds few, for which a large buffer does not pay. */
 function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
   return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
 }
@@ -228,33 +234,34 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   return wanted <= FEW_SORTED ? fewSorted(plan, context, wanted) : manySorted(plan, context, wanted);
 }
 
-/** So many rows of a result are found among all without keeping those. */
+/** Up to this many rows, LIMIT is answered by keeping only the best rows seen so far. */
 const FEW_SORTED = 4096;
 
-/** Lists and rows, but for a list that is the same for all rows. */
+/** Lists and whole rows, except a list that is the same for all rows. */
 function isMadeLate(expression: BoundExpression): boolean {
   if (expression.type !== 'list' && expression.type !== 'row') return false;
   return expression.kind !== 'parameter' && !(expression.kind === 'list' && expression.items.every(isPlain));
 }
 
-/** Bytes of what a batch of one pattern keeps alive; the sets of a join are counted there. */
+/** Bytes that a batch of one pattern keeps alive; the sets of a join are charged there. */
 function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
 }
 
-/** Bytes of rows that are kept; undefined: an item that is worked out later. */
+/** Bytes of kept rows; undefined: an item that is evaluated later. */
 function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { held }: QueryContext): number {
   let bytes = 0;
   for (const vector of vectors) if (vector !== undefined) bytes += held.ofVector(vector, count);
   return bytes;
 }
 
-/** All rows, as columns. */
+/** Keeps all rows, as columns. */
 function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Batches<ResultChunk> {
   const { orderBy, items, distinct: isDistinct, grouping } = plan.match;
   const sorter = new LargeSorter(orderBy);
   const seen = isDistinct ? new DistinctRows(items, context) : undefined;
-  // Objects cost the more the longer they are kept.
+  // Lists and rows are made last: objects burden the garbage collector the more the longer they
+  // live.
   const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isMadeLate(expression));
   const bytes = BYTES_OF_VALUE * orderBy.length;
   const expressions = orderBy.map((order) => order.expression);
@@ -282,7 +289,7 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Ba
   }
 }
 
-/** Rows that are made of kept values at once. */
+/** Result rows made of kept values at once. */
 function resultRows(items: number): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(VALUES_AT_ONCE / Math.max(1, items))));
 }
@@ -339,7 +346,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
   }
 }
 
-/** Of each of some rows of a chunk: whether its like has not come yet. */
+/** For each of some rows of a chunk, whether it is the first of its kind. */
 function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): Generator<null, boolean[], void> {
   const some = picked(chunk, places);
   const isNew = new Array<boolean>(places.length).fill(false);
@@ -347,7 +354,7 @@ function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly numbe
   return isNew;
 }
 
-/** Rows that take more are cut down to the limit before there are many. */
+/** Bytes of kept rows above which they are cut down to the limit early. */
 const CUT_BYTES = 4 * 2 ** 20;
 
 function sortRowBytes({ values, order }: SortRow): number {

@@ -1,4 +1,4 @@
-// Cuts the text of a statement into tokens.
+// Splits the text of a statement into tokens.
 
 import type { HedgerowError } from '../../errors.ts';
 import { isWellFormed } from '../../model/text.ts';
@@ -15,7 +15,7 @@ export function tokenize(text: string): Token[] {
 /** Tokens between two pauses: a few ms. */
 const TOKENS_A_STEP = 50_000;
 
-/** As `tokenize`; pauses with null. */
+/** As `tokenize`, but yields null at pauses. */
 export function* tokenizing(text: string): Generator<null, Token[], void> {
   if (text.length > MAX_STATEMENT_LENGTH) {
     throw errorAt(
@@ -24,7 +24,7 @@ export function* tokenizing(text: string): Generator<null, Token[], void> {
       `the statement has ${text.length} characters, more than the limit of ${MAX_STATEMENT_LENGTH}.`,
     );
   }
-  // In ASCII a character and its capital stand at the same place, so that capitals are made once and not for each word.
+  // In ASCII, capitals have the same offsets, so the text is upper-cased once and not word by word.
   const capitals = ASCII.test(text) ? text.toUpperCase() : undefined;
   const tokens: Token[] = [];
   let at = 0;
@@ -44,7 +44,7 @@ function token(kind: TokenKind, value: string, start: number, end: number): Toke
   return { kind, value, upper: '', start, end };
 }
 
-/** A token that is no word. */
+/** A token that is not a word. */
 function readOther(text: string, at: number): Token {
   const code = text.charCodeAt(at);
   if (isDigit(code) || (code === DOT && isDigit(text.charCodeAt(at + 1)))) return readNumber(text, at);
@@ -57,13 +57,13 @@ function readOther(text: string, at: number): Token {
   throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
 }
 
-/** Whether two characters are one symbol: <= >= <> !=. */
+/** Whether two characters form one symbol: <= >= <> !=. */
 function isDoubled(first: number, second: number): boolean {
   if (second === EQUAL) return first === LESS || first === GREATER || first === EXCLAMATION;
   return second === GREATER && first === LESS;
 }
 
-/** The first place at or behind `at` that is no blank and in no comment. */
+/** The first offset at or after `at` that is neither blank nor inside a comment. */
 function skipBlanks(text: string, at: number): number {
   let next = at;
   while (next < text.length) {
@@ -156,7 +156,10 @@ function readName(text: string, start: number): Token {
   return token('name', text.slice(start + 1, end), start, end + 1);
 }
 
-/** A text in quotes with the escapes of the contract: \\ \' \" \n \r \t \uXXXX and a doubled quote. */
+/**
+ * A text in quotes with the escapes of the contract:
+ * \\ \' \" \n \r \t \uXXXX and a doubled quote.
+ */
 function readText(text: string, start: number, quote: number): Token {
   let value = '';
   let from = start + 1;
@@ -189,7 +192,7 @@ function textToken(text: string, value: string, start: number, end: number): Tok
   return token('text', value, start, end);
 }
 
-/** What the escape at `at` stands for. */
+/** The character that the escape at `at` denotes. */
 function escaped(text: string, at: number): string {
   const simple = ESCAPES[text[at + 1] ?? ''];
   if (simple !== undefined) return simple;

@@ -1,4 +1,4 @@
-// A token: the smallest piece of a statement, with its place in the text.
+// A token: the smallest unit of a statement, with its position in the text.
 
 import { shown } from '../shown.ts';
 
@@ -7,15 +7,16 @@ export type TokenKind = 'word' | 'name' | 'integer' | 'float' | 'text' | 'parame
 export interface Token {
   readonly kind: TokenKind;
   /**
-   * `word`: as written; `upper` has it in capitals. `name`: of backquotes, without them. `text`: the value, escapes resolved.
-   * `parameter`: the name without `$`. `symbol`: itself. `integer`, `float`: the digits. `end`: empty.
+   * `word`: as written; `upper` has it in capitals. `name`: the name inside backquotes. `text`: the
+   * value, escapes resolved. `parameter`: the name without `$`. `symbol`: itself. `integer`,
+   * `float`: the digits. `end`: empty.
    */
   readonly value: string;
   /** A word in capitals; empty for other kinds. */
   readonly upper: string;
-  /** First character, counted in UTF-16 units from 0. */
+  /** Offset of the first character, in UTF-16 units from 0. */
   readonly start: number;
-  /** Behind the last character. */
+  /** Offset after the last character. */
   readonly end: number;
 }
 
@@ -32,7 +33,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line, column };
 }
 
-/** A token as an error message shows it. */
+/** A token as error messages show it. */
 export function describeToken(token: Token): string {
   switch (token.kind) {
     case 'end':

@@ -1,9 +1,10 @@
-// The syntax tree of a statement: what the parser hands on, a plain value that names nothing but what stands in the text.
+// The syntax tree of a statement: the parser's output, a plain value that refers to nothing outside
+// the text.
 
 import type { ColumnType } from '../../engine/index.ts';
 import type { TableOptions } from '../../model/options.ts';
 
-/** Where something stands: offsets in the statement's text, [start, end). */
+/** A position: offsets in the statement's text, [start, end). */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -67,7 +68,7 @@ export interface CallNode extends Span {
   readonly args: readonly Expression[];
 }
 
-/** AND and OR of two or more. */
+/** AND or OR of two or more conditions. */
 export interface LogicNode extends Span {
   readonly kind: 'and' | 'or';
   readonly items: readonly Expression[];
@@ -90,7 +91,7 @@ export interface BinaryNode extends Span {
   readonly right: Expression;
 }
 
-/** `operand IN list`; the list is a list, a parameter or `alias.members`. */
+/** `operand IN list`; the list is a literal list, a parameter or `alias.members`. */
 export interface InNode extends Span {
   readonly kind: 'in';
   readonly operand: Expression;
@@ -109,7 +110,7 @@ export interface IsNullNode extends Span {
   readonly operand: Expression;
 }
 
-/** NOT before IN, BETWEEN, CONTAINS, IS NULL and the like stands as a `not` around them. */
+/** NOT before IN, BETWEEN, CONTAINS, IS NULL and the like becomes a `not` node around them. */
 export type Expression =
   | LiteralNode
   | ParameterNode

@@ -1,4 +1,4 @@
-// Reads statements that change rows: INSERT, UPDATE, DELETE, COPY.
+// Parses statements that change rows: INSERT, UPDATE, DELETE, COPY.
 
 import { shown, shownName } from '../shown.ts';
 import type {
@@ -58,7 +58,7 @@ export function parseUpdate(stream: TokenStream): UpdateNode {
   return { kind: 'update', table, sets, where, start, end: stream.lastEnd };
 }
 
-/** A column that stands bare or as `T.col`. */
+/** A column written bare or as `T.col`. */
 function columnOf(stream: TokenStream, table: NameNode): NameNode {
   const name = stream.expectName('a column name');
   if (!stream.acceptSymbol('.')) return name;
@@ -88,7 +88,7 @@ export function parseCopy(stream: TokenStream): CopyFromNode | CopyToNode {
   return { kind: 'copyTo', source: source.table, file: fileName(stream), start, end: stream.lastEnd };
 }
 
-/** A MATCH, in parentheses or not, or a table. */
+/** A MATCH, with or without parentheses, or a table. */
 function copySource(
   stream: TokenStream,
 ): { kind: 'match'; match: ReturnType<typeof parseMatch> } | { kind: 'table'; table: NameNode } {

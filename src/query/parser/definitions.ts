@@ -1,4 +1,4 @@
-// Reads statements that define: CREATE, DROP, ALTER.
+// Parses statements that define: CREATE, DROP, ALTER.
 
 import { typesByWord } from '../../model/column-types.ts';
 import { OPTION_NAMES, OPTION_WORDS, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
@@ -52,7 +52,7 @@ function optionValue(stream: TokenStream, name: TableOption): number {
   return value;
 }
 
-/** IF NOT EXISTS or IF EXISTS. A table may be called `if`: then no EXISTS follows. */
+/** IF NOT EXISTS or IF EXISTS. A table may be named `if`; then neither NOT nor EXISTS follows. */
 function acceptIf(stream: TokenStream, not: boolean): boolean {
   const second = stream.ahead(1).upper;
   if (stream.current.upper !== 'IF' || (second !== 'NOT' && second !== 'EXISTS')) {

@@ -1,4 +1,5 @@
-// Reads expressions. Precedence from loosest: OR, AND, NOT, comparison, + -, * / %, unary minus (contract section 4).
+// Parses expressions by recursive descent. Precedence from loosest: OR, AND, NOT, comparison, + -,
+// * / %, unary minus (contract section 4).
 
 import type { Token } from '../lexer/token.ts';
 import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN, MAX_LIST_ITEMS } from '../limits.ts';
@@ -12,12 +13,15 @@ export function parseExpression(stream: TokenStream): Expression {
   return expression;
 }
 
-/** As `parseExpression`, for an item of a list: there may be very many, mostly plain ones, which need not go through all levels. */
+/**
+ * As `parseExpression`, for an item of a list: lists may be very long and mostly hold plain values,
+ * which skip the levels of precedence.
+ */
 export function parseItem(stream: TokenStream): Expression {
   return plainValue(stream, ']') ?? parseExpression(stream);
 }
 
-/** As `parseExpression`, for a value of a row, which may be a list too. */
+/** As `parseExpression`, for a value of a row, which may also be a list. */
 export function parseRowValue(stream: TokenStream): Expression {
   const plain = plainValue(stream, ')');
   if (plain !== undefined) return plain;
@@ -31,7 +35,7 @@ export function parseRowValue(stream: TokenStream): Expression {
   return parseExpression(stream);
 }
 
-/** A value or name alone before a comma or what closes the list; undefined: something else is here. */
+/** A lone value or name, followed by a comma or the closing bracket; undefined: anything else. */
 function plainValue(stream: TokenStream, close: ']' | ')'): Expression | undefined {
   const { kind, value } = stream.current;
   const next = stream.ahead(1);
@@ -48,7 +52,7 @@ function endsValue({ kind, value }: Token, close: ']' | ')'): boolean {
 
 const NEXT_LEVEL = { or: (stream: TokenStream) => logic(stream, 'and'), and: negation } as const;
 
-/** A chain of OR or AND becomes one node, so that long ones are not deep. */
+/** A chain of ORs or ANDs becomes one node, so that long chains do not make the tree deep. */
 function logic(stream: TokenStream, kind: 'or' | 'and'): Expression {
   const word = kind === 'or' ? 'OR' : 'AND';
   const read = NEXT_LEVEL[kind];
@@ -102,7 +106,7 @@ function isComparison(stream: TokenStream): boolean {
   return kind === 'symbol' && COMPARISONS[value] !== undefined;
 }
 
-/** `left` itself when no comparison follows. */
+/** Returns `left` itself if no comparison follows. */
 function compareTail(stream: TokenStream, left: Expression): Expression {
   const { current } = stream;
   if (isComparison(stream)) {
@@ -128,7 +132,7 @@ function isNull(stream: TokenStream, operand: Expression): Expression {
   return negated ? { kind: 'not', operand: test, start: operand.start, end: stream.lastEnd } : test;
 }
 
-/** IN, BETWEEN, CONTAINS, STARTS WITH, ENDS WITH; undefined when none follows. */
+/** IN, BETWEEN, CONTAINS, STARTS WITH, ENDS WITH; undefined if none follows. */
 function wordComparison(stream: TokenStream, left: Expression): Expression | undefined {
   if (stream.acceptWord('IN')) {
     const list = sum(stream);
@@ -167,7 +171,7 @@ function product(stream: TokenStream): Expression {
 const SUMS = ['+', '-'] as const;
 const PRODUCTS = ['*', '/', '%'] as const;
 
-/** Operators of one level, from the left. Every one makes the tree a step higher. */
+/** Operators of one level, left-associative. Each adds one level to the height of the tree. */
 function chain(
   stream: TokenStream,
   operators: readonly BinaryOperator[],
@@ -199,7 +203,7 @@ function unary(stream: TokenStream): Expression {
 
 function negated(operand: Expression, start: number, stream: TokenStream): Expression {
   if (operand.kind === 'literal' && (operand.type === 'integer' || operand.type === 'real')) {
-    // -0 is 0: an integer has no sign of its own when it is zero.
+    // -0 is 0: the integer zero has no sign.
     const value = operand.type === 'integer' && operand.value === 0 ? 0 : -(operand.value as number);
     return { ...operand, value, start };
   }
@@ -226,7 +230,7 @@ function primary(stream: TokenStream): Expression {
   if (stream.acceptSymbol('(')) {
     const inner = parseExpression(stream);
     stream.expectSymbol(')');
-    // The parentheses are part of the source text that names a column.
+    // The parentheses are part of the source text that names a result column.
     return { ...inner, start: token.start, end: stream.lastEnd };
   }
   if (token.kind === 'symbol' && token.value === '[') return parseList(stream);
@@ -243,7 +247,7 @@ export function textOrParameter(stream: TokenStream): LiteralNode | ParameterNod
 
 const PARAMETER_TEXT = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** `$name` or `'$name'`; undefined: none stands here. */
+/** `$name` or `'$name'`; undefined: the current token is neither. */
 export function acceptParameter(stream: TokenStream): ParameterNode | undefined {
   const { kind, value } = stream.current;
   const name = kind === 'parameter' ? value : kind === 'text' ? PARAMETER_TEXT.exec(value)?.[1] : undefined;
@@ -294,7 +298,10 @@ function named(stream: TokenStream): Expression {
   return { kind: 'column', alias: name, column, start: name.start, end: column.end };
 }
 
-/** Words that end an expression: a value is missing where one of them stands. In backquotes they are names. */
+/**
+ * Words that end an expression: where one of them appears instead of a value, the value is missing.
+ * In backquotes they are names.
+ */
 const CLAUSE_WORDS: ReadonlySet<string> = new Set([
   'WHERE',
   'RETURN',

@@ -1,17 +1,20 @@
-// How high the tree of an expression is: those who walk it later do so recursively.
+// Limits the height of expression trees, since later phases walk them recursively.
 
 import { MAX_HEIGHT } from '../limits.ts';
 import type { Expression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** Throws `syntax_error` where an expression is too high for those who walk it. Linear in its size; goes no deeper than the limit itself. */
+/**
+ * Throws `syntax_error` if an expression is too high for recursive walks. Linear in its size;
+ * recurses no deeper than the limit.
+ */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);
   if (above !== undefined)
     throw stream.failAt(above.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
 }
 
-/** The first expression that stands above `left` levels. */
+/** The first expression more than `left` levels down. */
 function firstAbove(node: Expression, left: number): Expression | undefined {
   if (left === 0) return node;
   switch (node.kind) {

@@ -1,4 +1,4 @@
-// Reads MATCH ... WHERE ... RETURN ... ORDER BY ... SKIP ... LIMIT.
+// Parses MATCH ... WHERE ... RETURN ... ORDER BY ... SKIP ... LIMIT.
 
 import { MAX_ITEMS, MAX_ORDERS, MAX_PATTERNS } from '../limits.ts';
 import type { ItemNode, ListNode, LiteralNode, MatchNode, OrderNode, ParameterNode, PatternNode } from './ast.ts';
@@ -25,7 +25,7 @@ export function parseMatch(stream: TokenStream): MatchNode {
   return { kind: 'match', patterns, where, distinct, items, orderBy, skip, limit, start, end: stream.lastEnd };
 }
 
-/** A word that could also be an alias (`distinct.id`) is a keyword only when no dot follows. */
+/** A word that could also be an alias (`distinct.id`) is a keyword only if no dot follows. */
 function isKeyword(stream: TokenStream, word: string): boolean {
   const follows = stream.ahead(1);
   return stream.current.upper === word && !(follows.kind === 'symbol' && follows.value === '.');
@@ -77,7 +77,7 @@ function orderList(stream: TokenStream): OrderNode[] {
   return orders;
 }
 
-/** The number of LIMIT and SKIP: an integer of 0 or more, or a parameter. */
+/** The number after LIMIT or SKIP: an integer of 0 or more, or a parameter. */
 function count(stream: TokenStream): LiteralNode | ParameterNode {
   const token = stream.current;
   if (token.kind === 'integer') {

@@ -1,4 +1,5 @@
-// Reads one statement: its kind by its first word, an optional semicolon, nothing behind it.
+// Parses one statement: its first word tells the kind, a semicolon may end it, and nothing may
+// follow.
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Token } from '../lexer/token.ts';
@@ -9,12 +10,18 @@ import { parseAlter, parseCreate, parseDrop } from './definitions.ts';
 import { parseMatch } from './match.ts';
 import { TokenStream } from './token-stream.ts';
 
-/** The syntax tree of `text`. Throws `syntax_error` with line, column, what was found and what was expected. Linear in the length of the text. */
+/**
+ * The syntax tree of `text`. Throws `syntax_error` with line, column, what was found and what was
+ * expected. Linear in the length of the text.
+ */
 export function parseStatement(text: string): Statement {
   return readStatement(text).statement;
 }
 
-/** As `parseStatement`, and the names of the parameters, each once. `tokens`: those of the text, where they are known. */
+/**
+ * As `parseStatement`, with the distinct names of the parameters. `tokens`: the tokens of the text,
+ * if already known.
+ */
 export function readStatement(
   text: string,
   tokens?: readonly Token[],
@@ -54,11 +61,11 @@ function anyStatement(stream: TokenStream): Statement {
   throw stream.fail();
 }
 
-/** What the table of a SELECT is called, looked for in its first letters. */
+/** The table of a SELECT, searched for in its first `LOOKED_AT` characters. */
 const FROM = /\bFROM\s+[`"]?([A-Za-z_]\w{0,63})/i;
 const LOOKED_AT = 2000;
 
-/** How a SELECT is written here, by its own table. */
+/** The error for a SELECT: shows how to write it here, using its own table. */
 function selectHint(stream: TokenStream): HedgerowError {
   const { text, current } = stream;
   const start = text.slice(current.start, current.start + LOOKED_AT);
@@ -98,7 +105,7 @@ function parseTransaction(stream: TokenStream, kind: 'begin' | 'commit' | 'rollb
 function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Statement {
   const { start, upper } = stream.next();
   if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE') {
-    // As other databases write it.
+    // EXPLAIN ANALYZE, as other databases spell it.
     const advice =
       stream.current.upper === 'ANALYZE' ? ' Write ANALYZE alone: it runs the statement and shows its plan.' : '';
     const what = `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.${advice}`;

@@ -1,4 +1,5 @@
-// Walks the tokens of a statement and remembers what could have stood at the present place, for the error message.
+// Cursor over the tokens of a statement that records what would have been accepted at the current
+// token, for the error message.
 
 import type { HedgerowError } from '../../errors.ts';
 import { tokenize } from '../lexer/lexer.ts';
@@ -7,24 +8,27 @@ import { MAX_NESTING, MAX_OPERANDS } from '../limits.ts';
 import { errorAt, unexpected } from '../syntax-error.ts';
 import type { NameNode, ParameterNode } from './ast.ts';
 
-/** Symbols stand in quotes; words and descriptions do not. */
+/** Symbols are quoted; words and descriptions are not. */
 function quoted(expected: string): string {
   return /^[A-Za-z]/.test(expected) ? expected : `"${expected}"`;
 }
 
 export class TokenStream {
   readonly text: string;
-  /** Names of the parameters that were taken. */
+  /** Names of the parameters consumed so far. */
   readonly parameters = new Set<string>();
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** What was looked for at the present token and not found: the first `#missed` of these. The list keeps its room from token to token. */
+  /**
+   * What was tried at the current token without success: the first `#missed` entries. The array is
+   * reused from token to token.
+   */
   readonly #expected: string[] = [];
   #missed = 0;
   #depth = 0;
   #operands = 0;
 
-  /** `tokens`: those of the text, where they are known. */
+  /** `tokens`: the tokens of the text, if already known. */
   constructor(text: string, tokens: readonly Token[] = tokenize(text)) {
     this.text = text;
     this.#tokens = tokens;
@@ -34,7 +38,7 @@ export class TokenStream {
     return this.#tokens[this.#at]!;
   }
 
-  /** End of the token before the present one. */
+  /** End of the token before the current one. */
   get lastEnd(): number {
     return this.#at === 0 ? 0 : this.#tokens[this.#at - 1]!.end;
   }
@@ -50,7 +54,7 @@ export class TokenStream {
     return token;
   }
 
-  /** Takes the keyword when it stands here. */
+  /** Consumes the keyword if it is the current token. */
   acceptWord(word: string): boolean {
     if (this.current.upper === word) {
       this.next();
@@ -70,7 +74,7 @@ export class TokenStream {
     return false;
   }
 
-  /** Takes one of the symbols when it stands here. */
+  /** Consumes the current token if it is one of the symbols. */
   acceptSymbolOf<T extends string>(symbols: readonly T[]): T | undefined {
     const { kind, value } = this.current;
     if (kind === 'symbol' && (symbols as readonly string[]).includes(value)) {
@@ -97,7 +101,7 @@ export class TokenStream {
     return { name: token.value, start: token.start, end: token.end };
   }
 
-  /** Takes the present token as the parameter of that name. */
+  /** Consumes the current token as the parameter of that name. */
   takeParameter(name: string): ParameterNode {
     const { start, end } = this.next();
     this.parameters.add(name);
@@ -112,17 +116,17 @@ export class TokenStream {
     return Number(token.value);
   }
 
-  /** Whether a name could begin here. */
+  /** Whether the current token can be a name. */
   get isName(): boolean {
     return this.current.kind === 'word' || this.current.kind === 'name';
   }
 
-  /** Adds to what is expected here, without looking. */
+  /** Records an alternative for the error message without testing for it. */
   expecting(what: string): void {
     this.#expected[this.#missed++] = what;
   }
 
-  /** The error of the present token: none of what was looked for. */
+  /** The error that the current token is none of the alternatives tried. */
   fail(what?: string): HedgerowError {
     if (what !== undefined) this.expecting(what);
     return unexpected(this.text, this.current, this.#expected.slice(0, this.#missed).map(quoted));
@@ -132,12 +136,12 @@ export class TokenStream {
     return errorAt(this.text, offset, detail);
   }
 
-  /** Whether `nested` is at work. */
+  /** Whether a call of `nested` is running. */
   get isNested(): boolean {
     return this.#depth > 0;
   }
 
-  /** A place to come back to. */
+  /** A position for `rewind`. */
   mark(): number {
     return this.#at;
   }
@@ -147,7 +151,10 @@ export class TokenStream {
     this.#missed = 0;
   }
 
-  /** To be called for every operand that is not plain. Throws `syntax_error` when there are too many to be read in one step. */
+  /**
+   * Call it for every operand that is not plain. Throws `syntax_error` if there are too many to be
+   * parsed in one step.
+   */
   countOperand(): void {
     this.#operands += 1;
     if (this.#operands > MAX_OPERANDS)
@@ -157,7 +164,7 @@ export class TokenStream {
       );
   }
 
-  /** Runs `read` one level deeper. What throws ends the whole reading. */
+  /** Runs `read` one level deeper. An error in it ends the parse, so the depth is not restored. */
   nested<T>(read: () => T): T {
     this.#depth += 1;
     if (this.#depth > MAX_NESTING)

@@ -1,4 +1,18 @@
-// Turns the conditions on one pattern into what the indexes can answer, and what is left to filter.
+// Turns the conditions on one pattern into index accesses and a residual filter.
+//
+// One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
+// row must contain, and ranges of numeric columns. A condition is
+// - taken: absorbed into the bounds (event_ts or a bucket compared with a constant, node IN
+//   members, a numeric column compared with a constant, or an AND of these),
+// - nothing: it cannot be true, so the pattern has no rows, or
+// - left: it remains as a filter on each row.
+// The first OR that the indexes can answer branch by branch, or IN over times or buckets, becomes a
+// union: one way per branch, each intersected with the bounds of the other conditions. Together the
+// ways cover all rows that can match. `instead` is the same access without the union; the planner
+// takes the one that touches fewer buckets.
+//
+// Example: `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members) AND e.room = 'x'` gives two
+// ways, [100, max] with node 1 and [100, max] with node 2, and the filter `e.room = 'x'`.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
@@ -8,10 +22,10 @@ import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-/** Branches of an OR or IN, at most, that are answered each by an index of its own. */
+/** Maximum number of branches of an OR or IN that are answered by an index access each. */
 const MOST_BRANCHES = 64;
 
-/** What the indexes of one table are asked for. */
+/** What one access asks the indexes of a table for; all of it must hold. */
 export interface Bounds {
   startTs: number;
   endTs: number;
@@ -19,17 +33,23 @@ export interface Bounds {
   ranges: RangeCondition[];
 }
 
-/** Access to one pattern: ways in whose rows together are all that can match, and what is left to check on each row. */
+/**
+ * Access to one pattern: the ways together cover all rows that can match, and the filter is checked
+ * on each row.
+ */
 export interface Access {
   readonly ways: readonly Bounds[];
   readonly filter: readonly BoundExpression[];
-  /** Of several ways: the one way that they are parts of, with their condition as a filter. */
+  /**
+   * The alternative to several ways: a single one that covers them all, with their condition as a
+   * filter.
+   */
   readonly instead: Access | undefined;
 }
 
 const NOTHING: Access = { ways: [], filter: [], instead: undefined };
 
-/** `conditions` read no other pattern. No way: nothing can match. */
+/** `conditions` read no other pattern. An access without ways: nothing can match. */
 export function accessOf(
   pattern: BoundPattern,
   conditions: readonly BoundExpression[],
@@ -55,7 +75,7 @@ export function accessOf(
   return { ways, filter, instead: ways.length > 1 ? instead : undefined };
 }
 
-/** Windows that touch become one, where nothing else is asked for: `event_ts IN [5, 6]`. */
+/** Merges windows that touch, if nothing else is asked for: `event_ts IN [5, 6]`. */
 function merged(ways: readonly Bounds[]): Bounds[] {
   const plain = ways.filter(isWindow).sort((a, b) => a.startTs - b.startTs);
   const windows: Bounds[] = [];
@@ -71,7 +91,7 @@ function isWindow({ nodes, ranges }: Bounds): boolean {
   return nodes.size === 0 && ranges.length === 0;
 }
 
-/** No edge has more members than that. */
+/** Maximum number of members of an edge. */
 const MOST_NODES = 255;
 
 function canMatch({ startTs, endTs, nodes }: Bounds): boolean {
@@ -99,7 +119,7 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
-  /** By list: the same one may occur in many conditions. */
+  /** Windows by list, since the same list may occur in many conditions. */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
@@ -116,13 +136,14 @@ class AccessReader {
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
       if (node === null) return undefined;
-      // That nothing can match is known then; a Set of very many numbers that a client chose takes seconds.
+      // One node too many already shows that nothing can match; a Set of very many numbers chosen
+      // by a client takes seconds.
       if (bounds.nodes.size <= MOST_NODES) bounds.nodes.add(node as number);
     }
     return bounds;
   }
 
-  /** Takes a condition into the bounds when an index answers it exactly. */
+  /** Absorbs a condition into the bounds if an index answers it exactly. */
   take(condition: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
     if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
@@ -170,7 +191,10 @@ class AccessReader {
     return 'taken';
   }
 
-  /** OR of conditions that an index answers each, or a time or bucket IN a list, as several ways in. Undefined: filter it. */
+  /**
+   * An OR of conditions that an index can answer, or a time or bucket IN a list, as several ways.
+   * Undefined: use it as a filter.
+   */
   union(condition: BoundExpression): Bounds[] | undefined {
     if (condition.kind === 'or') return this.#unionOf(condition.items);
     if (condition.kind !== 'in') return undefined;
@@ -187,7 +211,7 @@ class AccessReader {
     return values && this.#windowsOf(values, width);
   }
 
-  /** Windows of buckets, those that touch as one; undefined: there are too many. */
+  /** Windows of buckets, adjacent ones merged; undefined: there are too many. */
   #windowsOf(buckets: readonly Value[], width: number): Bounds[] | undefined {
     let windows = this.#windows.get(buckets);
     if (windows === undefined && !this.#windows.has(buckets)) {
@@ -221,7 +245,7 @@ class AccessReader {
   }
 }
 
-/** The integers of a list as ranges, ascending; undefined: there are too many. */
+/** The integers of a list as ascending ranges; undefined: there are too many. */
 function mergedBuckets(values: readonly Value[]): [first: number, last: number][] | undefined {
   const buckets = Float64Array.from(values.filter(Number.isSafeInteger) as number[]).sort();
   const ranges: [number, number][] = [];
@@ -238,7 +262,10 @@ function isNumericProperty(side: BoundExpression): side is Extract<BoundExpressi
   return side.type === 'integer' || side.type === 'real';
 }
 
-/** `floor(event_ts / width) operator value` as bounds of the time; width 1: the time itself. Values may be fractions. */
+/**
+ * `floor(event_ts / width) operator value` as bounds on the time; width 1: the time itself. The
+ * value may be fractional.
+ */
 function takeTime(operator: BoundComparison['operator'], value: number, width: number, bounds: Bounds): Outcome {
   let low = Number.NEGATIVE_INFINITY;
   let high = Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
-// Conditions on how far apart the times of two patterns lie, as bands; and what they say about each pattern's own window.
+// Recognizes conditions that bound the time difference of two patterns (bands), and derives from
+// them narrower time windows for each pattern.
 
 import type { BoundComparison, BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -14,7 +15,7 @@ export interface TimeBand {
   readonly high: number;
 }
 
-/** The band that a condition is, exactly; undefined: it is none. */
+/** The band that is equivalent to a condition; undefined: there is none. */
 export function bandOf(condition: BoundExpression, parameters: ParameterValues): TimeBand | undefined {
   if (condition.kind === 'overlaps') {
     const width = widthOf(condition.width, parameters);
@@ -29,7 +30,10 @@ export function bandOf(condition: BoundExpression, parameters: ParameterValues):
   return condition.kind === 'compare' ? comparedTimes(condition, parameters) : undefined;
 }
 
-/** The band that a condition says something of without being it: rows of one bucket lie less than a bucket apart. */
+/**
+ * A band that follows from a condition without being equivalent to it: rows of the same bucket are
+ * less than a bucket apart.
+ */
 export function impliedBand(condition: BoundExpression): TimeBand | undefined {
   if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
   const { left, right } = condition;
@@ -44,9 +48,9 @@ function widthOf(width: BoundExpression, parameters: ParameterValues): number | 
   return typeof value === 'number' ? Math.floor(value) : undefined;
 }
 
-/** A sum of times of patterns and a number. */
+/** A linear combination of patterns' times and a constant. */
 interface Linear {
-  /** How often each pattern's time is added. */
+  /** Coefficient of each pattern's time. */
   readonly times: ReadonlyMap<number, number>;
   readonly constant: number;
 }
@@ -64,7 +68,7 @@ function comparedTimes(condition: BoundComparison, parameters: ParameterValues):
   if (Math.abs(first[1]) !== 1 || first[1] + second[1] !== 0) return undefined;
   const later = first[1] === 1 ? first[0] : second[0];
   const earlier = first[1] === 1 ? second[0] : first[0];
-  // later - earlier + constant (operator) 0
+  // The condition now reads: later - earlier + constant (operator) 0.
   const at = -sum.constant;
   switch (condition.operator) {
     case '=':
@@ -101,7 +105,10 @@ function plus(a: Linear, b: Linear, sign: 1 | -1): Linear {
   return { times, constant: a.constant + sign * b.constant };
 }
 
-/** Narrows the windows of patterns by each other's through the bands, in place. */
+/**
+ * Narrows the patterns' windows through the bands, in place, until nothing changes: if `b - a` is
+ * in [0, 60] and `a` in [100, 200], then `b` is in [100, 260].
+ */
 export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: readonly TimeBand[]): void {
   for (let round = 0; round < windows.length; round++) {
     let changed = false;
@@ -116,7 +123,7 @@ export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: r
   }
 }
 
-/** A window that does not bound says nothing about another. */
+/** An unbounded end implies nothing about other windows. */
 function startOf({ startTs }: Bounds): number {
   return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;
 }

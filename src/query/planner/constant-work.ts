@@ -1,18 +1,19 @@
-// Bounds what planning works out: conditions that read no row are evaluated at once, however long their texts and lists are.
+// Bounds the work of planning: conditions that read no row are evaluated in one step, however long
+// their texts and lists are.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 
-/** Of statements that are shorter, without long parameters, it need not be looked at. */
+/** Characters up to which a statement, without long parameters, needs no check. */
 const SHORT_TEXT = 4096;
-/** Letters and items that may be looked at together: some ten ms. */
+/** Characters and items that may be processed in one step: about 10 ms. */
 const MOST_LETTERS = 16 * 2 ** 20;
-/** Items of lists are put into sets. */
+/** Cost of a list item in characters: items are put into sets. */
 const LETTERS_AN_ITEM = 32;
 
-/** Throws `query_too_large` where conditions without rows are too much work. */
+/** Throws `query_too_large` if conditions that read no row are too much work. */
 export function checkConstants(where: readonly BoundExpression[], text: string, parameters: ParameterValues): void {
   if (text.length <= SHORT_TEXT && !hasLong(parameters)) return;
   const work = new ConstantWork(parameters);
@@ -32,7 +33,7 @@ function hasLong(parameters: ParameterValues): boolean {
   return false;
 }
 
-/** Adds up the letters below the highest expressions that read no row. */
+/** Sums up the characters in the largest subexpressions that read no row. */
 class ConstantWork {
   letters = 0;
   readonly #parameters: ParameterValues;
@@ -46,14 +47,17 @@ class ConstantWork {
     if (letters !== READS_ROWS) this.letters += letters;
   }
 
-  /** Of an expression that reads no row; READS_ROWS: what it has of others was added. */
+  /**
+   * Characters of an expression that reads no row. READS_ROWS: it reads one, and the cost of its
+   * constant parts has been added.
+   */
   #lettersOf(node: BoundExpression): number {
     if (node.kind === 'constant') return lettersOf(node.value);
     if (node.kind === 'parameter') return lettersOf(this.#parameters[node.name] as Value);
     const parts = partsOf(node);
     const letters = parts.map((part) => this.#lettersOf(part));
     if (COMPUTED.has(node.kind) && !letters.includes(READS_ROWS)) return letters.reduce((sum, one) => sum + one, 0);
-    // Plain values are not worked out.
+    // Plain values cost nothing, as they are not computed.
     for (const [place, one] of letters.entries())
       if (one !== READS_ROWS && !isPlain(parts[place]!)) this.letters += one;
     return READS_ROWS;
@@ -61,7 +65,7 @@ class ConstantWork {
 }
 
 const READS_ROWS = -1;
-/** All that these read is in their parts. */
+/** Kinds that read rows only through their parts. */
 const COMPUTED: ReadonlySet<BoundExpression['kind']> = new Set([
   'compare',
   'arithmetic',

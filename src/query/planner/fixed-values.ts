@@ -1,10 +1,10 @@
-// Values of expressions that read no row, as plans need them.
+// Values of expressions that read no row, as the planner needs them.
 
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { constantValue } from '../executor/values/evaluate.ts';
 
-/** Constants and parameters, which most are, need no vectors. */
+/** Constants and parameters, the common cases, are evaluated without vectors. */
 export function fixedValue(node: BoundExpression, parameters: ParameterValues): Value {
   if (node.kind === 'constant') return node.value;
   if (node.kind === 'parameter') return parameterValue(parameters, node);

@@ -1,4 +1,12 @@
-// Orders the patterns of a MATCH and chooses how each is joined to those before it, by estimated size.
+// Orders the patterns of a MATCH and chooses how each is joined to those before it, by estimated
+// size.
+//
+// The order is greedy and left-deep: it begins with the smallest pattern and repeatedly adds the
+// smallest one that a condition ties to those already joined (or, if none is tied, the smallest).
+// Each condition is applied at the first join where all of its patterns are available.
+// One kind of condition finds the candidate pairs of a join, in this order of preference: shared
+// members (MEMBER_JOIN), equality (HASH_JOIN), a band on the times (TEMPORAL_JOIN), none
+// (NESTED_LOOP). All other conditions are checked on the candidates.
 
 import type { BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -7,7 +15,7 @@ import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 import type { Band, EqualLink, JoinPlan, MemberLink, ScanPlan } from './plan.ts';
 
-/** `conditions` read two patterns or more. */
+/** `conditions` each read at least two patterns. */
 export function planJoins(
   scans: readonly ScanPlan[],
   conditions: readonly BoundExpression[],
@@ -36,7 +44,10 @@ function smallest(scans: readonly ScanPlan[]): ScanPlan {
   return scans.reduce((least, scan) => (scan.estimatedRows < least.estimatedRows ? scan : least));
 }
 
-/** The smallest pattern that a condition ties to those there are; when none is tied, the smallest. */
+/**
+ * The smallest pattern that a condition ties to those already joined, or the smallest if none is
+ * tied.
+ */
 function nextScan(waiting: readonly ScanPlan[], bits: number, conditions: readonly BoundExpression[]): ScanPlan {
   const tied = waiting.filter((scan) => {
     const after = bits | (1 << scan.pattern);
@@ -75,14 +86,15 @@ function planJoin(
     if (pair === undefined) filter.push(condition);
     else equal.push(pair);
   }
-  // A member join looks at near rows only; a hash join finds those of a bucket anyway.
+  // A member join profits from a time band implied by equal buckets; a hash join on the bucket has
+  // it anyway.
   if (members !== undefined)
     for (const condition of conditions) {
       const near = bandTo(right.pattern, impliedBand(condition));
       if (near !== undefined && (band === undefined || band.left === near.left)) band = joined(band, near);
     }
   const strategy = strategyOf(band, members, equal);
-  // A NULL width, a member link below 1 and the like tie nothing, but filter.
+  // A NULL width, a member link below 1 and the like link nothing but still filter.
   const cartesian = strategy === 'NESTED_LOOP' && filter.length === 0;
   if (strategy !== 'NESTED_LOOP' || band !== undefined) needsOfJoin(left, right, band, members);
   return {
@@ -99,7 +111,10 @@ function planJoin(
   };
 }
 
-/** A band as seen from the pattern on the left: right - left. Undefined: there is none, or it ties two others. */
+/**
+ * A band as seen from the pattern on the left: right - left. Undefined: there is no band, or it
+ * ties two other patterns.
+ */
 function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
   if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
   return band?.earlier === right ? { left: band.later, low: -band.high, high: -band.low } : undefined;
@@ -110,7 +125,7 @@ function joined(a: Band | undefined, b: Band): Band {
   return { left: a.left, low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) };
 }
 
-/** `shared(a, b) >= k` and the like. `exact`: the join answers the condition whole. */
+/** `shared(a, b) >= k` and the like. `exact`: the join answers the whole condition. */
 function memberLink(
   condition: BoundExpression,
   right: number,
@@ -133,7 +148,7 @@ function memberLink(
 
 const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-/** `expression over the left = expression over the right`, of single values. */
+/** `expression over the left = expression over the right`, for single values. */
 function equalLink(condition: BoundExpression, bits: number, right: number): EqualLink | undefined {
   if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
   if (condition.left.type === 'list' || condition.right.type === 'list') return undefined;
@@ -155,7 +170,7 @@ function strategyOf(
   return band === undefined ? 'NESTED_LOOP' : 'TEMPORAL_JOIN';
 }
 
-/** What the join itself reads of its sides. */
+/** Columns that the join itself reads from its sides. */
 function needsOfJoin(
   left: ScanPlan | JoinPlan,
   right: ScanPlan,
@@ -172,13 +187,16 @@ function needsOfJoin(
   }
 }
 
-/** The scan of a pattern below a plan. */
+/** The scan of a pattern within a plan. */
 export function scanOf(plan: ScanPlan | JoinPlan, pattern: number): ScanPlan {
   if (plan.op === 'scan') return plan;
   return plan.right.pattern === pattern ? plan.right : scanOf(plan.left, pattern);
 }
 
-/** Rough: a join on a link gives some rows for each row of the larger side, a filter a third of the pairs. */
+/**
+ * A rough estimate: a join on a link yields up to 4 rows per row of the larger side; a filter keeps
+ * a third.
+ */
 function estimateJoin(
   left: ScanPlan | JoinPlan,
   right: ScanPlan,

@@ -4,7 +4,10 @@ import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
-/** Patterns that an expression reads, as bits (a MATCH has at most 16). Asked often for every plan, so it makes no lists. */
+/**
+ * The patterns that an expression reads, as bits (a MATCH has at most 16). Called often for every
+ * plan, so it allocates no lists.
+ */
 export function patternsOf(node: BoundExpression): number {
   switch (node.kind) {
     case 'field':
@@ -84,7 +87,7 @@ export function addNeeds(
       break;
     }
     case 'size':
-      // The members themselves are not read.
+      // Only the number of members is read, not the members.
       if (node.operand.kind === 'field') {
         needs[node.operand.pattern]!.sizes = true;
         return;

@@ -1,4 +1,5 @@
-// The plan of a MATCH: how its rows are found, joined and made into results; a plain value that EXPLAIN prints.
+// The plan of a MATCH: how its rows are found, joined and made into results; a plain value that
+// EXPLAIN prints.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundExpression, BoundMatch } from '../binder/bound.ts';
@@ -15,11 +16,14 @@ export type Strategy =
   | 'HASH_JOIN'
   | 'NESTED_LOOP';
 
-/** One way into a table: what its indexes are asked for, all of it at once. Bounds are inclusive. Estimates are NaN where a run did not need them. */
+/**
+ * One access to a table; all of its conditions must hold. Bounds are inclusive. Estimates are NaN
+ * if a run did not need them.
+ */
 export interface AccessPath {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
-  /** Nodes that every row holds. */
+  /** Nodes that every row contains. */
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
   readonly strategy: Strategy;
@@ -27,7 +31,7 @@ export interface AccessPath {
   readonly bucketsScanned: number;
 }
 
-/** Which columns of a table a statement reads. */
+/** The columns of a table that a statement reads. */
 export interface ColumnNeeds {
   times: boolean;
   ids: boolean;
@@ -40,17 +44,22 @@ export interface ColumnNeeds {
 export interface ScanPlan {
   readonly op: 'scan';
   readonly pattern: number;
-  /** No path: no row can match. Several: a row found by more than one comes once. */
+  /**
+   * No path: no row can match. Several: a row that more than one of them finds is returned once.
+   */
   readonly paths: readonly AccessPath[];
   /** Conditions on this pattern alone that no index answers. */
   readonly filter: readonly BoundExpression[];
   readonly needs: ColumnNeeds;
-  /** NaN where a run did not need it. */
+  /** NaN if a run did not need it. */
   readonly estimatedRows: number;
   readonly totalBuckets: number;
 }
 
-/** Pairs whose times lie close: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern the band is tied to. */
+/**
+ * Pairs with close times: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern
+ * that the band is tied to.
+ */
 export interface Band {
   readonly left: number;
   readonly low: number;
@@ -60,7 +69,7 @@ export interface Band {
 /** Pairs with common members. */
 export interface MemberLink {
   readonly left: number;
-  /** At least so many common members, 1 or more. */
+  /** Minimum number of common members, 1 or more. */
   readonly least: number;
 }
 
@@ -78,18 +87,18 @@ export interface JoinPlan {
   readonly band: Band | undefined;
   readonly members: MemberLink | undefined;
   readonly equal: readonly EqualLink[];
-  /** Conditions over both sides that the join itself does not answer. */
+  /** Conditions over both sides that the join strategy does not answer. */
   readonly filter: readonly BoundExpression[];
   readonly estimatedRows: number;
-  /** No condition ties the sides together: every pair comes, up to a guard. */
+  /** No condition ties the sides together: every pair is a result, up to a limit. */
   readonly cartesian: boolean;
 }
 
-/** What a MATCH gives that the indexes know without reading rows. */
+/** Aggregates of a MATCH that the directories answer without reading rows. */
 export interface ShortcutPlan {
   readonly op: 'count' | 'bounds';
   readonly scan: ScanPlan;
-  /** Per aggregate of the statement: what of the rows it is. */
+  /** For each aggregate of the statement, the figure that answers it. */
   readonly values: readonly ('count' | 'least' | 'greatest')[];
 }
 
@@ -97,16 +106,19 @@ export interface MatchPlan {
   readonly match: BoundMatch;
   readonly input: ScanPlan | JoinPlan;
   readonly shortcut: ShortcutPlan | undefined;
-  /** Rows come in the order asked for: nothing is sorted. `reversed`: the scan runs from the newest row. */
+  /**
+   * `none`: no order was asked for. `index`: rows come in the requested order. `reversed`: the scan
+   * runs from the newest row. `sort`: rows must be sorted.
+   */
   readonly order: 'none' | 'index' | 'reversed' | 'sort';
   readonly skip: number;
-  /** Undefined: all. */
+  /** Undefined: all rows. */
   readonly limit: number | undefined;
   /** Strategy of the driving access path or join. */
   readonly strategy: Strategy;
 }
 
-/** The index behind a strategy (contract section 4). */
+/** The index that a strategy uses (contract section 4). */
 export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':

@@ -1,4 +1,5 @@
-// Plans a MATCH: what each index is asked for, the order of the joins, and what need not be read at all.
+// Plans a MATCH: what each index is asked for, the order of the joins, and what need not be read at
+// all.
 
 import { type RangeCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -12,7 +13,7 @@ import { addNeeds, copyOfNeeds } from './patterns-of.ts';
 import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 
-/** What indexes and directories say about rows, without reading them. */
+/** What indexes and directories tell about rows without reading them. */
 export interface Estimate {
   readonly rows: number;
   readonly strategy: Strategy;
@@ -33,7 +34,10 @@ export function planMatch(match: BoundMatch, parameters: ParameterValues, estima
   return planShape(shapeOf(match), parameters, estimate);
 }
 
-/** `totalBuckets`: of a pattern, for a plan that is run and not shown: then indexes are asked only for what the run depends on. */
+/**
+ * `totalBuckets` (of a pattern) is given for a plan that is run, not shown: indexes are then asked
+ * only for the estimates that the run depends on.
+ */
 export function planShape(
   shape: MatchShape,
   parameters: ParameterValues,
@@ -53,7 +57,7 @@ export function planShape(
     );
   }
   const needs = needsOf(shape, accesses);
-  // The order of a join rests on estimates.
+  // The order of joins depends on estimates.
   const total = patterns.length === 1 ? totalBuckets : undefined;
   const scans = patterns.map((pattern, place) =>
     planScan(pattern, place, accesses[place]!, needs[place]!, estimate, total),
@@ -65,7 +69,10 @@ export function planShape(
   return { match, input, shortcut: shortcutOf(match, input), order, skip, limit, strategy: strategyOf(input) };
 }
 
-/** Those of the shape where nothing is added to them: neither by what is left to filter, nor by a join or by several ways in. */
+/**
+ * The shape's own needs if nothing is added to them by residual filters, joins or several ways;
+ * otherwise a copy with these additions.
+ */
 function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
   if (accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0) return besides;
   const needs = besides.map(copyOfNeeds);
@@ -73,7 +80,10 @@ function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Acces
   return needs;
 }
 
-/** Several ways in, when an index answers each and together they touch less than the one way that they are parts of. */
+/**
+ * Keeps several ways only if an index answers each of them and together they touch fewer buckets
+ * than the single way that covers them.
+ */
 function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Access {
   const { instead } = access;
   if (instead === undefined) return access;
@@ -101,7 +111,7 @@ export function planScan(
     return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
   }
   const paths = ways.map((way) => planPath(pattern, way, estimate));
-  // Rows that several ways find are told apart by their keys.
+  // Rows that several ways find are recognized by their keys.
   if (paths.length > 1) {
     needs.times = true;
     needs.ids = true;
@@ -120,7 +130,10 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
   return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
 }
 
-/** There is nothing to choose, and what drives is known, unless the order of a column may. */
+/**
+ * With a single way there is nothing to choose, and its strategy is known without estimates, unless
+ * a range on a column may drive the scan.
+ */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
   const { startTs, endTs, nodes, ranges } = requestOf(way);
@@ -147,7 +160,7 @@ function countOf(node: BoundExpression | undefined, parameters: ParameterValues,
   });
 }
 
-/** Rows of one table come in the order (event_ts, id) by themselves. */
+/** Rows of one table come in (event_ts, id) order without sorting. */
 function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | undefined): MatchPlan['order'] {
   if (match.orderBy.length === 0) return 'none';
   if (input.op !== 'scan' || input.paths.length > 1 || match.grouping !== undefined || match.distinct) return 'sort';
@@ -164,7 +177,7 @@ function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | 
   return limit === undefined ? 'sort' : 'reversed';
 }
 
-/** COUNT(*) and the least and greatest time of a window stand in the directories. */
+/** COUNT(*) and the least and greatest time of a window can be read from the directories. */
 function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan | undefined {
   const { grouping } = match;
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;

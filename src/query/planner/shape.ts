@@ -1,4 +1,5 @@
-// The shape of a MATCH: what of its plan does not depend on values, so that it is found once for all runs of a bound statement.
+// The shape of a MATCH: the part of its plan that does not depend on values, computed once for all
+// runs of a bound statement.
 
 import { buildRowPlan, type RowPlan } from '../../core/index.ts';
 import type { Table } from '../../engine/index.ts';
@@ -13,26 +14,34 @@ export interface MatchShape {
   readonly match: BoundMatch;
   /** Names of the result columns. */
   readonly columns: readonly string[];
-  /** Their types, in the same order. */
+  /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** As those, with the items of lists. */
+  /** As `columnTypes`, with the item types of lists. */
   readonly forms: readonly ResultForm[];
-  /** Of each pattern: the conditions that read it and no other. Those that read none go with the first. */
+  /**
+   * By pattern: the conditions that read only this pattern. Those that read none belong to the
+   * first.
+   */
   readonly own: readonly (readonly BoundExpression[])[];
   /** Conditions on several patterns. */
   readonly joint: readonly BoundExpression[];
-  /** Of each pattern: what is read of it besides what its own conditions read. Plans that add to it copy it. */
+  /**
+   * By pattern: the columns read by anything but its own conditions. Plans that add to it copy it.
+   */
   readonly needs: readonly ColumnNeeds[];
-  /** Set when the core can write the rows of the result. */
+  /** Set if the core can write the rows of the result itself. */
   readonly written: WrittenRows | undefined;
-  /** Something is computed of each row that comes out: an integer may turn out too large, the more rows the later. */
+  /** Values are computed for each row: an integer may overflow, perhaps only in a late row. */
   readonly computes: boolean;
 }
 
 /** Rows as the core writes them: `id`, `event_ts` and `members`, then the columns of the plan. */
 export interface WrittenRows {
   readonly rowPlan: RowPlan;
-  /** What stands before each, and a brace behind it: the row is the one value of the result's row. */
+  /**
+   * Text in front of each row, followed by a brace after it: the row is then the only value of the
+   * result row. Undefined: the row is the result row.
+   */
   readonly before: string | undefined;
 }
 
@@ -86,7 +95,10 @@ function writtenRows({ patterns, grouping, distinct, items }: BoundMatch): Writt
 
 const HEAD = ['id', 'event_ts', 'members'] as const;
 
-/** The first three columns are those of every row under their own names; property columns follow in any order under any names. */
+/**
+ * The row plan if the first three columns are those of every row under their own names, followed by
+ * property columns in any order under any names.
+ */
 function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
   if (items.length < HEAD.length) return undefined;
   const properties: { id: number; name: string; missing: string }[] = [];
@@ -104,6 +116,6 @@ function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): Ro
     const column = columns.columns.find(({ id }) => id === field.id)!;
     properties.push({ id: field.id, name, missing: JSON.stringify(column.default) });
   }
-  // The table's own plan lies in the core already.
+  // The core already has the table's own plan.
   return isWhole ? rowPlan : buildRowPlan(properties);
 }

@@ -1,4 +1,5 @@
-// Parameters whose texts are times are read before a statement runs: one that is none is refused whether rows are met or not.
+// Reads parameters that are times before a statement runs, so that an invalid one is refused
+// whether or not any row is reached.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundParameter } from '../binder/bound.ts';
@@ -7,7 +8,10 @@ import { partsOf } from '../binder/parts.ts';
 import { MAX_TIME_TEXTS } from '../limits.ts';
 import { shown } from '../shown.ts';
 
-/** Throws `invalid_statement` for a parameter that is no time where one is due, or for too many. Most statements have no parameter that could be one. */
+/**
+ * Throws `invalid_statement` for a parameter that should be a time and is not, or for too many of
+ * them. Most statements have no parameter that could be one.
+ */
 export function checkTimes(expressions: Iterable<BoundExpression>, parameters: ParameterValues): void {
   if (!hasText(parameters)) return;
   const found = new Map<string, BoundParameter>();
@@ -29,13 +33,13 @@ function hasText(parameters: ParameterValues): boolean {
   return false;
 }
 
-/** Those that are read as times, each once for each unit. */
+/** Collects the parameters that are read as times, once for each unit. */
 function gather(node: BoundExpression, into: Map<string, BoundParameter>): void {
   if (node.kind === 'parameter') {
     if (node.reads !== undefined) into.set(`${node.reads} ${node.name}`, node);
     return;
   }
-  // Long lists are of constants.
+  // Long lists consist of constants.
   for (const part of partsOf(node)) if (part.kind !== 'constant') gather(part, into);
 }
 

@@ -1,4 +1,5 @@
-// Aggregates over groups: counts, sums, averages, ends, lists; nulls are skipped (contract section 4).
+// Aggregates over groups: counts, sums, averages, extremes, lists; nulls are skipped (contract
+// section 4).
 
 import { FIGURE, FIGURES } from '../../../core/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -10,22 +11,25 @@ import { compareValues } from '../values/compare.ts';
 import { isNullAt, type NumberVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
 import { GrowingNumbers } from './growing-numbers.ts';
 
-/** The group of each value; undefined: all are of group 0. */
+/** The group of each value; undefined: all belong to group 0. */
 export type GroupsOf = Uint32Array | undefined;
 
 /** One aggregate over all groups. */
 export interface Accumulator {
-  /** Makes room: groups that are added to are below it. */
+  /** Makes room; groups added to must be below `groups`. */
   reserve(groups: number): void;
-  /** Adds `count` values; undefined: rows as such. `times`: how often each one came. */
+  /**
+   * Adds `count` values, or rows if `vector` is undefined. `times`: the number of occurrences of
+   * each.
+   */
   add(vector: Vector | undefined, groups: GroupsOf, count: number, times?: Uint32Array): void;
-  /** Adds rows that were worked out elsewhere: FIGURES figures for each of `groups`. */
+  /** Adds rows already folded in the core: FIGURES figures for each group in `groups`. */
   addFigures(figures: Float64Array, groups: Uint32Array): void;
   /** The values of groups [from, to). */
   results(from: number, to: number): Vector;
 }
 
-/** What a list takes for one of its items, with room to grow, where that is a number. */
+/** Bytes of a list item that is a number, with room for growth. */
 export const BYTES_OF_ITEM = 24;
 
 export class Count implements Accumulator {
@@ -58,7 +62,7 @@ export class Count implements Accumulator {
   }
 }
 
-/** 1 where a value is null; undefined: nowhere. */
+/** 1 where a value is null; undefined: no value is null. */
 function nullsOf(vector: Vector, count: number): Uint8Array | undefined {
   if (vector.kind === 'constant') return vector.value === null ? new Uint8Array(count).fill(1) : undefined;
   if (vector.kind !== 'value') return vector.nulls;
@@ -68,14 +72,17 @@ function nullsOf(vector: Vector, count: number): Uint8Array | undefined {
 const SPLIT = new Float64Array(1);
 const SPLIT_WORDS = new Uint32Array(SPLIT.buffer);
 
-/** Upper 26 bits of a number: they, and the rest, times a count are exact. */
+/** The upper 26 bits of a number: they, and the remainder, can be multiplied by a count exactly. */
 function upperBits(value: number): number {
   SPLIT[0] = value;
   SPLIT_WORDS[0]! &= 0xf8000000;
   return SPLIT[0]!;
 }
 
-/** Sums are kept with their rounding error (Neumaier 1974, Knuth's TwoSum), so that the order of rows hardly matters; those of integers are exact. */
+/**
+ * Sums carry their rounding error (Neumaier 1974, Knuth's TwoSum), so that the order of rows hardly
+ * matters; sums of integers are exact.
+ */
 export class Sum implements Accumulator {
   readonly #aggregate: BoundAggregate;
   readonly #sums = new GrowingNumbers();

@@ -1,4 +1,4 @@
-// Groups rows by keys and gathers aggregates.
+// Groups rows by keys and computes aggregates.
 
 import type { BoundAggregate, BoundExpression } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -8,7 +8,7 @@ import { type Accumulator, Average, Collect, Count, Extreme, type GroupsOf, Sum 
 import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
 
-/** What an aggregate keeps of each group, about: some numbers, with room for as many more. */
+/** Approximate bytes of an aggregate per group: some numbers, with as much room for growth. */
 const BYTES_OF_AGGREGATE = 48;
 
 export class Aggregator {
@@ -28,7 +28,10 @@ export class Aggregator {
     return this.#groups.count;
   }
 
-  /** Each key and each aggregate is a step: the room of very many of them grows with the same batch. */
+  /**
+   * Adds rows; each key and aggregate is a step, since very many of them may grow in the same
+   * batch.
+   */
   *add(batch: Batch): Generator<null, void, void> {
     const groups = yield* this.groupsOf(batch);
     for (const index of this.aggregates.keys()) {
@@ -37,26 +40,26 @@ export class Aggregator {
     }
   }
 
-  /** The group of each row of a batch; undefined: there is one group. */
+  /** The group of each row of a batch; undefined: there is only one group. */
   groupsOf(batch: Batch): Generator<null, GroupsOf, void> {
     return this.#groups.of(batch);
   }
 
-  /** With room for all groups. */
+  /** The accumulator, with room for all groups. */
   #accumulator(index: number): Accumulator {
     const accumulator = this.#accumulators[index]!;
     accumulator.reserve(this.#groups.count);
     return accumulator;
   }
 
-  /** Adds rows to one aggregate. `times`: how often each one came. */
+  /** Adds rows to one aggregate. `times`: the number of occurrences of each. */
   addRows(index: number, batch: Batch, groups: GroupsOf, times?: Uint32Array): void {
     const { operand } = this.aggregates[index]!;
     const vector = operand && this.#context.transient(operand, batch);
     this.#accumulator(index).add(vector, groups, batch.count, times);
   }
 
-  /** Adds rows to one aggregate by what a segment worked out of them. */
+  /** Adds figures that a segment computed for its rows to one aggregate. */
   addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
     this.#accumulator(index).addFigures(figures, groups);
   }
@@ -66,7 +69,7 @@ export class Aggregator {
     return this.#groups.keys(from, to);
   }
 
-  /** An aggregate of groups [from, to). */
+  /** The results of an aggregate for groups [from, to). */
   aggregate(index: number, from: number, to: number): Vector {
     return this.#accumulator(index).results(from, to);
   }

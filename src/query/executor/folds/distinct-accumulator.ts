@@ -1,4 +1,4 @@
-// Any aggregate over each group's distinct values.
+// Any aggregate over the distinct values of each group.
 
 import type { ValueType } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -7,14 +7,14 @@ import { ValueIds } from '../rows/value-ids.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { type Accumulator, BYTES_OF_ITEM, type GroupsOf } from './accumulators.ts';
 
-/** Ids stay far below it: each has been paid for with tens of bytes. */
+/** Ids stay far below this: each has been charged tens of bytes. */
 const MOST_IDS = 2 ** 26;
 
 export class DistinctAccumulator implements Accumulator {
   readonly #context: QueryContext;
   readonly #inner: Accumulator;
   readonly #ids: ValueIds;
-  /** Pairs of a group and an id that were seen; of group 0 alone ids are enough. */
+  /** Pairs (group, id) seen so far; not needed if there is only group 0. */
   readonly #pairs = new NumberTable();
 
   constructor(inner: Accumulator, type: ValueType, context: QueryContext) {
@@ -39,7 +39,7 @@ export class DistinctAccumulator implements Accumulator {
     const fresh = new Uint32Array(count);
     let found = 0;
     if (groups === undefined) {
-      // Ids are given in the order of the rows.
+      // Ids are assigned in the order of the rows.
       for (let i = 0; i < count; i++) {
         if (ids[i]! < known) continue;
         known = ids[i]! + 1;
@@ -68,7 +68,7 @@ export class DistinctAccumulator implements Accumulator {
   }
 }
 
-/** The values of some places, none of them null. */
+/** The values at some positions, none of which is null. */
 function picked(vector: Vector, places: Uint32Array): Vector {
   if (vector.kind !== 'number') return { kind: 'value', values: Array.from(places, (place) => valueAt(vector, place)) };
   const values = new Float64Array(places.length);

@@ -1,4 +1,5 @@
-// Which aggregates can be worked out over the columns of segments, without a row: what each condition, key and operand reads.
+// Decides which aggregates can be folded over the columns of segments without making rows, and what
+// each condition, key and operand reads.
 
 import { ROW_FIELD, type RowField, WANT } from '../../../core/index.ts';
 import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
@@ -7,27 +8,36 @@ import type { BoundAggregate, BoundExpression, BoundField, BoundPattern } from '
 import { partsOf } from '../../binder/parts.ts';
 import type { MatchPlan, ScanPlan } from '../../planner/plan.ts';
 
-/** What is read of each row; of a property column also its type and what a row that does not have it has. */
+/**
+ * A field that is read; for a property column also its type, and the value of rows that lack the
+ * column.
+ */
 export interface FoldField extends RowField {
   readonly type: ColumnType | undefined;
   readonly missing: PropertyValue;
 }
 
-/** A condition over values that rows share: worked out once for each combination of the fields' values. */
+/** A condition over fields with few values: evaluated once per combination of these values. */
 export interface FoldFilter {
   readonly expression: BoundExpression;
   readonly fields: readonly FoldField[];
-  /** The condition is also this one on a number, for a field of too many values. */
+  /** An equivalent test on a number field, for fields with too many values. */
   readonly number: NumberTest | undefined;
 }
 
-/** There is a number; with `differsFrom`, which reads no row, another one than that. */
+/**
+ * True where the field has a number; with `differsFrom`, which reads no row, where it has a
+ * different number.
+ */
 export interface NumberTest {
   readonly field: FoldField;
   readonly differsFrom: BoundExpression | undefined;
 }
 
-/** `rows`: counts them. `numbers`: figures of a field. `values`: the operand is worked out for each combination of the fields' values. */
+/**
+ * `rows`: counts rows. `numbers`: figures of a field. `values`: the operand is evaluated once per
+ * combination of its fields' values.
+ */
 export type FoldAggregate =
   | { readonly kind: 'rows' }
   | { readonly kind: 'numbers'; readonly field: FoldField; readonly wants: number }
@@ -37,7 +47,7 @@ export interface FoldPlan {
   readonly scan: ScanPlan;
   readonly filters: readonly FoldFilter[];
   readonly keyFields: readonly FoldField[];
-  /** By their places in the statement. */
+  /** In the order of the statement. */
   readonly aggregates: readonly FoldAggregate[];
 }
 
@@ -45,7 +55,7 @@ export interface FoldPlan {
 export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): FoldPlan | undefined {
   const { input, match } = plan;
   if (match.grouping === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
-  // Rows that hold a node are few, and found one by one.
+  // Rows that contain a node are few, and found one by one.
   if (input.paths[0]!.nodes.length > 0) return undefined;
   const reader = new FieldReader(patterns[input.pattern]!);
   const filters: FoldFilter[] = [];
@@ -65,7 +75,7 @@ export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): 
   return { scan: input, filters, keyFields, aggregates: aggregates.map((how) => wantingAll(how, aggregates)) };
 }
 
-/** Aggregates of one field share its figures. */
+/** Aggregates of the same field share its figures. */
 function wantingAll(how: FoldAggregate, aggregates: readonly FoldAggregate[]): FoldAggregate {
   if (how.kind !== 'numbers') return how;
   let { wants } = how;
@@ -74,7 +84,7 @@ function wantingAll(how: FoldAggregate, aggregates: readonly FoldAggregate[]): F
   return { ...how, wants };
 }
 
-/** Equal for the same field. */
+/** Equal if and only if the fields are the same. */
 export function fieldKey({ kind, column }: RowField): number {
   return kind * 65536 + column;
 }
@@ -119,7 +129,10 @@ class FieldReader {
     return isNumber ? field : undefined;
   }
 
-  /** The fields that expressions read, each once; undefined: there are others than such as have few values. */
+  /**
+   * The distinct fields that expressions read; undefined: at least one of them may have many
+   * values.
+   */
   fields(expressions: readonly BoundExpression[]): FoldField[] | undefined {
     const fields = new Map<number, FoldField>();
     return expressions.every((expression) => this.#gather(expression, fields)) ? [...fields.values()] : undefined;
@@ -130,7 +143,7 @@ class FieldReader {
     switch (expression.kind) {
       case 'field': {
         const field = this.#fieldOf(expression);
-        // Times, ids and reals are nearly all different.
+        // Times, ids and reals are nearly all distinct.
         if (field?.type === undefined || kindOfType(field.type) === 'real') return false;
         add(field);
         return true;
@@ -140,7 +153,7 @@ class FieldReader {
         add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
         return true;
       case 'bucket':
-        // Segments know the buckets of their table only.
+        // Segments know only the buckets of their own table's width.
         if (expression.bucketSeconds !== this.#pattern.table.bucketSeconds) return false;
         add({ kind: ROW_FIELD.bucket, column: 0, type: undefined, missing: null });
         return true;

@@ -1,4 +1,5 @@
-// Rows that stand for many: one for each combination of values that the fields of a segment's rows have, to evaluate expressions on.
+// Representative rows: one per combination of the values of some fields in a segment, on which
+// expressions are evaluated once for all rows that share them.
 
 import { ONE_CODE, ROW_FIELD, type RowCodes, type SegmentFold } from '../../../core/index.ts';
 import type { PropertyValue } from '../../../engine/index.ts';
@@ -6,17 +7,17 @@ import { kindOfType } from '../../../model/column-types.ts';
 import { type Batch, batchOf, type PropertyColumn } from '../rows/row-set.ts';
 import type { FoldField } from './fold-plan.ts';
 
-/** A field of a segment's rows with the codes of its values. */
+/** A field of a segment with the codes of its values. */
 export interface CodedField {
   readonly field: FoldField;
   readonly codes: RowCodes;
   /** Distinct texts by code. */
   readonly texts: readonly string[];
-  /** With one code for all rows: what they all have. */
+  /** The common value, if there is one code for all rows. */
   readonly value: PropertyValue;
 }
 
-/** All rows have the same value. */
+/** A field that has the same value in all rows. */
 export function constantField(field: FoldField, value: PropertyValue): CodedField {
   return { field, codes: ONE_CODE, texts: typeof value === 'string' ? [value] : [], value };
 }
@@ -26,12 +27,12 @@ export function codedField(field: FoldField, codes: RowCodes, fold: SegmentFold)
   return { field, codes, texts, value: null };
 }
 
-/** How many combinations of codes there can be. */
+/** Number of possible combinations of codes. */
 export function combinationsOf(fields: readonly CodedField[]): number {
   return fields.reduce((product, { codes }) => product * codes.count, 1);
 }
 
-/** The codes of combinations, the last field's counting up first. */
+/** Codes of combinations; the last field varies fastest. */
 export function joinedCodes(fields: readonly CodedField[], fold: SegmentFold): RowCodes {
   let joined: RowCodes | undefined;
   let isOwn = false;
@@ -47,7 +48,7 @@ export function joinedCodes(fields: readonly CodedField[], fold: SegmentFold): R
   return joined ?? ONE_CODE;
 }
 
-/** A row for each of some combinations. */
+/** A row for each of the given combinations. */
 export function combinationRows(
   fields: readonly CodedField[],
   combinations: Uint32Array | Float64Array,
@@ -71,7 +72,7 @@ export function combinationRows(
   return batchOf({ rows: count, times, ids: none, offsets, members: none, columns }, pattern);
 }
 
-/** The code of a size is the size. */
+/** The code of a size is the size itself. */
 function offsetsOf(sizes: Uint32Array): Uint32Array<ArrayBuffer> {
   const offsets = new Uint32Array(sizes.length + 1);
   for (let i = 0, end = sizes.length; i < end; i++) offsets[i + 1] = offsets[i]! + sizes[i]!;

@@ -1,4 +1,23 @@
-// Aggregates over the columns of segments, in the core: conditions, groups and figures without a row; what the core cannot do so is read as rows.
+// Folds aggregates over the columns of segments in the core, without making rows.
+//
+// For each segment:
+// 1. Fields with few distinct values (texts, booleans, close integers, sizes, buckets) are read as
+//    codes. Several fields combine into one code: code(a) * count(b) + code(b).
+// 2. A condition is evaluated once per combination; the table of results selects rows in the core.
+//    IS NOT NULL and <> on a number with too many values become range tests in the core.
+// 3. The codes of the keys divide the selected rows. The core counts the rows of each combination,
+//    and each combination that occurs is mapped to its group in the aggregator.
+// 4. COUNT(*) adds these counts. SUM, AVG, MIN, MAX and COUNT of a number add figures (count, sum,
+//    rounding error, least, greatest) that the core computes per combination. Other operands are
+//    evaluated once per combination of keys and operand fields, and added with their number of
+//    occurrences.
+//
+// A segment is folded as a whole or not at all: if fields have too many values or combinations, it
+// is read as rows before anything was added. Rows in memory, and segments in which an index finds
+// few rows, are always read.
+//
+// Example: `WHERE e.room <> 'x' RETURN e.room, SUM(e.minutes)` with 3 rooms evaluates the condition
+// once per room and adds one sum per room, for a million rows.
 
 import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, WANT } from '../../../core/index.ts';
 import type { Scan, SegmentPart } from '../../../engine/index.ts';
@@ -23,12 +42,18 @@ import {
   joinedCodes,
 } from './fold-values.ts';
 
-/** Combinations of values that rows of a segment are told apart by, at most: with more of them rows are as good. */
+/**
+ * Maximum combinations of values by which the rows of a segment are divided; beyond that, reading
+ * rows is as fast.
+ */
 const MOST_COMBINATIONS = 16384;
-/** A segment takes some steps' work at once. */
+/** Steps' worth of work that one segment may take at once. */
 const STEPS_AT_ONCE = 4;
 
-/** Adds all rows of the plan's scan to the aggregator; gives how many, a segment or some thousand rows at a time. */
+/**
+ * Adds all rows of the plan's scan to the aggregator; yields their number, by segment or some
+ * thousand rows.
+ */
 export function* foldRows(
   fold: FoldPlan,
   aggregator: Aggregator,
@@ -69,20 +94,20 @@ export function* foldRows(
   }
 }
 
-/** Rows of a segment told apart by the values of some fields. */
+/** The rows of a segment divided by the values of some fields. */
 interface Division {
-  /** Combinations that rows have. */
+  /** Combinations that occur. */
   readonly present: Uint32Array;
-  /** Of each of them: its rows, and the group they are in, by its number in the aggregator. */
+  /** For each of them, its number of rows and its group in the aggregator. */
   readonly counts: Uint32Array;
   readonly groups: Uint32Array;
 }
 
-/** Rows of a segment in groups of their keys' values. */
+/** The rows of a segment divided by the values of the keys. */
 interface PartGroups extends Division {
-  /** Each row's group, by its place among all combinations. */
+  /** The combination of each row. */
   readonly codes: RowCodes;
-  /** By the fields of an operand: that and the keys together. */
+  /** Divisions by keys and operand fields, by these fields. */
   readonly divided: Map<string, Division>;
 }
 
@@ -102,7 +127,10 @@ class PartFolder {
     this.#context = context;
   }
 
-  /** How many rows there were; undefined: none was added, they must be read. Bounded by the rows of a segment. */
+  /**
+   * Number of rows added; undefined: none were added, and they must be read. Bounded by the rows of
+   * a segment.
+   */
   run(): number | undefined {
     try {
       const { filters, keyFields, aggregates } = this.#plan;
@@ -135,7 +163,7 @@ class PartFolder {
     return this.#plan.scan.pattern;
   }
 
-  // Whole segments without conditions and keys
+  // Whole segments without conditions and keys.
 
   #isKept(how: FoldAggregate): boolean {
     if (this.#plan.keyFields.length > 0 || this.#aggregator.groups !== 1) return false;
@@ -153,7 +181,10 @@ class PartFolder {
 
   // Codes
 
-  /** A field whose value is one for all rows: the segment was made before the column, or holds no value of it. */
+  /**
+   * A field with a single value for all rows: the segment is older than the column, or has only
+   * nulls in it.
+   */
   #sameOfAll(field: FoldField): CodedField | undefined {
     if (field.kind !== ROW_FIELD.column) return undefined;
     const column = this.#part.segment.facts.columns.find(({ id }) => id === field.column);
@@ -173,7 +204,10 @@ class PartFolder {
     return codes && codedField(field, codes, this.#fold);
   }
 
-  /** Undefined: a field has too many values, or they have too many combinations with each other and `others`. */
+  /**
+   * Undefined: a field has too many values, or there are too many combinations with each other and
+   * `others`.
+   */
   #codedFields(fields: readonly FoldField[], others: number): CodedField[] | undefined {
     const coded: CodedField[] = [];
     for (const field of fields) {
@@ -184,7 +218,10 @@ class PartFolder {
     return combinationsOf(coded) * others > this.#mostCombinations(coded) ? undefined : coded;
   }
 
-  /** Every combination is worked out in one step: of heavy expressions, or long texts, fewer. */
+  /**
+   * All combinations are evaluated in one step: fewer of them with expensive expressions or long
+   * texts.
+   */
   #mostCombinations(coded: readonly CodedField[]): number {
     const batch = combinationRows(coded, new Uint32Array(0), this.#pattern);
     return Math.min(MOST_COMBINATIONS, STEPS_AT_ONCE * this.#context.rowsAtOnce(batch));
@@ -211,7 +248,7 @@ class PartFolder {
     return true;
   }
 
-  /** 1 for combinations that fulfil a condition. */
+  /** 1 for combinations that satisfy the condition. */
   #truths(expression: FoldFilter['expression'], fields: readonly CodedField[], codes: RowCodes): Uint8Array {
     const truths = new Uint8Array(codes.count);
     const test = (combinations: Uint32Array) => {
@@ -223,7 +260,7 @@ class PartFolder {
       test(Uint32Array.from(truths.keys()));
     } catch (error) {
       if (!(error instanceof HedgerowError)) throw error;
-      // It may come from values that no row has.
+      // The error may come from combinations that no row has.
       test(placesAbove0(this.#fold.counts(codes)));
     }
     return truths;
@@ -249,7 +286,10 @@ class PartFolder {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** In one step: rows are few here, and the columns of a segment are held for no longer than that. */
+  /**
+   * In one step: there are few rows here, and the columns of the segment are held only until the
+   * end of the step.
+   */
   #groupsOf(rows: Batch): GroupsOf {
     return finish(this.#aggregator.groupsOf(rows));
   }
@@ -282,13 +322,13 @@ class PartFolder {
     this.#aggregator.addFigures(index, figures, groups);
   }
 
-  /** Every row has a value. */
+  /** Whether every row has a value. */
   #isFull(field: FoldField): boolean {
     if (field.kind !== ROW_FIELD.column) return true;
     return this.#part.segment.facts.columns.some(({ id, hasNulls }) => id === field.column && !hasNulls);
   }
 
-  /** Tells the rows of each group apart by further fields. */
+  /** Divides the rows of each group by further fields. */
   #divide(own: PartGroups, keys: readonly CodedField[], fields: readonly CodedField[]): Division {
     const perGroup = combinationsOf(fields);
     if (perGroup === 1) return own;
@@ -303,7 +343,7 @@ class PartFolder {
     };
   }
 
-  /** Works an operand out for each combination of its fields' values in each group. */
+  /** Evaluates an operand once per combination of its fields' values in each group. */
   #addValues(index: number, keys: readonly CodedField[], operands: readonly CodedField[], own: PartGroups): void {
     const key = operands.map(({ field }) => fieldKey(field)).join();
     const { present, counts, groups } = own.divided.get(key) ?? this.#divide(own, keys, operands);

@@ -1,4 +1,5 @@
-// Groups of rows by the values of their keys: numbers 0, 1, 2, ... in the order they come. Null keys are equal (contract section 4).
+// Groups of rows by the values of their keys, numbered 0, 1, 2, ... in the order seen. Null keys
+// are equal (contract section 4).
 
 import type { BoundExpression } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -16,14 +17,14 @@ export class Groups {
   readonly #charge: (bytes: number) => void;
   #count = 0;
 
-  /** `bytesOfGroup`: what else is kept of each group. */
+  /** `bytesOfGroup`: what else is kept for each group. */
   constructor(keys: readonly BoundExpression[], context: QueryContext, bytesOfGroup: number) {
     this.#context = context;
     this.#keys = keys;
     this.#ids = new TupleIds(keys.map(({ type }) => type));
     this.#bytesOfGroup = bytesOfGroup + BYTES_OF_GROUP * keys.length;
     this.#charge = (bytes) => context.charge(bytes);
-    // Without keys there is one group, also of no rows.
+    // Without keys there is one group, even if there are no rows.
     if (keys.length === 0) this.#count = 1;
     context.charge(this.#count * this.#bytesOfGroup);
   }
@@ -32,7 +33,7 @@ export class Groups {
     return this.#count;
   }
 
-  /** The group of each row of a batch; undefined: all are of the one group there is. */
+  /** The group of each row of a batch; undefined: there is only one group. */
   *of(batch: Batch): Generator<null, Uint32Array | undefined, void> {
     if (this.#keys.length === 0) return undefined;
     const groups = yield* this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);

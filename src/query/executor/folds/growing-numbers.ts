@@ -1,29 +1,30 @@
-// Numbers by place, 0 at first, with room for more and more. The room that comes next is made ready bit by bit: the system takes milliseconds to hand out
-// megabytes of fresh memory, and many of these grow at the same moment.
+// A growing array of numbers, 0 at first. The next, larger array is zeroed bit by bit ahead of
+// time: the system takes milliseconds to provide megabytes of fresh memory, and many such arrays
+// grow at the same moment.
 
 const FIRST_ROOM = 64;
-/** Rooms up to here are taken as they are needed. */
+/** Arrays up to this length are allocated when needed. */
 const SMALL_ROOM = 2 ** 16;
 
 export class GrowingNumbers {
   values: Float64Array = new Float64Array(FIRST_ROOM);
-  /** Twice as large; the first #ready of it were touched. */
+  /** The next array, twice as large; its first `#ready` numbers are zeroed. */
   #next: Float64Array | undefined;
   #ready = 0;
 
-  /** That it takes. */
+  /** Bytes of memory. */
   get bytes(): number {
     return this.values.byteLength + (this.#next?.byteLength ?? 0);
   }
 
-  /** Makes room for places below `count`. To be called often, with counts that grow little by little. */
+  /** Makes room for places below `count`. Call it often, with slowly growing counts. */
   reserve(count: number): void {
     const room = this.values.length;
     if (count > room) this.#grow(count);
     else if (room >= SMALL_ROOM && 2 * count > room) this.#prepare(count, room);
   }
 
-  /** All is ready when three quarters of the present room are taken. */
+  /** All is ready when three quarters of the current array are used. */
   #prepare(count: number, room: number): void {
     this.#next ??= new Float64Array(2 * room);
     const due = Math.min(2 * room, (2 * count - room) * 4);

@@ -1,4 +1,13 @@
-// Finds the pairs of an equality join: rows on the right by the value of their keys, looked up for every combination on the left, some thousand at a time.
+// Finds the pairs of an equality join (hash join).
+//
+// The build side is the right pattern. The values of each key are numbered 0, 1, 2, ...
+// (`ValueIds`); several keys combine pairwise into one id. Rows are then counting-sorted by id, so
+// that those of id i are `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, ascending. The probe side
+// is looked up in the same numbering, some thousand combinations at a time; values unknown to it,
+// and nulls, have no id and match nothing.
+//
+// Example: right rows with keys a, b, a get ids 0, 1, 0, hence offsets 0, 2, 3 and rows 0, 2, 1. A
+// left row with key a has id 0 and pairs with right rows 0 and 2.
 
 import type { BoundExpression, ValueType } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -7,11 +16,11 @@ import { type Batch, selectFrom } from '../rows/row-set.ts';
 import { ABSENT, ValueIds } from '../rows/value-ids.ts';
 import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pairs.ts';
 
-/** Keys of so many rows are worked out at once. */
+/** Rows whose keys are evaluated at once. */
 const KEYS_AT_ONCE = 8192;
-/** Ids stay below it: each row has been paid for with tens of bytes. */
+/** Ids are smaller than this: each row has been charged tens of bytes. */
 const MOST_IDS = 2 ** 26;
-/** What a row on the right takes here, about. */
+/** Estimated bytes of a row of the build side. */
 const BYTES_OF_ROW = 40;
 
 export interface KeyLink {
@@ -19,7 +28,7 @@ export interface KeyLink {
   readonly right: BoundExpression;
 }
 
-/** Rows on the right by their keys; blocks of the left are looked up one after the other. */
+/** The build side by key; blocks of the left are looked up one after another. */
 export interface HashTable {
   readonly keys: KeyIds;
   readonly rows: RowsById;
@@ -32,7 +41,7 @@ export function* hashTable(links: readonly KeyLink[], right: Batch, context: Que
   return { keys, rows: yield* rowsById(keys, rights, right, context) };
 }
 
-/** Null keys equal nothing. */
+/** Pairs with equal keys; null equals nothing. */
 export function* hashPairs(
   links: readonly KeyLink[],
   left: Batch,
@@ -99,11 +108,11 @@ function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; 
   }
 }
 
-/** Numbers 0, 1, 2, ... for the values of some keys together. */
+/** Numbers 0, 1, 2, ... for combinations of key values. */
 class KeyIds {
   readonly #context: QueryContext;
   readonly #ids: readonly ValueIds[];
-  /** Of every key but the first: pairs of what the keys before come to and an id. */
+  /** For every key but the first: ids of pairs (id of the keys before, id of this key). */
   readonly #pairs: readonly NumberTable[];
 
   constructor(links: readonly KeyLink[], context: QueryContext) {
@@ -116,12 +125,12 @@ class KeyIds {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
 
-  /** Of rows that are put into the table; ABSENT where a key is null. */
+  /** Ids of build rows, new ones included; ABSENT if a key is null. */
   take(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, true);
   }
 
-  /** Of rows that are looked up; ABSENT where a key is null, or none of the table has it. */
+  /** Ids of probe rows; ABSENT if a key is null or no build row has it. */
   find(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, false);
   }
@@ -142,7 +151,7 @@ class KeyIds {
   }
 }
 
-/** What both come to, in `left`. */
+/** Combines two ids into one, in `left`. */
 function join(left: Int32Array, right: Int32Array, table: NumberTable, takes: boolean): void {
   for (let i = 0; i < left.length; i++) {
     if (left[i] === ABSENT || right[i] === ABSENT) left[i] = ABSENT;

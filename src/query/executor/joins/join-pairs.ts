@@ -1,8 +1,14 @@
-// Finds the candidate pairs of a join: for combinations on the left, rows on the right, in chunks and in slices of a few ms.
+// Candidate pairs of joins: for each combination on the left, rows on the right, in chunks and in
+// steps of a few ms. Here are the band join and the cross product; see also hash-pairs.ts and
+// member-pairs.ts.
+//
+// The band join relies on right rows ascending by time: for each left time t it finds the first row
+// at or after t + low, and takes rows until one is after t + high. Left times mostly ascend too, so
+// the search starts where the previous one ended.
 
 import { type Batch, lowerBound, type RowSet } from '../rows/row-set.ts';
 
-/** Places on the left and rows on the right; the first `count` of each. */
+/** Positions on the left and rows on the right; the first `count` of each are valid. */
 export interface Pairs {
   readonly left: Uint32Array;
   readonly right: Uint32Array;
@@ -11,7 +17,10 @@ export interface Pairs {
 
 export const CHUNK_PAIRS = 8192;
 
-/** With room for so many pairs, a chunk at most; what `pairs` holds stands in it. Most joins give few pairs, and fresh memory costs. */
+/**
+ * Pairs with room for `room`, one chunk at most, keeping the contents of `pairs`. Starts small:
+ * most joins have few pairs, and fresh memory costs time.
+ */
 export function pairsFor(room: number, pairs?: Pairs): Pairs {
   if (pairs !== undefined && room <= pairs.left.length) return pairs;
   const size = Math.min(CHUNK_PAIRS, Math.max(FIRST_PAIRS, room, pairs === undefined ? 0 : 2 * pairs.left.length));
@@ -25,13 +34,16 @@ export function pairsFor(room: number, pairs?: Pairs): Pairs {
 
 const FIRST_PAIRS = 512;
 
-/** Candidates of left places `from`, from + 1, ...: gives full chunks, and null after much work without one. */
+/**
+ * Candidates of the left positions in ascending order: yields full chunks, and null after much work
+ * without one.
+ */
 export type PairFinder = Generator<Pairs | null, void, void>;
 
-/** Looks at so many rows between two pauses. */
+/** Rows examined between two pauses. */
 export const WORK_STEP = 200_000;
 
-/** Rows of the right set whose time lies in a band around that of the left. */
+/** Rows of the right set whose time is within a band around that of the left. */
 export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, high: number): PairFinder {
   const { times } = right;
   let pairs = pairsFor(0);
@@ -60,7 +72,7 @@ export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, 
   if (pairs.count > 0) yield pairs;
 }
 
-/** Adds the pairs of one place while there is room; gives the row to go on with. */
+/** Adds pairs of one position while there is room; returns the row to continue with. */
 function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: number, from: number): number {
   const { left, right } = pairs;
   const room = Math.min(times.length, from + left.length - pairs.count);
@@ -74,7 +86,10 @@ function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: numbe
   return row;
 }
 
-/** As `lowerBound`, where the answer is mostly that of the look before or a little behind it: times on the left mostly ascend. */
+/**
+ * As `lowerBound`, but fast if the result is at or shortly after the previous one: left times
+ * mostly ascend.
+ */
 function firstFrom(times: Float64Array, time: number, before: number): number {
   if (before > 0 && times[before - 1]! >= time) return lowerBound(times, time, 0, before);
   const near = Math.min(times.length, before + NEAR_ROWS);
@@ -84,13 +99,13 @@ function firstFrom(times: Float64Array, time: number, before: number): number {
 
 const NEAR_ROWS = 16;
 
-/** Runs in slices: gives null now and then. */
+/** Runs in steps: yields null between them. */
 export type Building<T> = Generator<null, T, void>;
 
-/** So many steps of building a table take a few ms at most. */
+/** Steps of building a table that take a few ms at most. */
 export const BUILD_STEP = 16_384;
 
-/** Every pair. */
+/** The cross product. */
 export function* allPairs(leftCount: number, rightCount: number): PairFinder {
   let pairs = pairsFor(0);
   for (let place = 0; place < leftCount; place++) {
@@ -106,7 +121,7 @@ export function* allPairs(leftCount: number, rightCount: number): PairFinder {
   if (pairs.count > 0) yield pairs;
 }
 
-/** The combinations of pairs: the left ones with the right row beside them. */
+/** The combinations of pairs: the left ones extended by the right row. */
 export function combine(left: Batch, right: RowSet, pattern: number, pairs: Pairs): Batch {
   const places = pairs.left.subarray(0, pairs.count);
   const sides = left.sides.map((side) => {

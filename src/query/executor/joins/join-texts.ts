@@ -1,4 +1,5 @@
-// `a + b + c` of texts, as one: the outcome is bounded like a stored text, and made once for each distinct text where only one of them differs from row to row.
+// Concatenates texts, `a + b + c` in one pass: the result is bounded like a stored text, and if
+// only one part varies by row, each of its distinct texts is joined once.
 
 import { HedgerowError } from '../../../errors.ts';
 import { MAX_TEXT_BYTES } from '../../../model/text.ts';
@@ -6,7 +7,7 @@ import type { BoundArithmetic, BoundExpression } from '../../binder/bound.ts';
 import { shown } from '../../shown.ts';
 import { constant, isNullAt, NULL_VECTOR, type TextVector, type Vector, valueAt } from '../values/vector.ts';
 
-/** What is joined, from left to right. */
+/** The parts of a concatenation, from left to right. */
 export function joinedParts(node: BoundArithmetic): BoundExpression[] {
   const parts: BoundExpression[] = [];
   const add = (part: BoundExpression): void => {
@@ -20,7 +21,10 @@ export function joinedParts(node: BoundArithmetic): BoundExpression[] {
   return parts;
 }
 
-/** Null where a part is. Throws `invalid_statement` where a text would be longer than a stored one may be. */
+/**
+ * Null where a part is null. Throws `invalid_statement` if a result would be longer than a stored
+ * text may be.
+ */
 export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count: number): Vector {
   const limit = new TextLimit(node);
   if (parts.some((part) => part.kind === 'constant' && part.value === null)) return NULL_VECTOR;
@@ -47,7 +51,7 @@ export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count
   return { kind: 'text', codes, texts, nulls };
 }
 
-/** Only texts that rows have are made: one that no row has may be too long. */
+/** Joins only texts that rows have, since one that no row has may be too long. */
 function joinDistinct(limit: TextLimit, parts: readonly Vector[], only: TextVector, count: number): Vector {
   const { codes, texts, nulls } = only;
   const joined: string[] = new Array(texts.length).fill('');
@@ -64,7 +68,7 @@ function joinDistinct(limit: TextLimit, parts: readonly Vector[], only: TextVect
   return { kind: 'text', codes, texts: joined, nulls };
 }
 
-/** Bytes of a character, at most. */
+/** Maximum UTF-8 bytes per UTF-16 unit. */
 const UTF8_BYTES = 3;
 
 class TextLimit {

@@ -1,4 +1,14 @@
-// Joins: collects both sides, finds candidate pairs by the plan's strategy, checks every other condition on them.
+// Joins: finds candidate pairs by the plan's strategy and checks every other condition on them.
+//
+// A plan is a left-deep tree. At each level the right side is a single pattern, collected once
+// (with a hash table if joined by key). The left side is a single pattern too, or the output of the
+// join below, which is consumed in blocks of 32,768 combinations: find the pairs of a block, check
+// them, yield, then take the next block. So memory holds the rows of the patterns, the lookup
+// structures and one block per join, however many combinations there are. A combination stores row
+// numbers, one per pattern, not values.
+//
+// The exception is a nested loop whose rows are sent: it collects its left side whole, because the
+// error that a product is too large cannot be reported once rows have been sent.
 
 import { HedgerowError } from '../../../errors.ts';
 import type { BoundExpression } from '../../binder/bound.ts';
@@ -14,18 +24,15 @@ import { type HashTable, hashPairs, hashTable } from './hash-pairs.ts';
 import { allPairs, type Building, bandPairs, combine, type PairFinder } from './join-pairs.ts';
 import { memberPairs } from './member-pairs.ts';
 
-/** What the joins of one statement share. */
+/** State shared by the joins of one statement. */
 interface JoinRun {
   readonly context: QueryContext;
   readonly reads: SharedReads;
-  /** Rows are folded into aggregates: nothing of an answer is sent before the last one. */
+  /** Rows are folded into aggregates: no part of the answer is sent before the last row. */
   readonly isFolded: boolean;
 }
 
-/**
- * Combinations that satisfy all conditions of the join and of those below it. What the joins below give is taken in blocks, one after the other: only the rows of
- * the patterns, what finds pairs among them, and a block for each join are held, however many combinations there are.
- */
+/** Combinations that satisfy all conditions of this join and of those below it. */
 export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Batches<Batch> {
   return observedJoin(plan, { context, reads: sharedReads(plan, context), isFolded });
 }
@@ -61,7 +68,7 @@ function* join(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   }
 }
 
-/** The rows of the right pattern, and what finds them by their keys where the join is one of keys. */
+/** The rows of the right pattern, and their hash table if the join is by key. */
 interface RightSide {
   readonly rows: RowSet;
   readonly table: HashTable | undefined;
@@ -74,10 +81,13 @@ function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): 
   return { rows, table };
 }
 
-/** Combinations of the joins below that are worked on together: what is made for each block is small beside it. */
+/** Combinations of the join below processed together; the cost per block is small in comparison. */
 const BLOCK_ROWS = 32_768;
 
-/** The left side in blocks: the rows of one pattern whole, the combinations of the joins below as they come. None is empty. */
+/**
+ * The left side in non-empty blocks: the rows of one pattern whole, or the combinations of the join
+ * below.
+ */
 function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   const { context, reads } = run;
   const { left } = plan;
@@ -86,7 +96,8 @@ function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
     if (rows.rows > 0) yield batchOf(rows, left.pattern);
     return;
   }
-  // A product may turn out too large, which cannot be said any more when rows of it have been sent.
+  // A product may turn out too large, which cannot be reported once some of its rows have been
+  // sent.
   const most = plan.strategy === 'NESTED_LOOP' && !run.isFolded ? Number.POSITIVE_INFINITY : BLOCK_ROWS;
   let parts: Batch[] = [];
   let rows = 0;
@@ -110,7 +121,7 @@ function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   context.charge(-held);
 }
 
-/** Batches over the same sets as one. */
+/** Concatenates batches over the same sets. */
 function* concatenateBatches(parts: readonly Batch[]): Building<Batch> {
   if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, part) => sum + part.count, 0);
@@ -175,7 +186,7 @@ function timesOf(batch: Batch, pattern: number): Float64Array {
   return gather(set.times, rows, batch.count);
 }
 
-/** What the strategy itself does not answer. */
+/** Checks the conditions that the strategy does not answer. */
 function check(plan: JoinPlan, batch: Batch, context: QueryContext): Batch {
   let kept = batch;
   const { band, members, strategy } = plan;

@@ -1,9 +1,23 @@
-// Finds the pairs of rows that have members in common: posting lists of the right side by the nodes of the left, walked row by row.
+// Finds the pairs of rows that have members in common (member join).
+//
+// The nodes of the left rows are coded 0, 1, 2, ... For each code there is a posting list: the
+// right rows that contain the node, ascending. To find the partners of a left row, the posting
+// lists of its members are walked and each right row met is counted; those counted at least `least`
+// times are the partners, and the counters are reset. The cost is the total length of the lists.
+// With a time band, each list is entered by binary search and left at the first row that is too
+// late, since right rows ascend by time.
+//
+// Example: left row {1, 2}, lists 1: [r0, r3], 2: [r3]. The counts are r0: 1, r3: 2; with least = 2
+// the partner is r3.
+//
+// If both sides are parts of one set (see shared-scans.ts), one index of the whole set serves both,
+// and partners outside of the right part are dropped. Partners are kept for a left row that occurs
+// in several combinations.
 
 import type { RowSet } from '../rows/row-set.ts';
 import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
 
-/** Rows of the left side: of combination i that of the linked pattern. */
+/** Rows of the left side: for each combination, the row of the linked pattern. */
 export interface MemberSide {
   readonly set: RowSet;
   /** Undefined: rows 0 to count - 1. */
@@ -13,39 +27,48 @@ export interface MemberSide {
 
 /** `low <= right time - left time <= high`; the right rows ascend by time. */
 export interface TimeBounds {
-  /** Left times by combination. */
+  /** Left times, by combination. */
   readonly times: Float64Array;
-  /** They are those of the linked pattern: combinations of the same row have the same time. */
+  /**
+   * Whether these are times of the linked pattern, so that combinations of the same row have the
+   * same time.
+   */
   readonly ofRow: boolean;
   readonly low: number;
   readonly high: number;
 }
 
-/** Nodes by code: 0, 1, 2, ... in the order they were seen; open addressing, at most half full. */
+/** Codes of nodes: 0, 1, 2, ... in the order seen; open addressing, at most half full. */
 interface NodeCodes {
   readonly nodes: Float64Array;
-  /** Code and 1; 0: the slot is free. */
+  /** Code + 1; 0: the slot is free. */
   readonly codes: Int32Array;
-  /** Hashes are shifted right by so much. */
+  /** Hashes are shifted right by this many bits. */
   readonly shift: number;
   size: number;
 }
 
 interface MemberIndex {
-  /** By member of the left set, from `first` on: the code of its node. Means nothing for rows that no combination has. */
+  /**
+   * Codes of the members of the left set, from member `first` on. Undefined for rows that are in no
+   * combination.
+   */
   readonly leftCodes: Int32Array;
   readonly first: number;
-  /** Rows on the right with the node of code c, ascending: `rows[starts[c]]` up to `rows[starts[c + 1]]`. */
+  /**
+   * Right rows that contain the node of code c, ascending: `rows[starts[c]]` up to `rows[starts[c +
+   * 1]]`.
+   */
   readonly starts: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-/** Found rows that are kept for combinations of the same left row. */
+/** Maximum partners kept for combinations of the same left row. */
 const MOST_KEPT = 2 ** 20;
 
-/** What the member joins of one statement know of sets that both their sides are parts of. */
+/** Indexes and partners shared by the member joins of one statement. */
 export class MemberMemory {
-  /** Several joins may ask for the right rows of the same left row. */
+  /** Whether several joins may ask for the partners of the same left row. */
   readonly #severalJoins: boolean;
   readonly #indexes = new Map<RowSet, MemberIndex>();
   readonly #between = new Map<RowSet, Map<RowSet, MemberIndex>>();
@@ -55,7 +78,7 @@ export class MemberMemory {
     this.#severalJoins = severalJoins;
   }
 
-  /** Of two sets, built once: the left side may come in blocks. */
+  /** The index of two sets, built once, since the left side may come in blocks. */
   *indexBetween(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
     const known = this.#between.get(left)?.get(right);
     if (known !== undefined) return known;
@@ -73,7 +96,9 @@ export class MemberMemory {
     return index;
   }
 
-  /** Of joins with this link and these bounds; undefined: there is no use in keeping them. */
+  /**
+   * Partners kept for joins with this link and these bounds; undefined: keeping them is of no use.
+   */
   keptOf(whole: RowSet, least: number, bounds: TimeBounds | undefined): KeptRows | undefined {
     if (!this.#severalJoins || bounds?.ofRow !== true) return undefined;
     let ofWhole = this.#kept.get(whole);
@@ -91,10 +116,12 @@ export class MemberMemory {
   }
 }
 
-/** Counts bytes that are held. */
+/** Charges bytes that are held. */
 export type Charge = (bytes: number) => void;
 
-/** Rows of the right set with at least `least` members in common, and times within the bounds when there are such. */
+/**
+ * Right rows with at least `least` members in common and, if there are bounds, times within them.
+ */
 export function* memberPairs(
   left: MemberSide,
   right: RowSet,
@@ -103,7 +130,8 @@ export function* memberPairs(
   memory: MemberMemory,
   charge: Charge,
 ): PairFinder {
-  // Of parts of one set, rows are looked for in the whole; those outside of the right part are left out at the end.
+  // If both sides are parts of one set, partners are sought in the whole set; those outside of the
+  // right part are dropped at the end.
   const whole = wholeOf(left.set, right);
   const leftFirst = whole === undefined ? 0 : left.set.part!.first;
   const rightFirst = whole === undefined ? 0 : right.part!.first;
@@ -147,7 +175,10 @@ export function* memberPairs(
   if (pairs.count > 0) yield pairs;
 }
 
-/** The set that both are parts of, unless the left is so small a part of it that looking for its nodes alone is less work. */
+/**
+ * The set that both are parts of; undefined if there is none, or if the left part is so small that
+ * an index of its own nodes is less work.
+ */
 function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
   const whole = left.part?.whole;
   if (whole === undefined || whole !== right.part?.whole) return undefined;
@@ -156,26 +187,33 @@ function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
 
 const MOST_WHOLE = 4;
 
-/** One left row stands in many combinations: what it found is kept, unless its time is not what counts. */
+/**
+ * Keeps partners if a left row may occur in several combinations, unless the bounds depend on
+ * another pattern's time.
+ */
 function ownKept(left: MemberSide, leftFirst: number, bounds: TimeBounds | undefined): KeptRows | undefined {
   if (left.rows === undefined || bounds?.ofRow === false) return undefined;
   return new KeptRows(leftFirst + left.set.rows);
 }
 
-/** Bounds of a walk; without any, a part of a whole still has its first and last time. */
+/**
+ * Bounds of a walk; without any, a part of a whole set is still bounded by its first and last time.
+ */
 function windowOf(right: RowSet, whole: RowSet | undefined, bounds: TimeBounds | undefined): TimeWindow | undefined {
   if (bounds !== undefined) return bounds;
   if (whole === undefined || right.rows === whole.rows) return undefined;
   return { low: right.times[0]!, high: right.times[right.rows - 1]! };
 }
 
-/** Around the time that a walk is given. */
+/** Bounds relative to the time given to a walk. */
 interface TimeWindow {
   readonly low: number;
   readonly high: number;
 }
 
-/** Rows count from `first` on; those beyond `count` of them are not of the right side. */
+/**
+ * Appends pairs. Rows are numbered from `first`; those beyond `count` are not on the right side.
+ */
 function append(
   pairs: Pairs,
   place: number,
@@ -196,10 +234,10 @@ function append(
   pairs.count = at;
 }
 
-/** Right rows of left rows, behind each other, up to a limit. */
+/** Partners of left rows, one after another, up to a limit. */
 class KeptRows {
   rows = new Uint32Array(1024);
-  /** By left row; -1: not kept. */
+  /** Start by left row; -1: not kept. */
   readonly starts: Int32Array;
   readonly counts: Uint32Array;
   size = 0;
@@ -224,18 +262,18 @@ class KeptRows {
   }
 }
 
-/** Looks for the right rows of one left row at a time. */
+/** Finds the partners of one left row at a time. */
 class Walk {
-  /** The rows of the last `find`. */
+  /** The partners found by the last `find`. */
   readonly found: Uint32Array;
-  /** Right rows that the last `find` looked at. */
+  /** Right rows that the last `find` examined. */
   looked = 0;
   readonly #left: RowSet;
   readonly #right: RowSet;
   readonly #index: MemberIndex;
   readonly #least: number;
   readonly #bounds: TimeWindow | undefined;
-  /** By right row: how often the current left row met it; all 0 between two rows. */
+  /** Counter by right row; all are 0 between two left rows. */
   readonly #shared: Uint16Array;
 
   constructor(left: RowSet, right: RowSet, index: MemberIndex, least: number, bounds: TimeWindow | undefined) {
@@ -248,7 +286,7 @@ class Walk {
     this.#shared = new Uint16Array(right.rows);
   }
 
-  /** How many rows it found. `time`: what the bounds are around. */
+  /** Returns the number of partners. `time`: what the bounds are relative to. */
   find(row: number, time: number): number {
     const { offsets } = this.#left;
     const { leftCodes, first, starts, rows } = this.#index;
@@ -279,7 +317,7 @@ class Walk {
     return this.#enough(count);
   }
 
-  /** Keeps of the rows met those met often enough, and forgets how often. */
+  /** Keeps the rows counted at least `least` times, and resets the counters. */
   #enough(count: number): number {
     const { found } = this;
     const shared = this.#shared;
@@ -306,7 +344,7 @@ function firstInBand(rows: Uint32Array, from: number, to: number, times: Float64
   return low;
 }
 
-/** `left` and `right` may be the same set. */
+/** Builds the posting lists. `left` and `right` may be the same set. */
 function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
   const first = left.offsets[0]!;
   const incidences = left.offsets[left.rows]! - first;
@@ -327,7 +365,8 @@ function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<nul
     countCodes(rightCodes, from, end, starts);
     if (end < rightIncidences) yield null;
   }
-  // Counts, two places behind, become the starts of the lists, one place behind; filling moves each to its own place.
+  // Counts are stored at code + 2, so their prefix sums put the start of each list at code + 1;
+  // filling advances it to the end of the list, which is the start of the next.
   for (let code = 2; code < starts.length; code++) starts[code]! += starts[code - 1]!;
   const rows = new Uint32Array(starts[codes.size + 1]!);
   for (let from = 0; from < right.rows; from += BUILD_STEP) {
@@ -345,7 +384,7 @@ function newCodes(most: number): NodeCodes {
 
 const HIGH_WORD = 2 ** 32;
 
-/** Of this process: who chooses node ids cannot choose them so that they fall into the same slots. */
+/** Random per process, so that clients cannot choose node ids that collide. */
 const SEEDS = crypto.getRandomValues(new Int32Array(2));
 const SEED = SEEDS[0]!;
 const FACTOR = SEEDS[1]! | 1;
@@ -380,7 +419,7 @@ function addNodes(
   table.size = size;
 }
 
-/** Codes of nodes that are in the table, -1 of others. */
+/** Codes of nodes in the table; -1 for others. */
 function findNodes(
   { nodes, codes, shift }: NodeCodes,
   members: Float64Array,
@@ -398,7 +437,7 @@ function findNodes(
   }
 }
 
-/** Each two places behind its code. */
+/** Counts codes, each at code + 2. */
 function countCodes(codesOf: Int32Array, from: number, to: number, counts: Uint32Array): void {
   for (let i = from; i < to; i++) if (codesOf[i]! >= 0) counts[codesOf[i]! + 2]!++;
 }

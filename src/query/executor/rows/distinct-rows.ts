@@ -1,4 +1,4 @@
-// DISTINCT: which rows of a result have not come yet.
+// DISTINCT: finds the rows of a result that have not occurred before.
 
 import type { BoundItem } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -16,7 +16,7 @@ export class DistinctRows {
     this.#ids = new TupleIds(items.map(({ expression }) => expression.type));
   }
 
-  /** Places of the rows whose like has not come yet; from now on they have. */
+  /** Positions of the rows that have not occurred before; they count as seen from now on. */
   *firstOf(items: readonly Vector[], count: number): Generator<null, number[], void> {
     const before = this.#ids.size;
     const ids = yield* this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));

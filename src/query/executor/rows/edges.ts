@@ -1,4 +1,4 @@
-// What two edges have to do with each other: common members, nearness in time; and whether a node is a member.
+// Relations of two edges (common members, distance in time), and whether a node is a member.
 
 import { NULL_VECTOR, numbersOf, type Vector } from '../values/vector.ts';
 import { gather, type RowSet, type Side } from './row-set.ts';
@@ -22,7 +22,7 @@ export function hasMember(set: RowSet, row: number, node: number): boolean {
   return false;
 }
 
-/** How many members two rows have in common: a merge of two ascending lists. */
+/** Number of common members of two rows: a merge of two ascending lists. */
 export function sharedMembers(left: RowSet, leftRow: number, right: RowSet, rightRow: number): number {
   let i = left.offsets[leftRow]!;
   let j = right.offsets[rightRow]!;

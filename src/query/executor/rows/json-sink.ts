@@ -1,8 +1,8 @@
-// Bytes of JSON text, gathered in one buffer: values are written where they come to lie, without strings where none is needed.
+// A buffer for JSON text: values are written in place, without intermediate strings where possible.
 
-/** Small enough to be cut from memory that is there already. */
+/** Bytes of the first buffer: few enough to be allocated from Node's pool. */
 const FIRST_BYTES = 4000;
-/** Texts up to this length are copied character by character: to hand them on takes longer. */
+/** Up to this length, copying in a loop is faster than a call into the buffer. */
 const SHORT_TEXT = 32;
 const LONGEST_INTEGER = 17;
 const EMPTY = Buffer.alloc(0);
@@ -13,14 +13,14 @@ const COMMA = 44;
 export class JsonSink {
   #buffer = EMPTY;
   #length = 0;
-  /** Of the next buffer, at least. */
+  /** Minimum bytes of the next buffer. */
   #room = FIRST_BYTES;
 
   get length(): number {
     return this.#length;
   }
 
-  /** What was gathered; the sink begins anew. */
+  /** Returns the bytes written so far; the sink starts anew. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
@@ -44,13 +44,13 @@ export class JsonSink {
     this.#length += length;
   }
 
-  /** Text that is JSON already. */
+  /** Appends text that is already JSON. */
   text(text: string): void {
     this.#reserve(text.length * 3);
     this.#length += text.length > SHORT_TEXT ? this.#buffer.write(text, this.#length) : this.#short(text);
   }
 
-  /** A finite number; -0 is 0, as JSON.stringify has it. */
+  /** A finite number; -0 becomes 0, as with JSON.stringify. */
   number(value: number): void {
     if (!Number.isSafeInteger(value)) {
       this.text(String(value));
@@ -70,7 +70,7 @@ export class JsonSink {
     this.byte(93);
   }
 
-  /** Bytes written. */
+  /** Writes a short text; returns the number of bytes. */
   #short(text: string): number {
     const buffer = this.#buffer;
     const start = this.#length;
@@ -105,7 +105,7 @@ function writeInteger(into: Uint8Array, offset: number, value: number): number {
   return writeWord(into, at, rest - high * WORD, WORD_DIGITS);
 }
 
-/** Numbers below this are computed with as whole words. */
+/** Numbers below this fit 32-bit integer arithmetic. */
 const WORD = 1e9;
 const WORD_DIGITS = 9;
 

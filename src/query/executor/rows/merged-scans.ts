@@ -1,10 +1,13 @@
-// Rows of several scans in the order of their keys, as large batches: each scan is read and filtered block by block, and what is left is put together.
+// Merges several scans in key order into large batches: each scan is read and filtered block by
+// block, and the rows that remain are merged.
 //
-// A scan's frontier is the last key that it has read. The scan with the lowest frontier is read next; then all rows up to the lowest frontier can be given,
-// since none that is still to be read comes before them. So a scan that is read has given all of its rows, and holds those of one block at most:
+// The frontier of a scan is the last key that it has read. The scan with the lowest frontier is
+// read next; then all rows up to the new lowest frontier can be given, since no unread row comes
+// before them. So when a scan is read, all of its earlier rows have been given, and it holds at
+// most one block:
 //
-//   segments   1 2 3 5 | 7 8 ...   frontier 5
-//   memory     2'4   9 | ...       frontier 9     given: 1 2 2'3 4 5; next the segments are read
+//   segments   1  2  3  5 | 7 8 ...   frontier 5
+//   memory     2' 4' 9'   | ...       frontier 9     given: 1 2 2' 3 4' 5; next to read: segments
 
 import type { Batches } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
@@ -13,15 +16,21 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from './row-set.ts';
 
 interface Stream {
   readonly blocks: Batches<RowSet>;
-  /** What the filter left of the block that was read last, with the key of that block's last row. */
+  /**
+   * What the filter left of the last block read; its last key before filtering is in `lastTs` and
+   * `lastId`.
+   */
   set: RowSet;
-  /** Rows of the set that were given. */
+  /** Rows of the set already given. */
   given: number;
   lastTs: number;
   lastId: number;
 }
 
-/** Sets with times and ids, each scan's in the order of its keys. `filtered`: what is wanted of a block, in order. */
+/**
+ * Sets with times and ids, in key order within each scan. `filtered`: the wanted rows of a block,
+ * in order.
+ */
 export function* mergedScans(
   scans: readonly Batches<RowSet>[],
   filtered: (set: RowSet) => Batches<RowSet>,
@@ -46,7 +55,7 @@ function lower(a: Stream, b: Stream): Stream {
   return b.lastTs < a.lastTs || (b.lastTs === a.lastTs && b.lastId < a.lastId) ? b : a;
 }
 
-/** Reads the next block of a scan; one that has ended has its frontier at infinity. */
+/** Reads the next block of a scan; if it has ended, its frontier becomes infinity. */
 function* advance(stream: Stream, filtered: (set: RowSet) => Batches<RowSet>): Generator<null, void, void> {
   let block = stream.blocks.next();
   while (block.done !== true && (block.value === null || block.value.rows === 0)) {
@@ -70,7 +79,7 @@ function* advance(stream: Stream, filtered: (set: RowSet) => Batches<RowSet>): G
   stream.set = yield* concatenated(kept);
 }
 
-/** The rows that were not given, up to a key. */
+/** The rows not given yet, up to a key. */
 function takeUpTo(stream: Stream, lastTs: number, lastId: number): RowSet {
   const { set, given } = stream;
   let low = given;
@@ -89,13 +98,13 @@ function takeUpTo(stream: Stream, lastTs: number, lastId: number): RowSet {
   );
 }
 
-/** The rows of sets that are each in order. */
+/** Merges sets that are each in order. */
 function* inOrder(parts: readonly RowSet[]): Generator<null, RowSet, void> {
   const all = yield* concatenated(parts.map(withOwnTexts));
   return pickRows(all, mergedPlaces(parts, all));
 }
 
-/** The places of rows in the order of their keys; of each part they ascend. */
+/** Positions of all rows in key order; those of each part ascend. */
 function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): Uint32Array {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -118,7 +127,7 @@ function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): U
   return places;
 }
 
-/** Of a block's texts only those that rows have, where these are few. */
+/** Keeps only the texts that rows have, if the block has more texts than rows. */
 function withOwnTexts(set: RowSet): RowSet {
   const columns = new Map<number, PropertyColumn>();
   for (const [id, column] of set.columns) columns.set(id, ownTexts(column));

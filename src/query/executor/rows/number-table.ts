@@ -1,32 +1,48 @@
-// Distinct numbers with the places they were first seen at, 0, 1, 2, ...: small integers by themselves, others by open addressing, at most half full.
+// Numbers distinct values 0, 1, 2, ... in the order they are first seen ("places").
+//
+// Small integers are looked up directly, by value, in an array. All other numbers are in a hash
+// table with open addressing, at most half full, whose slots hold the number and its place side by
+// side. Beyond 16,384 numbers the table is split into 64 parts by the upper bits of the hash; parts
+// grow independently and at different times, so that no single step moves very many numbers.
+//
+// Invariant: each number is in the array or in the slots, and `#values[place]` is the number of a
+// place. A small integer may be in both if it came while the array would have been too sparse for
+// it ("stray"); both then have the same place.
 
 import { GrowingNumbers } from '../folds/growing-numbers.ts';
 
 const FIRST_SLOTS = 64;
-/** A table of more numbers is cut into parts that grow by themselves: to move a million numbers at once would be felt. */
+/**
+ * Numbers above which the table is split into parts: moving a million numbers at once would take
+ * noticeably long.
+ */
 const WHOLE_NUMBERS = 16_384;
 const PARTS = 64;
-/** Places that room is made for at a time. */
+/** Places for which room is made at a time. */
 const RESERVED_AT_ONCE = 1024;
 const PART_SHIFT = 26;
-/** Integers from 0 on and below it may have a place in a table by their value: 4 bytes for each up to the greatest of them. */
+/**
+ * Integers from 0 up to this (exclusive) may be looked up by value, at 4 bytes for each up to the
+ * greatest of them.
+ */
 const SMALL = 2 ** 21;
 /**
- * That table is not made longer than as many times the numbers there are: one number alone would take megabytes, and a
- * statement may have some thousand tables. A greater number is in the slots.
+ * The array is not made longer than this many times the count of numbers: a single number could
+ * take megabytes, and a statement may have some thousand tables. A greater integer goes into the
+ * slots.
  */
 const SMALL_FOR_EACH = 8;
 
 const NUMBER = new Float64Array(1);
 const HALVES = new Uint32Array(NUMBER.buffer);
 
-/** Of this process: who chooses numbers cannot choose them so that they fall into the same slots. */
+/** Random per process, so that clients cannot choose numbers that collide. */
 const SEEDS = crypto.getRandomValues(new Int32Array(3));
 const SEED = SEEDS[0]!;
 const FACTOR = SEEDS[1]! | 1;
 const LAST_FACTOR = SEEDS[2]! | 1;
 
-/** Of 32 bits. */
+/** A 32-bit hash. */
 function hashOf(value: number): number {
   NUMBER[0] = value;
   let hash = Math.imul(HALVES[0]! ^ SEED, FACTOR);
@@ -35,44 +51,50 @@ function hashOf(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A quarter of the slots to a half of them: parts hold about as many numbers each, and should not grow at the same moment. */
+/**
+ * Maximum numbers of a part, from a quarter to half of its slots: parts hold about equally many,
+ * and should not all grow at the same moment.
+ */
 function mostOf(slots: number, part: number): number {
   return Math.floor((slots * (PARTS + part + 1)) / (4 * PARTS));
 }
 
 export class NumberTable {
-  /** Of each part: number, and place and 1 (0: free), side by side: a look costs one line of the cache. */
+  /**
+   * For each part: number, then place + 1 (0: free), adjacent, so that a lookup touches one cache
+   * line.
+   */
   #slots = [new Float64Array(2 * FIRST_SLOTS)];
   #slotBytes = this.#slots[0]!.byteLength;
-  /** How many numbers are in the slots of each part, and how many may be. */
+  /** Numbers in the slots of each part, and the maximum before it grows. */
   #held = [0];
   #most = [FIRST_SLOTS / 2];
-  /** By small integer: place and 1; 0: it may be in the slots, if #hasStrays. */
+  /** Place + 1 by small integer; 0: unknown, or in the slots if `#hasStrays`. */
   #small = new Int32Array(FIRST_SLOTS);
-  /** Whether small integers are in the slots. */
+  /** Whether there are small integers in the slots. */
   #hasStrays = false;
-  /** By place. */
+  /** Numbers by place. */
   readonly #values = new GrowingNumbers();
   #size = 0;
-  /** Places that there is room for. */
+  /** Places for which there is room. */
   #reserved = 0;
 
-  /** How many places are taken. */
+  /** Number of places in use. */
   get size(): number {
     return this.#size;
   }
 
-  /** That it takes. */
+  /** Bytes of memory. */
   get bytes(): number {
     return this.#slotBytes + this.#small.byteLength + this.#values.bytes;
   }
 
-  /** The number of a place; NaN for one that was only taken. */
+  /** The number of a place; NaN for one reserved by `take`. */
   at(place: number): number {
     return this.#values.values[place]!;
   }
 
-  /** Takes a place that no number has. */
+  /** Reserves a place that no number has. */
   take(): number {
     return this.#append(Number.NaN);
   }
@@ -86,7 +108,7 @@ export class NumberTable {
     return this.#size++;
   }
 
-  /** The place of a number; -1: it was not seen. Never NaN. */
+  /** The place of a number; -1: not seen. The number must not be NaN. */
   find(value: number): number {
     const integer = value | 0;
     if (integer === value && integer >= 0 && integer < SMALL) {
@@ -109,7 +131,10 @@ export class NumberTable {
     return -1;
   }
 
-  /** The place of a number, a new one when it was not seen before. 0 and -0 are one; never NaN. */
+  /**
+   * The place of a number, a new one if it was not seen before. 0 and -0 are the same; must not be
+   * NaN.
+   */
   placeOf(value: number): number {
     const integer = value | 0;
     if (integer === value && integer >= 0 && integer < SMALL) {
@@ -140,7 +165,7 @@ export class NumberTable {
     return place;
   }
 
-  /** The place of a small integer that the table of those does not have. */
+  /** The place of a small integer that the array does not have. */
   #placeOfSmall(value: number): number {
     if (value >= this.#small.length) {
       if (value >= SMALL_FOR_EACH * this.#size) {
@@ -157,7 +182,7 @@ export class NumberTable {
     return place;
   }
 
-  /** The places of many numbers; where `nulls` is 1 that of null. Neighbours are often equal. */
+  /** The places of many numbers, that of null where `nulls` is 1. Neighbours are often equal. */
   placesOf(numbers: Float64Array, nulls: Uint8Array | undefined, ofNull: () => number, places: Uint32Array): void {
     let last = Number.NaN;
     let place = 0;
@@ -193,11 +218,11 @@ export class NumberTable {
     for (let from = 0; from < old.length; from += 2) if (old[from + 1] !== 0) this.#put(old[from]!, old[from + 1]!);
   }
 
-  /** A number that is in no slot. */
+  /** Inserts a number that is not in the slots. */
   #put(value: number, held: number): void {
     const hash = hashOf(value);
     const part = this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT;
-    // Parts are never equally full.
+    // Parts fill at different rates, so this one may be full already.
     if (this.#held[part]! >= this.#most[part]!) this.#grow(part);
     const slots = this.#slots[part]!;
     const mask = slots.length - 2;

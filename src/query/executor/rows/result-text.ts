@@ -1,4 +1,4 @@
-// Writes result rows as JSON: objects keyed by column name.
+// Writes result rows as JSON objects keyed by column name.
 
 import type { Value } from '../../binder/bound.ts';
 import { valueBytes } from '../memory.ts';
@@ -7,12 +7,12 @@ import type { Written } from '../values/iso-values.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { JsonSink } from './json-sink.ts';
 
-/** What stands before each value of a row. */
+/** The text before each value of a row: brace or comma, and the key. */
 export type RowKeys = readonly Uint8Array[];
 
 const KEYS = new WeakMap<readonly string[], RowKeys>();
 
-/** Made once for the columns of a bound statement, which are the same list in every run. */
+/** Cached per list of names: a bound statement has the same list in every run. */
 export function rowKeys(names: readonly string[]): RowKeys {
   let keys = KEYS.get(names);
   if (keys === undefined) {
@@ -25,12 +25,14 @@ export function rowKeys(names: readonly string[]): RowKeys {
 const COMMA = 44;
 const CLOSE = 125;
 
-/** Bytes written between two rests, about. */
+/** Approximate bytes written between two pauses. */
 const BYTES_A_REST = 64 * 1024;
 
 /**
- * Writes the rows of a chunk, each with `behind` after it (`\n`) or, when that is empty, commas between them. Rests now and then, also inside of a value: a list
- * may hold a million items. What was written until then may be taken from the sink. `written`: how the values of a column are, where not as they are.
+ * Writes the rows of a chunk, each followed by `behind` (`\n`) or, if that is empty, separated by
+ * commas. Pauses from time to time, even within a value: a list may have a million items. At a
+ * pause, the caller may take from the sink what has been written. `written`: by column, how its
+ * values are converted, if at all.
  */
 export function* writeChunk(
   chunk: ResultChunk,
@@ -60,14 +62,14 @@ export function* writeChunk(
   }
 }
 
-/** Rows of many long texts are written in parts. */
+/** Additional bytes after which a pause is made within a row, for rows of many long texts. */
 const MOST_OF_ROW = 512 * 1024;
-/** JSON of longer texts is not kept for the next row that has the same. */
+/** Maximum length of JSON text that is cached for other rows with the same value. */
 const KEPT_TEXT = 1024;
 
-/** Longer lists are written piece by piece. */
+/** Lists longer than this are written piece by piece. */
 const LONG_LIST = 1024;
-/** And those of texts and rows that take more than that. */
+/** Lists of texts or rows that take more bytes than this are written piece by piece, too. */
 const HEAVY_BYTES = 256 * 1024;
 
 function* writeList(list: readonly Value[], into: JsonSink, written: Written | undefined): Generator<void, void, void> {
@@ -75,7 +77,7 @@ function* writeList(list: readonly Value[], into: JsonSink, written: Written | u
     let to = from;
     for (let bytes = 0; to < list.length && to < from + LONG_LIST && bytes < HEAVY_BYTES; to++)
       bytes += valueBytes(list[to]);
-    // Without its brackets.
+    // The piece's brackets are cut off.
     const piece = list.slice(from, to);
     const text = JSON.stringify(written === undefined ? piece : written(piece));
     into.text(`${from === 0 ? '[' : ','}${text.slice(1, -1)}`);
@@ -95,7 +97,7 @@ export function chunkText(chunk: ResultChunk, keys: RowKeys, behind: '\n' | ''):
   return Buffer.from(chunkBytes(chunk, keys, behind)).toString();
 }
 
-/** Writes the value of a row that is no long list. */
+/** A writer for the values of a column, except long lists. */
 function cellWriter(vector: Vector, into: JsonSink, written: Written | undefined): (row: number) => void {
   if (written !== undefined) return (row) => into.text(JSON.stringify(written(valueAt(vector, row))));
   switch (vector.kind) {
@@ -142,7 +144,7 @@ function longListAt(vector: Vector, row: number): readonly Value[] | undefined {
   return isHeavy ? value : undefined;
 }
 
-/** Members, in the usual case. */
+/** Usually members. */
 function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'number');
 }

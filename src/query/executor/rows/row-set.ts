@@ -1,11 +1,11 @@
-// Rows of one table as columns: what scans give and operators work on.
+// Rows of one table as columns: the output of scans, on which operators work.
 
 import type { ColumnBlock, NumberColumn, TextColumn } from '../../../core/index.ts';
 import type { HeldBytes } from '../memory.ts';
 
 export type PropertyColumn = NumberColumn | TextColumn;
 
-/** Columns that were not asked for are empty or missing. */
+/** Columns that were not requested are empty or missing. */
 export interface RowSet {
   readonly rows: number;
   readonly times: Float64Array;
@@ -15,11 +15,17 @@ export interface RowSet {
   readonly members: Float64Array;
   /** By column id. */
   readonly columns: ReadonlyMap<number, PropertyColumn>;
-  /** Its rows are those from `first` on of another set, over the same memory; all that lie between its first and last time. */
+  /**
+   * Set if this set is a view of consecutive rows of another, beginning at row `first`: all rows
+   * between two times.
+   */
   readonly part?: { readonly whole: RowSet; readonly first: number };
 }
 
-/** Some rows of patterns, side by side: combination i is row `rows[i]` of every side. Sides stand at the places of their patterns. */
+/**
+ * Rows of several patterns side by side: combination i consists of row `rows[i]` of every side.
+ * Sides are indexed by pattern.
+ */
 export interface Batch {
   readonly count: number;
   readonly sides: readonly (Side | undefined)[];
@@ -44,7 +50,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
   };
 }
 
-/** First row whose time is >= `time`; `times` ascend. */
+/** First row with a time >= `time`; `times` ascend. */
 export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
   let low = from;
   let high = to;
@@ -56,7 +62,7 @@ export function lowerBound(times: Float64Array, time: number, from = 0, to = tim
   return low;
 }
 
-/** The rows from one time to another, both inclusive, of a set that ascends by time; nothing is copied. */
+/** The rows between two times, both inclusive, of a set that ascends by time. Nothing is copied. */
 export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
   const first = lowerBound(whole.times, startTs);
   // Times are integers, or infinite.
@@ -91,19 +97,19 @@ function offsetsOf(sizes: Uint32Array): Uint32Array {
   return offsets;
 }
 
-/** All rows of a set as those of one pattern. */
+/** All rows of a set, as those of one pattern. */
 export function batchOf(set: RowSet, pattern: number): Batch {
   const sides: (Side | undefined)[] = [];
   sides[pattern] = { set, rows: undefined };
   return { count: set.rows, sides };
 }
 
-/** The combinations of a batch that are selected. */
+/** The selected combinations of a batch. */
 export function selectFrom(batch: Batch, selection: Uint32Array): Batch {
   return { count: selection.length, sides: batch.sides.map((side) => side && pick(side, selection)) };
 }
 
-/** The numbers of a side's column in the order of the batch. */
+/** The values of a side's column, in the order of the batch. */
 export function gather(values: Float64Array, rows: Uint32Array | undefined, count: number): Float64Array {
   if (rows === undefined) return values.length === count ? values : values.subarray(0, count);
   const picked = new Float64Array(count);
@@ -118,7 +124,7 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
   return { set, rows: picked };
 }
 
-/** Bytes that a set holds, about; texts that were counted before are not counted again. */
+/** Approximate bytes of a set; texts that were counted before are not counted again. */
 export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
   for (const column of set.columns.values()) {

@@ -19,14 +19,14 @@ import { mergedScans } from './merged-scans.ts';
 import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
 
 /**
- * Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. `sink`: batches stand in it, and are void when
- * the next one is asked for.
+ * Batches, in (event_ts, id) order if there is one path. `limit`: maximum number of useful rows.
+ * `sink`: a buffer that batches live in; each is invalid once the next one is requested.
  */
 export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   return context.observed(plan, scanPaths(plan, context, limit, sink));
 }
 
-/** As `scanRows`, uncounted. */
+/** As `scanRows`, without recording figures. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
@@ -53,7 +53,9 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
   }
 }
 
-/** Rows of segments and of memory as two scans, where one would go from one to the other row by row. */
+/**
+ * Scans segments and memory separately, where a single scan would switch between them row by row.
+ */
 function scansApart(
   plan: ScanPlan,
   path: AccessPath,
@@ -61,13 +63,13 @@ function scansApart(
 ): { scans: readonly Scan[]; columns: ColumnPlan } | undefined {
   if (path.nodes.length > 0) return undefined;
   const pattern = context.patterns[plan.pattern]!;
-  // They are put together by their keys.
+  // The rows are merged by key.
   const columns = columnPlan(pattern, { ...plan.needs, times: true, ids: true });
   const scans = context.source.scanApart(pattern, boundsOf(path), columns);
   return scans && { scans, columns };
 }
 
-/** What the filter leaves of scans, in the order of keys; closes them. */
+/** The filtered rows of several scans, in key order; closes the scans. */
 function* readApart(
   plan: ScanPlan,
   scans: readonly Scan[],
@@ -78,12 +80,12 @@ function* readApart(
     const blocks = scans.map((scan) => readScan(scan, plan, columns, context));
     yield* mergedScans(blocks, (set) => filteredSets(plan, set, context));
   } finally {
-    // Also one that was not read yet.
+    // Also closes a scan that was never read.
     for (const scan of scans) scan.close();
   }
 }
 
-/** What a filter leaves of a set, in parts of a few ms each. */
+/** The filtered rows of a set, in parts of a few ms each. */
 function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batches<RowSet> {
   if (plan.filter.length === 0) {
     yield set;
@@ -96,7 +98,7 @@ function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batc
   }
 }
 
-/** Rows that no earlier path gave. */
+/** Rows that no earlier path found. */
 function unseen(batch: Batch, set: RowSet, seen: WideMap<number, true>, context: QueryContext): Batch {
   const fresh = new Uint32Array(set.rows);
   let count = 0;
@@ -123,7 +125,7 @@ function* scanPath(
   yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
 }
 
-/** What a path asks the engine for. */
+/** A path as a request to the engine. */
 export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
   return {
     startTs,
@@ -133,7 +135,10 @@ export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBou
   };
 }
 
-/** The rows of a scan of column blocks; closes it. With a sink they stand in it, and are void when the next ones are asked for. */
+/**
+ * The rows of a scan of column blocks; closes the scan. With a sink, each set is invalid once the
+ * next one is requested.
+ */
 export function* readScan(
   scan: Scan,
   plan: ScanPlan,
@@ -159,7 +164,7 @@ function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> 
   return scan.fill(sink) ? sink.borrow() : null;
 }
 
-/** The columns of a pattern that a statement reads, as the core is asked for them. */
+/** The columns of a pattern that a statement reads, as a request to the core. */
 export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPlan {
   const columns: BlockColumn[] = pattern.table.columns.columns
     .filter((column) => needs.properties.has(column.id))
@@ -173,7 +178,10 @@ export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPla
   });
 }
 
-/** All rows of a pattern in one set, counted against the memory of the statement. `sorted`: they must ascend by time, which those of one path do anyway. */
+/**
+ * All rows of a pattern in one set, charged to the statement. `sorted`: they must ascend by time,
+ * which rows of a single path do anyway.
+ */
 export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: boolean): Generator<null, RowSet, void> {
   const sets: RowSet[] = [];
   for (const batch of scanRows(plan, context)) {
@@ -190,7 +198,7 @@ export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: bool
   return sorted && plan.paths.length > 1 ? yield* sortedByTime(all) : all;
 }
 
-/** The rows of a batch of one pattern as a set of their own. */
+/** The rows of a batch of one pattern as a set. */
 export function compacted(batch: Batch, pattern: number): RowSet {
   const { set, rows } = batch.sides[pattern]!;
   return rows === undefined ? set : pickRows(set, rows);

@@ -1,4 +1,5 @@
-// Patterns of one join that read overlapping windows of the same table: their rows are read once, and each pattern has a part of them.
+// Shares reads among the patterns of a join: patterns that read overlapping windows of the same
+// table read the rows once, and each gets a part of them.
 
 import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
@@ -6,15 +7,15 @@ import { MemberMemory } from '../joins/member-pairs.ts';
 import { type Batch, batchOf, partOf, type RowSet } from './row-set.ts';
 import { collectRows } from './scan-rows.ts';
 
-/** What some scans read together. */
+/** A read that several scans share. */
 interface SharedRead {
-  /** Its window holds theirs, and no row that none of them wants. */
+  /** Its window is the union of theirs. */
   readonly scan: ScanPlan;
   set: RowSet | undefined;
 }
 
 export interface SharedReads {
-  /** Those that read alone are missing. */
+  /** Scans that do not share a read are missing. */
   readonly byScan: ReadonlyMap<ScanPlan, SharedRead>;
   readonly members: MemberMemory;
 }
@@ -43,7 +44,10 @@ function scansOf(plan: ScanPlan | JoinPlan): ScanPlan[] {
   return plan.op === 'scan' ? [plan] : [...scansOf(plan.left), plan.right];
 }
 
-/** One way in without nodes, and nothing to filter: what it reads is all that lies in its window. Times tell the parts apart. */
+/**
+ * One path without nodes and nothing to filter, so that it reads all rows in its window; times are
+ * read, to tell the parts apart.
+ */
 function isPlain({ paths, filter, needs }: ScanPlan): boolean {
   return paths.length === 1 && paths[0]!.nodes.length === 0 && filter.length === 0 && needs.times;
 }
@@ -76,7 +80,7 @@ function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boole
   );
 }
 
-/** As the first of them, with the window and the columns of all. */
+/** The first scan of the group, with the window and columns of all. */
 function union(group: readonly ScanPlan[]): ScanPlan {
   const start = Math.min(...group.map(startOf));
   const end = Math.max(...group.map(endOf));

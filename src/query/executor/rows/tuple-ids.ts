@@ -1,32 +1,42 @@
-// Numbers 0, 1, 2, ... for the distinct tuples of values over many batches, as they come: keys of groups, rows that DISTINCT tells apart.
+// Numbers distinct tuples of values 0, 1, 2, ... in the order seen, over many batches: keys of
+// groups, rows of DISTINCT.
+//
+// Each value of a tuple has an id of its own (`ValueIds`), and ids combine pairwise from the left:
+// (a, b, c) is the pair of the pair (a, b) and c. A pair is the number left * 2^26 + right, exact
+// in a double since ids stay below 2^26; a `NumberTable` numbers the distinct pairs. Decoding a
+// tuple splits its pairs from the last one on.
 
 import type { ValueType } from '../../binder/bound.ts';
 import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 import { ValueIds } from './value-ids.ts';
 
-/** Ids stay far below it: each has been paid for with tens of bytes. */
+/** Ids stay far below this: each has been charged tens of bytes. */
 const MOST_IDS = 2 ** 26;
 
 export class TupleIds {
   readonly #ids: readonly ValueIds[];
-  /** Of every value but the first: pairs of what the values before come to and an id. What the last one comes to is the tuple. */
+  /**
+   * For every value but the first: pairs (id of the values before, id of this value). The place of
+   * the last pair is the id of the tuple.
+   */
   readonly #pairs: readonly NumberTable[];
 
-  /** Types of the values of a tuple, one or more. */
+  /** Types of the values of a tuple, at least one. */
   constructor(types: readonly ValueType[]) {
     this.#ids = types.map((type) => new ValueIds(type));
     this.#pairs = types.slice(1).map(() => new NumberTable());
   }
 
-  /** Ids given so far are below it. */
+  /** All ids are below this. */
   get size(): number {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
 
   /**
-   * The tuple of each row. `vectors`: one of each value, taken one after the other, each a step: tables of many values grow
-   * in the same batch. `charge` is given the bytes that new values and pairs take.
+   * The tuple id of each row. `vectors`: one per value, requested one by one, each in a step of its
+   * own, because tables of many values grow in the same batch. `charge` is called with the bytes
+   * that new values and pairs take.
    */
   *idsOf(
     vectors: Iterable<Vector>,
@@ -53,7 +63,7 @@ export class TupleIds {
     return tuples!;
   }
 
-  /** The values of tuples [from, to), one vector of each. Pairs are taken apart from the last one on. */
+  /** The values of tuples [from, to), one vector per value. */
   values(from: number, to: number): Vector[] {
     const vectors = new Array<Vector>(this.#ids.length);
     const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);
@@ -72,7 +82,7 @@ export class TupleIds {
   }
 }
 
-/** Neighbours are often equal. */
+/** Numbers pairs of ids. Neighbours are often equal. */
 function placesOfPairs(left: Uint32Array, right: Uint32Array, table: NumberTable): Uint32Array {
   const places = new Uint32Array(left.length);
   let last = -1;

@@ -1,4 +1,5 @@
-// Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
+// Numbers distinct values of an expression 0, 1, 2, ... in the order seen, over many batches; null
+// is one of them.
 
 import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -7,18 +8,21 @@ import { textBytes, valueBytes } from '../memory.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 
-/** No id: of null, or of what was not seen. */
+/** No id: null, or a value that was not seen. */
 export const ABSENT = -1;
 const NONE = -1;
 const UNKNOWN = 0xffffffff;
-/** Times as many texts as there are rows are not worth a table of their ids. */
+/** With more than this many texts per row, a table of ids by text code does not pay. */
 const MANY_TEXTS = 8;
 
 const BYTES_OF_ENTRY = 56;
-/** Lists and rows are told apart by their JSON: what would take too long to write in one step is refused. */
+/**
+ * Lists and rows are compared by their JSON; above this many bytes, writing it in one step takes
+ * too long, and the value is refused.
+ */
 const MOST_KEY_BYTES = 8 * 2 ** 20;
 
-/** What tells a value of a list or row from others. Throws `query_too_large`. */
+/** The key that identifies a list or row. Throws `query_too_large`. */
 function jsonKey(value: Value): string {
   if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
   throw new HedgerowError(
@@ -30,32 +34,32 @@ function jsonKey(value: Value): string {
 export class ValueIds {
   readonly #type: ValueType;
   readonly #numbers = new NumberTable();
-  /** Texts, and JSON of lists and rows. */
+  /** Ids by text, or by JSON of lists and rows. */
   readonly #texts = new WideMap<string, number>();
   readonly #values: Value[] = [];
-  /** The list or row that came last. */
+  /** The list or row seen last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
-  /** Of null; NONE: it did not come yet. */
+  /** The id of null; NONE: not seen yet. */
   #nullId = NONE;
-  /** Of texts, lists and rows. */
+  /** Bytes of texts, lists and rows. */
   #valueBytes = 0;
 
   constructor(type: ValueType) {
     this.#type = type;
   }
 
-  /** Ids given so far are below it. */
+  /** All ids are below this. */
   get size(): number {
     return this.#isNumeric ? this.#numbers.size : this.#values.length;
   }
 
-  /** Bytes that all values take, about. */
+  /** Approximate bytes of all values. */
   get bytes(): number {
     return this.#isNumeric ? this.#numbers.bytes : this.size * BYTES_OF_ENTRY + this.#valueBytes;
   }
 
-  /** The id of null; -1: it did not come yet. */
+  /** The id of null; -1: not seen yet. */
   get nullId(): number {
     return this.#nullId;
   }
@@ -95,7 +99,7 @@ export class ValueIds {
     return ids;
   }
 
-  /** As `idsOf`, with ABSENT for null, and, unless new values are taken, for those that were not seen. */
+  /** As `idsOf`, but ABSENT for null and, unless `takes`, for values that were not seen. */
   knownIds(vector: Vector, count: number, takes: boolean): Int32Array {
     const ids = new Int32Array(count);
     if (vector.kind === 'text') {
@@ -151,7 +155,8 @@ export class ValueIds {
     if (value === null) return this.#ofNull();
     if (this.#isNumeric) return this.#numbers.placeOf(value as number);
     if (typeof value === 'string') return this.#textId(value, value);
-    // A list that is the same for all rows, a parameter for instance, is written once: its JSON may have megabytes.
+    // A list that is the same for all rows, such as a parameter, is written once: its JSON may have
+    // megabytes.
     if (value !== this.#lastValue) {
       this.#lastId = this.#textId(jsonKey(value), value);
       this.#lastValue = value;

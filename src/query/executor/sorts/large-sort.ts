@@ -1,5 +1,6 @@
-// Sorts very many result rows: they stay the columns they came as, and what is put in order are their numbers. As objects a million of them would keep the
-// garbage collector busy for longer than others may wait.
+// Sorts very many result rows: they stay in the columns they came in, and only their numbers are
+// sorted. As objects, a million rows would keep the garbage collector busy for longer than other
+// work may wait.
 
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundExpression, Value } from '../../binder/bound.ts';
@@ -8,27 +9,30 @@ import { type Environment, evaluate } from '../values/evaluate.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { runOf, sortedNumbers } from './sorted-numbers.ts';
 
-/** Rows as they came. */
+/** A chunk of rows as received. */
 export interface SortedChunk {
   readonly count: number;
-  /** Undefined: worked out when the row's turn has come (lists and whole rows, which are objects). */
+  /** Undefined: evaluated only when the row is output (lists and whole rows, which are objects). */
   readonly items: readonly (Vector | undefined)[];
   readonly orders: readonly Vector[];
   readonly batch: Batch;
   readonly environment: Environment;
 }
 
-/** Rows of small chunks that make a large one. */
+/** Rows of small chunks gathered into a large one. */
 const GATHERED_ROWS = 4096;
-/** A row's number is that of its chunk and its place there. */
+/** A row's number: the index of its chunk, then 16 bits for its position in the chunk. */
 const PLACE_BITS = 16;
 const PLACE_MASK = 2 ** PLACE_BITS - 1;
-/** Chunks of fewer rows are put together, as values. */
+/** Chunks with fewer rows are gathered, as values. */
 export const FEW_ROWS = 256;
 const NO_BATCH: Batch = { count: 0, sides: [] };
 const NO_ENVIRONMENT: Environment = { parameters: {}, patterns: [] };
 
-/** By chunk; null is the greatest. Infinity stands for it among numbers, which are finite. */
+/**
+ * Sort keys by chunk; null is the greatest. Among numbers, which are finite, Infinity represents
+ * it.
+ */
 type Keys =
   | { readonly kind: 'numbers'; readonly values: Float64Array[] }
   | { readonly kind: 'texts'; readonly values: (string | null)[][] };
@@ -38,12 +42,12 @@ export class LargeSorter {
   readonly #keys: readonly Keys[];
   readonly #chunks: SortedChunk[] = [];
   #rows = 0;
-  /** Letters of a text that rows are ordered by, at most. */
+  /** Length of the longest text among the sort keys. */
   #longest = 0;
   /** Rows of small chunks, by column. */
   #few: { count: number; readonly items: Value[][]; readonly orders: Value[][] } | undefined;
 
-  /** What rows are ordered by, and whether the greatest comes first. */
+  /** `orders`: sort keys, and whether each is descending. */
   constructor(orders: readonly { readonly expression: BoundExpression; readonly descending: boolean }[]) {
     this.#descending = orders.map(({ descending }) => descending);
     this.#keys = orders.map(
@@ -54,7 +58,7 @@ export class LargeSorter {
     );
   }
 
-  /** At most 65,536 rows; of fewer than FEW_ROWS all items must be known. */
+  /** At most 65,535 rows; with fewer than FEW_ROWS, all items must be known. */
   add(chunk: SortedChunk): void {
     if (chunk.count > PLACE_MASK) throw new Error(`${chunk.count} rows come at once`);
     if (chunk.count >= FEW_ROWS) this.#push(chunk);
@@ -102,7 +106,10 @@ export class LargeSorter {
     }
   }
 
-  /** Numbers of the rows in order, the first `limit` of them; pauses with null between steps of a few ms. Equal rows keep the order they came in. */
+  /**
+   * Numbers of the first `limit` rows in order; yields null between steps of a few ms. The sort is
+   * stable.
+   */
   *sorted(limit: number): Generator<null, Uint32Array, void> {
     this.#pushFew();
     const numbers = new Uint32Array(this.#rows);
@@ -116,7 +123,7 @@ export class LargeSorter {
     return (yield* sortedNumbers(numbers, (a, b) => this.#compare(a, b), run)).subarray(0, limit);
   }
 
-  /** Never 0. */
+  /** Never 0: the row's number breaks ties. */
   #compare(a: number, b: number): number {
     const [chunkA, placeA] = [a >>> PLACE_BITS, a & PLACE_MASK];
     const [chunkB, placeB] = [b >>> PLACE_BITS, b & PLACE_MASK];
@@ -146,12 +153,12 @@ export class LargeSorter {
   }
 }
 
-/** In a function of its own: a loop in a generator is not compiled while it runs. */
+/** A separate function, because V8 does not optimize a loop in a generator while it runs. */
 function numberRows(numbers: Uint32Array, from: number, first: number, count: number): void {
   for (let place = 0; place < count; place++) numbers[from + place] = first + place;
 }
 
-/** Numbers, and booleans as 0 and 1. */
+/** Numbers as they are, booleans as 0 and 1, null as Infinity. */
 function numbersIn(vector: Vector, count: number): Float64Array {
   if (vector.kind === 'number' && vector.nulls === undefined) return vector.values;
   const numbers = new Float64Array(count);

@@ -1,15 +1,16 @@
-// Reads a pattern from its newest row on, for ORDER BY event_ts DESC with a LIMIT: windows that grow towards the past.
+// Reads a pattern from its newest row backwards, for ORDER BY event_ts DESC with a LIMIT, in
+// windows that grow towards the past.
 
 import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { type Batch, batchOf, selectFrom } from '../rows/row-set.ts';
 import { compacted, scanPaths } from '../rows/scan-rows.ts';
 
-/** The first window is so many buckets wide; every next one four times as wide. */
+/** Width of the first window in buckets, and the factor by which each next one is wider. */
 const FIRST_BUCKETS = 16;
 const GROWTH = 4;
 
-/** Batches in descending (event_ts, id) order; ends when `wanted` rows were given. */
+/** Batches in descending (event_ts, id) order; ends once `wanted` rows were yielded. */
 export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   return context.observed(plan, windows(plan, context, wanted));
 }

@@ -1,8 +1,8 @@
-// Some rows of a set as a set of their own.
+// Copies selected rows into a new set.
 
 import type { PropertyColumn, RowSet } from '../rows/row-set.ts';
 
-/** Some rows of a set, in the order given. */
+/** The given rows of a set, in the given order. */
 export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
   const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
   let members = set.members;

@@ -1,11 +1,16 @@
-// Puts result rows in order: nulls last ascending, first descending; in slices, and only the first rows when there is a limit.
+// Sorts result rows, nulls last ascending and first descending, in steps.
+//
+// With a limit n of at most 4096 it keeps the best rows only: when 2n + 4096 rows are held, they
+// are sorted and cut to n, and the last row kept becomes the bound; a row that does not sort before
+// the bound is not even made. Equal rows keep the order they came in, because a later row that
+// equals the bound is refused.
 
 import type { Value } from '../../binder/bound.ts';
 import { compareValues } from '../values/compare.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { MOST_OF_RUN, runOf } from './sorted-numbers.ts';
 
-/** A row of a result with what it is ordered by. */
+/** A result row with its sort keys. */
 export interface SortRow {
   readonly values: readonly Value[];
   readonly order: readonly Value[];
@@ -30,17 +35,17 @@ function compareNullable(a: Value, b: Value): number {
   return compareValues(a, b);
 }
 
-/** Keeps all rows, or the first `limit` of the order, sorted at the end. */
+/** Keeps all rows, or the first `limit` in order; sorts them at the end. */
 export class Sorter {
   readonly #descending: readonly boolean[];
   readonly #compare: Compare;
   readonly #limit: number;
-  /** Rows at which they are cut down to the limit. With a large limit all rows are kept. */
+  /** Number of rows at which they are cut down to the limit; with a large limit, all are kept. */
   readonly #cutAt: number;
   #rows: SortRow[] = [];
-  /** Letters of a text that rows are ordered by, at most. */
+  /** Length of the longest text among the sort keys. */
   #longest = 0;
-  /** The last row that was kept when rows were cut down: only rows before it are of use. */
+  /** The last row kept by the most recent cut: only rows that sort before it matter. */
   #bound: SortRow | undefined;
 
   constructor(descending: readonly boolean[], limit: number | undefined) {
@@ -50,7 +55,7 @@ export class Sorter {
     this.#cutAt = this.#limit <= MOST_OF_RUN ? 2 * this.#limit + MOST_OF_RUN : Infinity;
   }
 
-  /** Rows held; with a small limit at most about twice as many and a run, when they are cut down in time. */
+  /** Rows held. With a small limit about 2 * limit + one run at most, if they are cut in time. */
   get size(): number {
     return this.#rows.length;
   }
@@ -61,12 +66,12 @@ export class Sorter {
       if (typeof value === 'string' && value.length > this.#longest) this.#longest = value.length;
   }
 
-  /** There are enough rows to be cut down. */
+  /** Whether enough rows are held for a cut. */
   get isFull(): boolean {
     return this.#rows.length >= this.#cutAt;
   }
 
-  /** Lets go of the rows after the limit, which are given back; pauses as `sorted` does. */
+  /** Drops the rows after the limit and returns them; pauses as `sorted` does. */
   *cut(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     this.#rows = rows.slice(0, this.#limit);
@@ -74,7 +79,10 @@ export class Sorter {
     return rows.slice(this.#limit);
   }
 
-  /** Whether a row ordered by the values at a place of some vectors may be among the first. Most rows are not, when there is a limit: they need not be made. */
+  /**
+   * Whether the row with these sort keys may be among the first. With a limit, most rows are not,
+   * and need not be made.
+   */
   admits(orders: readonly Vector[], place: number): boolean {
     const bound = this.#bound;
     if (bound === undefined) return true;
@@ -85,7 +93,7 @@ export class Sorter {
     return false;
   }
 
-  /** All rows in order; pauses with null between steps of a few ms. Equal rows keep the order they came in. */
+  /** All rows in order; yields null between steps of a few ms. The sort is stable. */
   *sorted(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     return rows.length > this.#limit ? rows.slice(0, this.#limit) : rows;

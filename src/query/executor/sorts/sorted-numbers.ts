@@ -1,22 +1,24 @@
-// Puts numbers in an order, in slices of a few ms.
+// A stable merge sort of numbers in steps of a few ms: runs of up to 4096 numbers are sorted
+// natively, one per step, then merged pairwise until one is left, with a pause per run's length of
+// output.
 
-/** Numbers, or rows, that are sorted at once where to compare two takes some 10 ns. */
+/** Maximum length of a run, for comparisons of some 10 ns. */
 export const MOST_OF_RUN = 4096;
 const LEAST_OF_RUN = 16;
-/** Nanoseconds of the comparisons of one step. */
+/** Nanoseconds of comparisons in one step. */
 const STEP_NS = 5_000_000;
 const NS_OF_KEY = 10;
 const LETTERS_A_NS = 8;
 
-/** How many rows are sorted at once, by the number of their keys and the length of the longest text among them. */
+/** Length of a run, by the number of sort keys and the length of the longest text among them. */
 export function runOf(keys: number, longestText: number): number {
   const compareNs = keys * (NS_OF_KEY + longestText / LETTERS_A_NS);
-  // A run of n takes n log n comparisons.
+  // Sorting a run of n takes n log n comparisons.
   const rows = Math.floor(STEP_NS / compareNs / Math.log2(MOST_OF_RUN));
   return Math.min(MOST_OF_RUN, Math.max(LEAST_OF_RUN, rows));
 }
 
-/** In an array of their own; numbers that compare as equal keep their order. Pauses with null: each `run` numbers. */
+/** Returns a new array; equal numbers keep their order. Yields null after each `run` numbers. */
 export function* sortedNumbers(
   numbers: Uint32Array,
   compare: (a: number, b: number) => number,

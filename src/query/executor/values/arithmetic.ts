@@ -1,11 +1,13 @@
-// Computes with vectors of numbers: exact integers, reals (contract section 4).
+// Arithmetic on vectors: exact integers, and reals (contract section 4).
 
 import { HedgerowError } from '../../../errors.ts';
 import type { BoundArithmetic } from '../../binder/bound.ts';
 import { shown } from '../../shown.ts';
 import { constant, eitherNull, NULL_VECTOR, numbersOf, type Scratch, type Vector, valueAt } from './vector.ts';
 
-/** Throws `invalid_statement` when an integer result is beyond 2^53 - 1, or a real one is not finite. */
+/**
+ * Throws `invalid_statement` if an integer result is beyond 2^53 - 1, or a real one is not finite.
+ */
 export function computeVectors(
   node: BoundArithmetic,
   left: Vector,
@@ -47,7 +49,7 @@ function compute(
   return { kind: 'number', values, nulls: mask };
 }
 
-// Constants are no vectors here: they would have to be made and read.
+// Constants are not expanded into vectors, which would have to be filled and read.
 
 function add(left: Vector, right: Vector, values: Float64Array, count: number): void {
   if (left.kind === 'constant') addConstant(numbersOf(right, count), left.value as number, values, count);
@@ -101,7 +103,8 @@ function divide(
       mask[i] = 1;
       continue;
     }
-    // % is exact, so the difference is a multiple of the divisor and its quotient is exact too. Adding 0 turns -0 into 0.
+    // % is exact, so the difference is a multiple of the divisor and its quotient is exact too.
+    // Adding 0 turns -0 into 0.
     if (isModulo) values[i] = truncates ? (dividend % divisor) + 0 : dividend % divisor;
     else values[i] = truncates ? (dividend - (dividend % divisor)) / divisor + 0 : dividend / divisor;
   }

@@ -1,4 +1,5 @@
-// Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
+// Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality.
+// Comparisons with null are unknown.
 
 import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -74,7 +75,7 @@ function holds(operator: Operator, order: number): boolean {
   }
 }
 
-/** The order of two values of one type that are not null: negative, 0 or positive. */
+/** The order of two non-null values of the same type: negative, 0 or positive. */
 export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
@@ -83,12 +84,12 @@ export function compareValues(a: Value, b: Value): number {
   throw new Error(`values of types ${typeof a} and ${typeof b} were compared`);
 }
 
-/** Lists are compared as sets, as members are: order and repeats do not matter. */
+/** Lists are compared as sets, like members: order and duplicates do not matter. */
 function sameList(a: readonly Value[], b: readonly Value[]): boolean {
   return isSameSet(a, setOf(b));
 }
 
-/** Items of lists that are compared, at most: those of a longer one would take too long in one step. */
+/** Maximum length of compared lists: longer ones would take too long in one step. */
 const MOST_COMPARED = 100_000;
 
 interface DistinctItems {
@@ -96,7 +97,10 @@ interface DistinctItems {
   has(item: Value): boolean;
 }
 
-/** Few numbers in a Set: its hash of them is known to everybody, and many of one hash take seconds. */
+/**
+ * Numbers above this count are not put into a Map: its hash of numbers is public, and many that
+ * collide take seconds.
+ */
 const FEW_ITEMS = 256;
 
 function setOf(list: readonly Value[]): DistinctItems {
@@ -180,13 +184,16 @@ function numbers(operator: Operator, left: NumberVector, right: NumberVector, co
   return { kind: 'boolean', values: result, nulls: eitherNull(left, right, count) };
 }
 
-/** Each distinct text is compared once. */
+/** Compares each distinct text once. */
 function textAndConstant(operator: Operator, vector: TextVector, other: ConstantVector, count: number): BooleanVector {
   const bound = other.value as string;
   return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));
 }
 
-/** A condition over texts, worked out once a distinct one; a text that no row has is not looked at. */
+/**
+ * A condition over texts. Each distinct text is tested once or, if there are more of them than
+ * rows, only those that rows have.
+ */
 export function mapTexts(vector: TextVector, count: number, test: (text: string) => boolean): BooleanVector {
   const { codes, texts, nulls } = vector;
   const values = new Uint8Array(count);
@@ -211,7 +218,7 @@ export function mapTexts(vector: TextVector, count: number, test: (text: string)
 
 const SETS = new WeakMap<readonly Value[], DistinctItems>();
 
-/** `=` and `<>` of lists: that of the constant is put into a set once. */
+/** `=` and `<>` of lists: the constant one is put into a set once. */
 function listAndConstant(operator: Operator, vector: Vector, list: readonly Value[], count: number): BooleanVector {
   let set = SETS.get(list);
   if (set === undefined) {

@@ -1,18 +1,18 @@
-// Several sets of rows as one, in slices of a few ms.
+// Concatenates sets of rows in steps of a few ms.
 
 import type { TextColumn } from '../../../core/index.ts';
 import { WideMap } from '../../../engine/index.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 
-/** Bytes that are copied, or texts that are looked up, between two rests. */
+/** Bytes copied, or texts looked up, between two pauses. */
 const COPIED_AT_ONCE = 2 ** 22;
 const TEXTS_AT_ONCE = 8192;
-/** Letters of a text that take as long to look up as a short one. */
+/** Characters of a text that take as long as looking up a short one. */
 const LETTERS_A_TEXT = 64;
 
 type Building<T> = Generator<null, T, void>;
 
-/** Sets of the same columns, one behind the other. Pauses with null. */
+/** Concatenates sets with the same columns; yields null between steps. */
 export function* concatenated(sets: readonly RowSet[]): Building<RowSet> {
   if (sets.length <= 1) return sets[0] ?? NO_ROWS;
   const times = yield* joinNumbers(sets.map((set) => set.times));

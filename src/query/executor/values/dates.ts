@@ -5,7 +5,7 @@ import { constant, type NumberVector, type Vector, vectorOf } from './vector.ts'
 
 const DAY_SECONDS = 86_400;
 
-/** Days since 1970 of seconds. */
+/** Days since 1970 of times in seconds. */
 export function dayVector(seconds: Vector, count: number): Vector {
   if (seconds.kind === 'constant')
     return constant(seconds.value === null ? null : Math.floor((seconds.value as number) / DAY_SECONDS));
@@ -15,7 +15,7 @@ export function dayVector(seconds: Vector, count: number): Vector {
   return { kind: 'number', values, nulls };
 }
 
-/** Texts such as 2024-05-02 of days since 1970; each day is written once. */
+/** Days since 1970 as texts such as 2024-05-02; each distinct day is formatted once. */
 export function dateVector(days: Vector, count: number): Vector {
   if (days.kind === 'constant') return constant(days.value === null ? null : isoDay(days.value as number));
   const { values, nulls } = numbers(days);
@@ -34,7 +34,7 @@ export function dateVector(days: Vector, count: number): Vector {
   return { kind: 'text', codes, texts, nulls };
 }
 
-/** Values of groups and of returned items come as they are. */
+/** Values of groups and of returned items come as plain values, not as numbers. */
 function numbers(vector: Vector): NumberVector {
   const made = vector.kind === 'value' ? vectorOf(vector.values, 'integer') : vector;
   if (made.kind !== 'number') throw new Error(`a time came as a ${made.kind} vector`);

@@ -26,19 +26,21 @@ import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vec
 /** What an evaluation needs besides the rows. */
 export interface Environment {
   readonly parameters: ParameterValues;
-  /** Of each pattern: its property columns, for whole rows. */
+  /** By pattern: its property columns, for whole rows. */
   readonly patterns: readonly {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
   }[];
-  /** Set where values are used up before the next expression is evaluated. */
+  /** Set if values are used up before the next expression is evaluated. */
   readonly scratch?: Scratch;
-  /** In groups: the values of keys and aggregates; in ORDER BY over items: the items' values. */
+  /**
+   * In groups, the values of keys and aggregates; in ORDER BY over items, the values of the items.
+   */
   readonly keys?: readonly Vector[];
   readonly aggregates?: readonly Vector[];
   readonly items?: readonly Vector[];
 }
 
-/** Throws `invalid_statement` when a number leaves its range. */
+/** Throws `invalid_statement` if a number exceeds its range. */
 export function evaluate(node: BoundExpression, batch: Batch, environment: Environment): Vector {
   const { count } = batch;
   const at = (operand: BoundExpression) => evaluate(operand, batch, environment);
@@ -101,7 +103,10 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
 
 const NO_BATCH: Batch = { count: 1, sides: [] };
 
-/** The value of an expression that reads no row: constants, parameters and what is computed from them. */
+/**
+ * The value of an expression that reads no row: constants, parameters and what is computed from
+ * them.
+ */
 export function constantValue(node: BoundExpression, parameters: ParameterValues): Value {
   return valueAt(evaluate(node, NO_BATCH, { parameters, patterns: [] }), 0);
 }
@@ -212,17 +217,20 @@ function inVector(
   return isInVectors(operand, (node.items as readonly BoundExpression[]).map(at), count);
 }
 
-/** Undefined: they differ from row to row. */
+/** Undefined: the values differ from row to row. */
 function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
   return 'kind' in items ? (parameterValue(parameters, items) as readonly Value[]) : writtenValues(items, parameters);
 }
 
-/** Prepares, in steps, the lists that an expression looks values up in. Gives the bytes that are held then. */
+/**
+ * Prepares, in steps, the lists in which an expression looks values up. Returns the bytes then
+ * held.
+ */
 export function* prepareLists(expression: BoundExpression, parameters: ParameterValues): Generator<null, number, void> {
   let bytes = 0;
   if (expression.kind === 'in') {
     const values = valuesOfList(expression, parameters);
-    // Its items are constants, and hold no further lists.
+    // The items are constants or parameters and contain no further lists.
     if (values !== undefined)
       return (yield* prepareList(values)) + (yield* prepareLists(expression.operand, parameters));
   }
@@ -232,7 +240,10 @@ export function* prepareLists(expression: BoundExpression, parameters: Parameter
 
 const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
 
-/** The values of a list that is written with constants and parameters only; the same array every time in one run. */
+/**
+ * The values of a list that consists of constants and parameters; the same array each time within a
+ * run.
+ */
 function writtenValues(items: readonly BoundExpression[], parameters: ParameterValues): readonly Value[] | undefined {
   let lists = WRITTEN.get(parameters);
   if (lists === undefined) {

@@ -1,13 +1,13 @@
-// Result values with their times as ISO 8601, by what the columns hold: times, edges, and lists of these.
+// Converts times in result values to ISO 8601, by type of column: times, edges, and lists of these.
 
 import { isoTime } from '../../../iso-time.ts';
 import type { Value } from '../../binder/bound.ts';
 import type { ResultForm } from '../../binder/column-types.ts';
 
-/** How a value is written. */
+/** Converts a value for output. */
 export type Written = (value: Value) => Value;
 
-/** For each column; undefined: as it is. */
+/** One converter per column; undefined: values are unchanged. */
 export function isoValues(forms: readonly ResultForm[]): readonly (Written | undefined)[] {
   return forms.map(writtenAs);
 }
@@ -23,7 +23,7 @@ function timeText(value: Value): Value {
   return typeof value === 'number' ? isoTime(value) : value;
 }
 
-/** Its columns stay in their order. */
+/** Keeps the order of the columns. */
 function edgeWithText(value: Value): Value {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const edge = value as Readonly<Record<string, Value>>;

@@ -1,4 +1,4 @@
-// IN: whether a value is among others. An unknown item makes a miss unknown.
+// IN: whether a value is among others. If an item is null, a miss is unknown.
 
 import { WideMap } from '../../../engine/index.ts';
 import { finish } from '../../../schedule/steps.ts';
@@ -9,7 +9,7 @@ import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
 /** `IN [..]` with items that differ from row to row. */
 export function isInVectors(operand: Vector, items: readonly Vector[], count: number): Vector {
-  // `IN []` is false, also of null.
+  // `IN []` is false, even for null.
   if (items.length === 0) return constant(false);
   if (operand.kind === 'constant' && operand.value === null) return NULL_VECTOR;
   const values = new Uint8Array(count);
@@ -35,7 +35,7 @@ function among(value: Value, items: readonly Value[]): boolean | null {
   return unknown ? null : false;
 }
 
-/** `IN` a list of values; what is found out about the list is kept for the next batch. */
+/** `IN` a list of values; the lookup table of the list is cached for later batches. */
 export function isInValues(operand: Vector, items: readonly Value[], count: number): Vector {
   if (items.length === 0) return constant(false);
   if (operand.kind === 'constant' && operand.value === null) return NULL_VECTOR;
@@ -57,7 +57,7 @@ interface Known {
 
 interface ListFacts {
   readonly known: Known;
-  /** A null is among the items. */
+  /** Whether one of the items is null. */
   readonly missIsUnknown: boolean;
 }
 
@@ -67,20 +67,26 @@ function factsOf(items: readonly Value[]): ListFacts {
   return finish(gatherFacts(items));
 }
 
-/** Work of one step, some ms: values, and letters of texts by the eight. */
+/** Work of one step (some ms), in values. Eight characters of text count as one value. */
 const WORK_A_STEP = 5_000;
 const LETTERS_A_VALUE = 8;
-/** What an item takes among the others, besides itself. */
+/** Bytes of an item in the lookup table, besides the item itself. */
 const BYTES_OF_ITEM = 56;
 
-/** Finds out about a list, in steps, what `isInValues` would otherwise find out in one. Gives the bytes that are held then. */
+/**
+ * Builds the lookup table of a list in steps, which `isInValues` would otherwise build in one.
+ * Returns the bytes then held.
+ */
 export function* prepareList(items: readonly Value[]): Generator<null, number, void> {
   if (FACTS.has(items)) return 0;
   yield* gatherFacts(items);
   return items.length * BYTES_OF_ITEM;
 }
 
-/** Numbers are not put into a Set: its hash of them is known to everybody, and some hundred thousand of one hash take minutes. */
+/**
+ * Numbers are not put into a Map: its hash of numbers is public, and some hundred thousand that
+ * collide take minutes.
+ */
 function* gatherFacts(items: readonly Value[]): Generator<null, ListFacts, void> {
   let facts = FACTS.get(items);
   if (facts !== undefined) return facts;
@@ -103,7 +109,7 @@ function* gatherFacts(items: readonly Value[]): Generator<null, ListFacts, void>
   return facts;
 }
 
-/** Sets tell -0 from 0 no more than numbers do, but texts of sets must not be numbers: values of one type only come here. */
+/** -0 as 0, so that both are the same key. */
 function zeroed(value: Value): Value {
   return value === 0 ? 0 : value;
 }

@@ -1,10 +1,11 @@
 // Vectors: the values of one expression for every combination of a batch.
 //
-// Loops over typed arrays take the length before they begin: V8 would read it at every step, and be some times slower.
+// Loops over typed arrays read the length before they begin: V8 would otherwise read it in every
+// iteration and be several times slower.
 
 import type { Value, ValueType } from '../../binder/bound.ts';
 
-/** A mask of nulls: 1 where the value is null; undefined: none is. */
+/** A mask of nulls: 1 where the value is null; undefined: no value is null. */
 export type Nulls = Uint8Array | undefined;
 
 export interface NumberVector {
@@ -28,13 +29,13 @@ export interface TextVector {
   readonly nulls: Nulls;
 }
 
-/** Lists and rows, as values; of results, values of every type. */
+/** Lists and rows as values; in results, values of any type. */
 export interface ValueVector {
   readonly kind: 'value';
   readonly values: readonly Value[];
 }
 
-/** The same value everywhere. */
+/** The same value for every combination. */
 export interface ConstantVector {
   readonly kind: 'constant';
   readonly value: Value;
@@ -48,7 +49,7 @@ export function constant(value: Value): ConstantVector {
   return value === null ? NULL_VECTOR : { kind: 'constant', value };
 }
 
-/** Values of one type as a vector that can be computed with. */
+/** Values of one type as a vector that operators accept. */
 export function vectorOf(values: readonly Value[], type: ValueType): Vector {
   if (type === 'list' || type === 'row') return { kind: 'value', values };
   if (type === 'null') return NULL_VECTOR;
@@ -99,13 +100,13 @@ function maskOf(vector: Vector): Nulls {
   return vector.kind === 'constant' || vector.kind === 'value' ? undefined : vector.nulls;
 }
 
-/** Numbers of a vector that is a number vector or a numeric constant. */
+/** The numbers of a number vector or a numeric constant. */
 export function numbersOf(vector: Vector, count: number): Float64Array {
   if (vector.kind === 'number') return vector.values;
   return new Float64Array(count).fill(vector.kind === 'constant' ? (vector.value as number) : Number.NaN);
 }
 
-/** Places where a condition is true. */
+/** Positions at which a condition is true. */
 export function truePlaces(vector: Vector, count: number): Uint32Array {
   if (vector.kind === 'constant') return vector.value === true ? allPlaces(count) : new Uint32Array(0);
   if (vector.kind !== 'boolean') throw new Error(`a condition gave a ${vector.kind} vector`);
@@ -132,12 +133,15 @@ export function allPlaces(count: number): Uint32Array {
   return places;
 }
 
-/** Memory for the numbers of vectors that are used up soon: it is used again, and so stays near, where fresh memory would have to be fetched. */
+/**
+ * Reusable memory for short-lived vectors of numbers: it stays in the CPU cache, while fresh memory
+ * would have to be fetched.
+ */
 export class Scratch {
   readonly #arrays: Float64Array[] = [];
   #used = 0;
 
-  /** Numbers that mean nothing yet. */
+  /** An array of `count` numbers with unspecified contents. */
   numbers(count: number): Float64Array {
     const place = this.#used++;
     let array = this.#arrays[place];
@@ -148,7 +152,7 @@ export class Scratch {
     return array.length === count ? array : array.subarray(0, count);
   }
 
-  /** All that was given out may be given out again. */
+  /** Everything handed out may be handed out again. */
   reset(): void {
     this.#used = 0;
   }
