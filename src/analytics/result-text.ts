@@ -61,7 +61,7 @@ function* tripleText(next: () => Float64Array | null): Generator<string, void, v
       yield text;
       text = '';
     }
-    // Yield even when a search found nothing, so that each search is a step of its own.
+    // Yield even if a search found nothing, so that each search is a separate step.
     yield text;
     text = '';
   }

@@ -1,12 +1,12 @@
 // Packs the prompt of a model: the question, and as many edges, derived facts and rules as fit a
 // budget of tokens.
 //
-// The question and the section titles are paid for first. If there are derived facts, the best
-// edges get EDGES_SHARE of the rest, then facts, then the rules of the facts that were taken, and
-// last more edges with what is left. Within a section lines are taken greedily, best first; a line
-// that does not fit is skipped, and after MOST_MISSES of those the section ends. Costs of single
-// lines are estimates of their cost together, so `fitted` counts the whole prompt and drops the
-// last lines until it fits.
+// The system text, the question and the section titles are paid for first. If there are derived
+// facts, the best edges get EDGES_SHARE of the rest, then come facts, the rules of the facts that
+// were taken, and more edges with what is left. Within a section lines are taken greedily, best
+// first; a line that does not fit is skipped, and after MOST_MISSES of those the section ends. The
+// costs of single lines only approximate their cost together, so `fitted` counts the whole prompt
+// and drops last lines until it fits.
 
 import { type Constant, factText } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';

@@ -104,7 +104,7 @@ function readerOf(cited: CitedThings) {
     /** All numbers that may be repeated without naming their field. */
     all: once(() => everyNumber(field, columns(), edges)),
     /**
-     * Stored texts, both as stored and as shown in the context, and the names of rules and
+     * Stored texts, both as stored and as shown in the context, and the names of nodes, rules and
      * predicates, normalised by `comparable`.
      */
     texts: once(

@@ -1,19 +1,19 @@
 // The firewall: keeps only those sentences of an answer that cite what it rests on and agree with
 // it.
 //
-// An answer passes in five stages. Each of them can strip a sentence, with a reason:
+// An answer passes through five stages; a sentence that fails one is stripped, with a reason:
 //
 // 1. sentences.ts cuts the answer into sentences; questions and markup state nothing and pass.
 // 2. tags.ts cuts a sentence at its tags: it must have one, and each must name an edge, step or
 //    rule that the answer rests on.
 // 3. stretches.ts decides which part of the sentence belongs to which tags.
-// 4. claims.ts extracts the values each part repeats (quotes, facts, times, numbers) and compares
-//    them with the values of its tags (edge-values.ts).
+// 4. claims.ts extracts the values that each part repeats (quotes, facts, times, numbers) and
+//    compares them with the values of its tags (edge-values.ts).
 // 5. together.ts requires that values said of one event come from one of the cited edges or steps.
 //
-// If no sentence is left, the answer is ABSTAINED_ANSWER. Example: of "Nodes 3 and 9 met [HEDGE-1].
-// They are friends." only the first sentence stays, and only if edge 1 has the members 3 and 9. The
-// checks are lexical: they reject what they cannot match, and never consult a model.
+// If no supported sentence is left, the answer is ABSTAINED_ANSWER. Example: of "Nodes 3 and 9 met
+// [HEDGE-1]. They are friends." only the first sentence stays, and only if edge 1 has the members 3
+// and 9. All checks are lexical comparisons with stored values; no model is consulted.
 
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
 import { problemOf } from './claims.ts';

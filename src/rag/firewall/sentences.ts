@@ -221,7 +221,7 @@ function stopsOf(answer: string): StopFrom {
 type QuoteEnd = (at: number) => number | undefined;
 
 /**
- * Finds quotes of known texts that contain a full stop. A stop just before the closing quote may
+ * Finds quotes of known texts that contain punctuation. A stop just before the closing quote may
  * still end the sentence.
  */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {

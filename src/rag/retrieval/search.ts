@@ -1,21 +1,21 @@
 // Finds the best edges of a question without reading all of them: newest first, and only as long as
 // older edges can still be better.
 //
-// The search reads windows of time from the newest towards the past, each with an estimated number
-// of rows that grows by GROWTH, and offers every matching row to a heap of `size` edges. While the
-// heap is not full, every edge with a named node is read. Once it is full, an older edge can
-// displace the worst one only by having more of the named nodes or a higher weight, because its
-// recency is at most that of the window's end. For each number of nodes, score.ts gives the least
-// weight that could still suffice (its keyword share assumed to be 1). That leaves at most two
-// kinds of edges to read (`looksFor`):
+// The search reads windows of time from the newest towards the past and offers every matching row
+// to a heap of `size` edges. Windows are sized by estimated rows, each allowed GROWTH times as many
+// as the last. While the heap is not full, every edge with a named node is read. Once it is full,
+// the least score in it is a threshold. An edge no newer than the window's end has at most that
+// recency and at most a keyword share of 1, so score.ts can give, for each number of named nodes in
+// it, the least weight with which it still reaches the threshold. That leaves at most two kinds of
+// edges to read (`looksFor`):
 //
 // - edges with so many nodes that any weight suffices;
 // - edges with fewer nodes, but with enough weight.
 //
-// ways.ts finds edges with at least k of the nodes through the node index, and the weight becomes a
-// range condition of the engine. The more the windows recede, the more is required; when no number
-// of nodes and no weight suffice, the search ends. The result is exact: what was not read could not
-// have been among the best. Orders by time alone end as soon as the heap is full.
+// ways.ts finds the edges with at least k of the nodes through the node index, and the weight
+// becomes a range condition of the engine. Both requirements rise as windows recede; when nothing
+// can meet them, the search ends. The result is exact: what was not read could not have been among
+// the best. Orders by time alone end as soon as the heap is full.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';

@@ -16,7 +16,7 @@ const ROWS_OF_A_PAIR = 200;
 
 /**
  * Ways that together find every edge with at least `least` of the nodes; without nodes, a single
- * way that finds all edges. `rarest`: the nodes in ascending order of their edges. `rows`: the
+ * way that finds all edges. `rarest`: the nodes by ascending number of edges. `rows`: the
  * estimated number of edges with any of the nodes.
  */
 export function waysTo(rarest: readonly number[], least: number, rows: number): Way[] {

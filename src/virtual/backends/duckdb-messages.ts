@@ -57,7 +57,7 @@ export type FromDuckDb =
   /** The library is not installed or does not run on this machine. */
   | { readonly kind: 'absent'; readonly reason: string }
   | { readonly kind: 'rows'; readonly id: number; readonly rows: WireBatch }
-  /** The last message about this question. */
+  /** All rows were sent; this is the last message about the question. */
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string; readonly refused: boolean };
 

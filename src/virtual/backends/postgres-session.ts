@@ -1,5 +1,5 @@
-// A backend in PostgreSQL: each SELECT runs in a read-only transaction, and errors never reveal the
-// password or more of the address than its host.
+// A backend in PostgreSQL: each SELECT runs in a read-only transaction. Error messages mask the
+// password, and describe the database by its NAME and host only.
 
 import { HedgerowError, refusal } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
