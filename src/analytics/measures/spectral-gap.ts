@@ -36,7 +36,8 @@ export const spectralGap: Measure = {
 };
 
 function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): Steps<number | null> {
-  // Equal member sets are merged into one edge of their total weight: the operator is the same.
+  // Equal member sets are merged into one edge, weighted by `weight` below: the operator is the
+  // same.
   const sets = yield* projections.incidence('distinct');
   if (sets.nodes < 2) return null;
   if (weighted) assertNotNegative(sets);

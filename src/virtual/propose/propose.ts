@@ -4,8 +4,8 @@
 // A table is an edge if it has a time column and at least two columns that refer to something
 // (tables.ts finds both). It is a group edge if it has exactly two such columns without a role in
 // their names, and several sampled rows share a value of one of them and always its time too:
-// `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other table is a row
-// edge: `payments(from_id, to_id, at)` gives one edge per row.
+// `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other such table is
+// a row edge: `payments(from_id, to_id, at)` gives one edge per row.
 //
 // The node of a member is the table its column refers to: by foreign key, by name (`customer_id`
 // and `customers`), or because the column's values are keys of that table. Without such a table,
