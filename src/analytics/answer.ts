@@ -1,4 +1,4 @@
-// The answer of a measure as JSON text: its frame, and the bytes of its result in between.
+// The answer of a measure as JSON text: an envelope of facts around the bytes of its result.
 
 import { HedgerowError } from '../errors.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
@@ -6,17 +6,17 @@ import type { Chunks } from './chunks.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** The answer as a value. */
+/** The answer as one value. */
 export interface MeasureValue {
   measure: string;
   table: string;
-  /** As the measure describes it. */
+  /** Shaped as the measure's result schema says. */
   result: unknown;
-  /** The variant that was used. */
+  /** The variant of the measure that was used. */
   definition: string;
   /** Whether equal member sets counted once; null where it makes no difference. */
   basis: Basis | null;
-  /** As applied, with their defaults. */
+  /** The parameters as applied, with defaults filled in. */
   params: ParameterValues;
 }
 
@@ -25,7 +25,7 @@ export interface AnswerFacts extends Omit<MeasureValue, 'result'> {
   lsn: number;
 }
 
-/** Larger answers are taken as bytes only. */
+/** Limit of `value()`, in bytes of JSON; a larger answer can only be read as a byte stream. */
 const MOST_VALUE_BYTES = 256 * 2 ** 20;
 
 export class MeasureAnswer implements Chunks {
@@ -44,7 +44,10 @@ export class MeasureAnswer implements Chunks {
     return this.facts.lsn;
   }
 
-  /** The next bytes of the answer's JSON text; see Chunks. Throws what stops the result half way. */
+  /**
+   * The next bytes of the answer's JSON text; see Chunks. Throws the error that interrupted the
+   * result, if any.
+   */
   next(): Uint8Array<ArrayBuffer> | null {
     const { measure, table, definition, basis, params } = this.facts;
     if (this.#place === 'head') {
@@ -67,7 +70,7 @@ export class MeasureAnswer implements Chunks {
     this.#result.close();
   }
 
-  /** All bytes; leaving the loop ends the work. */
+  /** All bytes of the answer. Leaving the loop early ends the work. */
   async *bytes(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
     try {
       for (let bytes = this.next(); bytes !== null; bytes = this.next()) {
@@ -79,14 +82,14 @@ export class MeasureAnswer implements Chunks {
     }
   }
 
-  /** Resolves when `next` is worth a call. */
+  /** Resolves when it is worth calling `next` again. */
   more(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.wait(resolve)) void this.#scheduler.pause().then(resolve);
     });
   }
 
-  /** The whole answer. Rejects with `query_too_large` when it is larger than a value should be. */
+  /** The whole answer. Rejects with `query_too_large` above MOST_VALUE_BYTES. */
   async value(): Promise<MeasureValue> {
     const all: Uint8Array[] = [];
     let size = 0;

@@ -1,31 +1,40 @@
-// Projections kept in a thread for the next measure of the same edges, up to a number of bytes: the least recently used go first.
+// Caches projections inside a worker thread for the next measure of the same edges. The cache is
+// bounded in bytes and evicts the least recently used entry that nobody is using.
+//
+// An entry is keyed by (row token, window). The first caller builds the projections and later
+// callers wait for that same build. A failed build removes its entry; if it failed because its
+// caller gave up, one of the waiting callers starts over. Entries in use are never evicted: they
+// are only unlisted (`stale`), so that no new caller finds them, and dropped by their last user.
 
 import type { Core, CoreModule } from '../core/index.ts';
 import type { SharedProjections } from './shared-projections.ts';
 import type { EdgeSource } from './work.ts';
 
-/** Larger instances are left to the garbage collector: their memory does not shrink. */
+/** Larger instances are left to the garbage collector, because WebAssembly memory never shrinks. */
 const MOST_SPARE_BYTES = 64 * 2 ** 20;
 const MOST_SPARE = 4;
 
-/** Projections in use. */
+/** Projections in use by one caller. */
 export interface Held {
   readonly projections: SharedProjections;
-  /** Gives them back. `broken`: their instance is in doubt, nobody gets them again. */
+  /**
+   * Returns them to the cache. `broken`: their instance may be corrupt, so no later caller gets
+   * them.
+   */
   release(broken: boolean): void;
 }
 
 interface Entry {
   readonly key: string;
   readonly source: EdgeSource;
-  /** Rejects when the one who makes them fails. */
+  /** Rejects when building them fails. */
   readonly made: Promise<SharedProjections>;
   projections: SharedProjections | undefined;
   users: number;
   used: number;
-  /** Not to be given out any more. */
+  /** Unlisted: not handed out again. */
   stale: boolean;
-  /** Whoever was making them gave up: another one may do it. */
+  /** The caller that was building them gave up, so another caller may build them. */
   abandoned: boolean;
 }
 
@@ -41,8 +50,8 @@ export class ProjectionCache {
   }
 
   /**
-   * The projections of these edges. One caller makes them, others wait for it; when it has given up (`hasGivenUp`), another one makes them. Rejects with
-   * what `make` rejects with.
+   * The projections of these edges. One caller builds them while others wait; if that caller gave
+   * up (`hasGivenUp`), a waiting one builds them instead. Rejects with the error of `make`.
    */
   async take(
     source: EdgeSource,
@@ -115,7 +124,7 @@ export class ProjectionCache {
     }
   }
 
-  /** Nobody asks for an older state of a table again. */
+  /** Drops entries for other states of the same table: nobody asks for an older state again. */
   #dropOlder({ tableId, token }: EdgeSource): void {
     for (const entry of this.#entries.values()) {
       if (entry.source.tableId !== tableId || entry.source.token === token) continue;
@@ -134,20 +143,20 @@ export class ProjectionCache {
     }
   }
 
-  /** Takes an entry off the list; whoever uses it goes on. */
+  /** Unlists an entry; its current users keep it. */
   #remove(entry: Entry): void {
     entry.stale = true;
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
 
-  /** Nobody uses it: its instance may be another's. */
+  /** Removes an entry without users and recycles its instance. */
   #drop(entry: Entry): void {
     this.#remove(entry);
     if (entry.projections !== undefined) this.#instances.give(entry.projections.core);
     entry.projections = undefined;
   }
 
-  /** Of all that is kept. */
+  /** Total size of the cached instances. */
   get bytes(): number {
     let bytes = 0;
     for (const { projections } of this.#entries.values()) bytes += projections?.core.memory.size ?? 0;
@@ -155,7 +164,10 @@ export class ProjectionCache {
   }
 }
 
-/** Instances to be used again: the memory of one is freed by the garbage collector only. */
+/**
+ * A pool of reusable instances. Only the garbage collector frees an instance's memory, so reuse
+ * avoids piling up garbage.
+ */
 export class Instances {
   readonly #module: CoreModule;
   readonly #spare: Core[] = [];

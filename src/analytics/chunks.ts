@@ -1,21 +1,24 @@
-// The bytes of a result as they are taken: from a shape here, or from a thread that sends them.
+// A result as a stream of byte chunks, either made here from a shape or sent by a worker thread.
 
 import type { Shape } from './measure.ts';
 import { resultBytes } from './result-bytes.ts';
 
 export interface Chunks {
-  /** The next bytes, null at the end; empty: nothing there yet. Bounded to a few ms. */
+  /** The next bytes; empty if none are ready yet, null at the end. Takes a few ms at most. */
   next(): Uint8Array<ArrayBuffer> | null;
-  /** After an empty chunk. True: `resume` is called once when there is more; false: call `next` again at once. */
+  /**
+   * Called after an empty chunk. True: `resume` will be called once when there is more. False: call
+   * `next` again at once.
+   */
   wait(resume: () => void): boolean;
-  /** Nothing more is taken. */
+  /** Ends the stream: no more chunks will be read. */
   close(): void;
 }
 
-/** Work between two chunks, at most about. */
+/** Approximate upper bound of the work between two chunks. */
 const SLICE_MS = 3;
 
-/** Bytes made when they are taken. */
+/** Chunks made on demand in this thread. */
 export class ShapeChunks implements Chunks {
   readonly #bytes: Generator<Uint8Array<ArrayBuffer> | null, void, void>;
   readonly #now: () => number;
@@ -44,7 +47,7 @@ export class ShapeChunks implements Chunks {
   }
 }
 
-/** Bytes that a thread sends. */
+/** Chunks received from a worker thread. */
 export class SentChunks implements Chunks {
   readonly #taken: () => void;
   readonly #closed: () => void;
@@ -53,7 +56,10 @@ export class SentChunks implements Chunks {
   #isEnded = false;
   #error: unknown;
 
-  /** `taken`: the thread may send one more; `closed`: it need not send any more. */
+  /**
+   * `taken` tells the thread that it may send one more chunk, `closed` that it need not send any
+   * more.
+   */
   constructor(taken: () => void, closed: () => void) {
     this.#taken = taken;
     this.#closed = closed;
@@ -64,7 +70,7 @@ export class SentChunks implements Chunks {
     this.#go();
   }
 
-  /** No more come; `error`: because of it. */
+  /** No more chunks will arrive; `error` is the reason if the result was cut short. */
   end(error?: unknown): void {
     this.#isEnded = true;
     this.#error = error;

@@ -1,4 +1,5 @@
-// Errors of measures as they are told: memory that was not enough becomes advice.
+// Errors of measures as reported to callers: running out of memory becomes advice on asking for
+// less.
 
 import { HedgerowError } from '../errors.ts';
 
@@ -17,11 +18,14 @@ export function measureError(error: unknown): unknown {
   });
 }
 
-/** V8's sentences about arrays that it cannot make. */
+/** Messages of V8 and WebAssembly for allocations that fail. */
 const MEMORY =
   /allocation failed|invalid (typed )?array( buffer)? length|invalid string length|could not allocate|set maximum size/i;
 
-/** What a caller whose thread has ended is told. `alone`: no other call can have been the cause. */
+/**
+ * The error for callers whose thread has died. `alone`: no other call was running that could be the
+ * cause.
+ */
 export function deathError(reason: Error & { code?: unknown }, alone: boolean): HedgerowError {
   if (reason.code === 'ERR_WORKER_OUT_OF_MEMORY' && alone)
     return new HedgerowError('query_too_large', `This measure needs more memory than there is. ${SMALLER}`, {

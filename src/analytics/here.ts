@@ -1,4 +1,5 @@
-// Computes measures of small tables at once in this thread, in small steps; what takes long after all is left to another thread.
+// Computes measures of small tables in the calling thread, in small steps. A computation that takes
+// too long is abandoned so that a worker thread can do it instead.
 
 import type { CoreModule } from '../core/index.ts';
 import type { EdgeRead } from '../engine/index.ts';
@@ -19,7 +20,7 @@ export interface HereOptions {
   moveAfterMs: number;
 }
 
-/** Thrown to give a work up that goes on elsewhere. */
+/** Thrown to abandon a computation that will continue in a worker thread. */
 const TOO_LONG = Symbol('too long');
 
 export class Here {
@@ -32,8 +33,9 @@ export class Here {
   }
 
   /**
-   * The result, and the read is released; undefined when there is too much to do here: the read is as it was. Rejects with what the measure throws, or
-   * with the reason of the signal, and the read is released.
+   * Computes the measure and releases the read. Resolves to undefined, with the read still usable,
+   * when the work is too large for this thread. Rejects with the error of the measure or the
+   * signal's reason, and releases the read.
    */
   async run(
     measure: Measure,
@@ -59,7 +61,7 @@ export class Here {
       const result = await scheduler.drive(measure.run({ projections, nowMs: now }, params), watch);
       const { shape, definition, basis } = result;
       read.release();
-      // Long lists may be made while they are taken.
+      // Triples are generated lazily, so their instance stays in use after this returns.
       if (shape.kind !== 'triples') this.#instances.give(core);
       return { definition, basis, chunks: new ShapeChunks(shape, now) };
     } catch (error) {

@@ -1,4 +1,5 @@
-// The door to the measures (README.md): checks a call, computes it here or in a thread, gives its answer.
+// Entry point of the measures (README.md): checks a call, computes it in this thread or in a worker
+// thread, and returns its answer.
 
 import { availableParallelism, totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -21,36 +22,45 @@ export { measureNamed } from './registry.ts';
 
 export interface AnalyticsOptions {
   database: Database;
-  /** Shares the event loop with other long work of the thread; default the database's. */
+  /** Shares the event loop with other long tasks of this thread; default: the database's. */
   scheduler?: Scheduler;
-  /** Threads at most, default 2, or 1 on a machine of two processors or fewer. They start when they are needed. */
+  /**
+   * Maximum number of worker threads; default 2, or 1 on a machine with at most two processors.
+   * Threads start on demand.
+   */
   threads?: number;
-  /** Memory of what is kept for the next measure of the same edges, all threads together; default an eighth of the machine's, at most 1 GB. */
+  /**
+   * Memory for projections cached for the next measure of the same edges, across all threads;
+   * default an eighth of the machine's memory, at most 1 GB.
+   */
   cacheBytes?: number;
-  /** A thread without work goes after so long, with what it keeps; default 60,000. */
+  /** Idle time after which a thread and its cache are dropped; default 60,000. */
   idleMs?: number;
-  /** Edges with up to so many members in all are looked at in this thread, in small steps; default 20,000. */
+  /**
+   * Windows with at most this many members, summed over their edges, are computed in this thread in
+   * small steps; default 20,000.
+   */
   smallMembers?: number;
-  /** Such a measure moves to a thread when it has taken so long here; default 60. */
+  /** Time after which such a measure moves to a worker thread; default 60. */
   moveAfterMs?: number;
-  /** Default: a worker thread of this package. */
+  /** Default: starts this package's worker script. */
   startThread?: (cacheBytes: number) => ThreadWorker;
 }
 
 export interface RunOptions {
-  /** Milliseconds until the answer must have begun; 0 or left out: no limit. */
+  /** Milliseconds until the answer must have begun; 0 or omitted: no limit. */
   timeoutMs?: number | undefined;
-  /** Ends the work. */
+  /** Cancels the work. */
   signal?: AbortSignal | undefined;
-  /** Called now and then with the fraction done, 0 to 1. */
+  /** Called occasionally with the fraction done, 0 to 1. */
   progress?: ((done: number) => void) | undefined;
 }
 
-/** A measure as it is described to people and programs. */
+/** A measure as described to people and programs. */
 export interface MeasureItem {
   measure: string;
   about: string;
-  /** Paper or book of its definition. */
+  /** Paper or book that defines it. */
   source: string;
   /** JSON Schema. */
   params: Record<string, unknown>;
@@ -59,7 +69,7 @@ export interface MeasureItem {
 }
 
 const MOST_CACHE_BYTES = 2 ** 30;
-/** Measures that end by themselves when their time is over, with what they have. */
+/** Measures that handle their own time budget and return the best result found so far. */
 const KEEP_THEIR_BUDGET: ReadonlySet<string> = new Set(['clique_number']);
 
 export class Analytics {
@@ -94,14 +104,18 @@ export class Analytics {
   }
 
   /**
-   * The whole answer of a measure. `params`: see `measures()`. Rejects with `invalid_input` (measure or parameters), `table_not_found`, `table_corrupt`,
-   * `query_too_large`, `timeout`, `overloaded`; with the reason of the signal.
+   * The whole answer of a measure. `params`: see `measures()`. Rejects with `invalid_input`
+   * (measure or parameters), `table_not_found`, `table_corrupt`, `query_too_large`, `timeout`,
+   * `overloaded`, or the signal's reason.
    */
   async run(table: string | undefined, measure: string, params?: object, options?: RunOptions): Promise<MeasureValue> {
     return (await this.open(table, measure, params, options)).value();
   }
 
-  /** As `run`, resolving when the answer begins: to be taken as bytes, however many they are, and closed. */
+  /**
+   * Like `run`, but resolves when the answer begins. The caller reads it as bytes, without a size
+   * limit, and closes it.
+   */
   async open(
     tableName: string | undefined,
     measureName: string,
@@ -128,13 +142,13 @@ export class Analytics {
     }
   }
 
-  /** Ends the threads; what runs rejects with `draining`. */
+  /** Stops the threads; running calls reject with `draining`. */
   close(): Promise<void> {
     return this.#pool.close();
   }
 }
 
-/** The shorter one of both times, in milliseconds; undefined: there is no limit. */
+/** The shorter of the two limits in milliseconds; undefined without a limit. */
 function timeOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0 }: RunOptions): number | undefined {
   const budgetMs = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? budget_ms : Infinity;
   const ms = Math.min(budgetMs, timeoutMs > 0 ? timeoutMs : Infinity);

@@ -1,35 +1,46 @@
-// What a measure is: a name, its parameters, and how it comes from projections of a table's edges.
+// The definition of a measure: a name, its parameters, and a computation over projections of a
+// table's edges.
 
 import type { Graph, Incidence, Steps } from '../core/index.ts';
 import type { Parameter, ParameterValues } from './parameters.ts';
 
-/** `events`: every edge. `distinct`: equal member sets once (analytics.md, Common). */
+/** `events`: every edge counts. `distinct`: equal member sets count once (analytics.md, Common). */
 export type Basis = 'events' | 'distinct';
 
-/** The edges of one window as what kernels work on; each made when first asked for, and kept. */
+/**
+ * The edges of one window in the forms that kernels work on. Each is built on first use and kept.
+ */
 export interface Projections {
-  /** Width of the table's buckets, seconds. */
+  /** Width of the table's time buckets, in seconds. */
   readonly bucketSeconds: number;
   incidence(basis: Basis): Steps<Incidence>;
-  /** Nodes in at least `s` common edges, counts: how many. s = 1: the co-member graph G2. */
+  /**
+   * Joins nodes that share at least `s` edges; an arc's count is the number of shared edges. With s
+   * = 1 this is the co-member graph G2.
+   */
   nodeGraph(s: number, basis: Basis): Steps<Graph>;
-  /** Edges that share at least `s` members, counts: how many. */
+  /**
+   * Joins edges that share at least `s` members; an arc's count is the number of shared members.
+   */
   edgeGraph(s: number, basis: Basis): Steps<Graph>;
-  /** Nodes, then edges, joined by membership. */
+  /** Nodes, followed by edges, joined by membership. */
   bipartiteGraph(basis: Basis): Steps<Graph>;
 }
 
 export interface MeasureInput {
   readonly projections: Projections;
-  /** Epoch-free milliseconds, for budgets only: results never depend on it unless they say `exact: false`. */
+  /**
+   * Milliseconds of a clock without a defined epoch. For budgets only: results never depend on it,
+   * except those marked `exact: false`.
+   */
   readonly nowMs: () => number;
 }
 
-/** Arrays of results, written as JSON by result-text.ts. NaN stands for null. */
+/** Result data, written as JSON by result-text.ts. NaN is written as null. */
 export type Shape =
   /** A small JSON value. */
   | { kind: 'value'; value: unknown }
-  /** {"id": value} in the order given. */
+  /** {"id": value}, in the given order. */
   | { kind: 'map'; keys: Float64Array; values: Float64Array | Uint32Array }
   /** {"id": object}. */
   | { kind: 'objects'; keys: Float64Array; values: readonly Record<string, unknown>[] }
@@ -37,14 +48,14 @@ export type Shape =
   | { kind: 'ids'; ids: Float64Array }
   /** [[id, ...], ...] */
   | { kind: 'groups'; groups: readonly Float64Array[] }
-  /** [[a, b, value], ...]: `next` gives the next triples, flat, null at the end. */
+  /** [[a, b, value], ...]: `next` returns further triples as a flat array, null at the end. */
   | { kind: 'triples'; next: () => Float64Array | null };
 
 export interface MeasureResult {
   shape: Shape;
-  /** The variant that was used. */
+  /** The variant of the measure that was used. */
   definition: string;
-  /** null where it makes no difference. */
+  /** Null where it makes no difference. */
   basis: Basis | null;
 }
 
@@ -61,20 +72,20 @@ export interface Measure {
   run(input: MeasureInput, params: ParameterValues): Steps<MeasureResult>;
 }
 
-/** Parameters of every measure. */
+/** The time window, a parameter of every measure. */
 export const WINDOW: readonly Parameter[] = [
   { name: 'start_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or later.' },
   { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
-/** Without a default where that hangs on other parameters. */
+/** The parameter `basis`; without a default where the default depends on other parameters. */
 export function basisParameter(basis?: Basis): Parameter {
   const about = 'events: every edge counts; distinct: equal member sets count once.';
   const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;
   return basis === undefined ? parameter : { ...parameter, default: basis };
 }
 
-/** The basis that was asked for, or else the measure's. */
+/** The requested basis, or the measure's default. */
 export function basisOf(params: ParameterValues, usual: Basis): Basis {
   return (params.basis as Basis | undefined) ?? usual;
 }

@@ -1,10 +1,11 @@
-// Parameters of measures: described as data, checked at the door (contract section 3: a wrong or unknown one is a 400 that names it).
+// Parameters of measures: described as data and checked on entry (contract section 3: a wrong or
+// unknown parameter is a 400 that names it).
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { isoSeconds, TIME_FORM, timeProblem } from '../iso-time.ts';
 import { didYouMean } from '../model/suggestions.ts';
 
-/** One parameter. `least`, `most`: bounds, included unless `open` says that they are not. */
+/** One parameter. `least` and `most` are inclusive bounds, exclusive if `open` is true. */
 export type Parameter =
   | {
       name: string;
@@ -17,7 +18,7 @@ export type Parameter =
     }
   | { name: string; type: 'boolean'; about: string; default?: boolean }
   | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
-  /** Epoch seconds, or a text in ISO 8601; the seconds are its value. */
+  /** Epoch seconds, or a text in ISO 8601 that is converted to them. */
   | { name: string; type: 'time'; about: string }
   /** An object from node id to community. */
   | { name: string; type: 'partition'; about: string };
@@ -25,7 +26,10 @@ export type Parameter =
 export type ParameterValue = number | boolean | string | Record<string, number | string>;
 export type ParameterValues = Record<string, ParameterValue>;
 
-/** Given parameters with the defaults filled in, in the order they are described. Throws `invalid_input` naming every wrong one. */
+/**
+ * The given parameters with defaults filled in, in the order of their descriptions. Throws
+ * `invalid_input` that names every wrong one.
+ */
 export function checkParameters(given: unknown, described: readonly Parameter[], measure: string): ParameterValues {
   if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given)))
     throw new HedgerowError('invalid_input', 'params must be an object of parameters by name.');
@@ -33,7 +37,7 @@ export function checkParameters(given: unknown, described: readonly Parameter[],
   const values: ParameterValues = {};
   const entries = (given ?? {}) as Record<string, unknown>;
   for (const parameter of described) {
-    // JSON null is the same as leaving it out.
+    // JSON null is the same as omitting the parameter.
     const value = Object.hasOwn(entries, parameter.name) ? (entries[parameter.name] ?? undefined) : undefined;
     if (value === undefined) {
       if ('default' in parameter && parameter.default !== undefined) values[parameter.name] = parameter.default;
@@ -65,7 +69,7 @@ function takenValue({ type }: Parameter, value: unknown): ParameterValue {
   return type === 'time' && typeof value === 'string' ? isoSeconds(value)! : (value as ParameterValue);
 }
 
-/** What is wrong with a value; undefined: nothing. */
+/** What is wrong with a value; undefined if it is valid. */
 function problemOf(parameter: Parameter, value: unknown): string | undefined {
   switch (parameter.type) {
     case 'integer':
@@ -149,14 +153,14 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
   }
 }
 
-/** A parameter that must be there because of others. */
+/** The error for a parameter that other parameters require. */
 export function missingParameter(name: string, reason: string): HedgerowError {
   return new HedgerowError('invalid_input', `Parameter ${name} is missing: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],
   });
 }
 
-/** A parameter that says nothing beside others. */
+/** The error for a parameter that does not apply, given the others. */
 export function misplacedParameter(name: string, reason: string): HedgerowError {
   return new HedgerowError('invalid_input', `Parameter ${name} has no place here: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],

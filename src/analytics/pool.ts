@@ -1,4 +1,5 @@
-// The threads that compute measures: which one takes a call, when one starts and when it goes.
+// The pool of worker threads for measures: assigns calls to threads, starts threads on demand and
+// ends idle ones.
 
 import type { EdgeRead } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -7,31 +8,37 @@ import type { ThreadWorker } from '../threads/link.ts';
 import { type RunInThread, Thread, type ThreadResult } from './thread.ts';
 import type { MeasureWork } from './work.ts';
 
-/** Calls that run or wait, at most. */
+/** Maximum number of calls running or waiting. */
 const MOST_CALLS = 64;
-/** Tables and windows whose last thread is remembered. */
+/** Number of windows whose last thread is remembered. */
 const MOST_HOMES = 256;
 
 export interface PoolOptions {
   scheduler: Scheduler;
-  /** At most. */
+  /** Maximum number of threads. */
   threads: number;
   start: () => ThreadWorker;
-  /** A thread without calls, and what it keeps, goes after so long. */
+  /** Idle time after which a thread and its cache are dropped. */
   idleMs: number;
 }
 
 export class Pool {
   readonly #options: PoolOptions;
   #threads: Thread[] = [];
-  /** Which thread has the projections of a window, by its name. */
+  /**
+   * The thread that last computed a window, and so may have its projections cached; by window name.
+   */
   readonly #homes = new Map<string, Thread>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the result begins. `read` is released when it is read, whatever comes of the call. Rejects with what is wrong, `overloaded` when too many calls run. */
+  /**
+   * Resolves when the result begins. `read` is released once it has been read, whatever the outcome
+   * of the call. Rejects with the error of the measure; throws `overloaded` when too many calls are
+   * running.
+   */
   run(work: MeasureWork, read: EdgeRead, options: RunInThread): Promise<ThreadResult> {
     const running = this.#threads.reduce((sum, thread) => sum + thread.calls, 0);
     if (running >= MOST_CALLS) {
@@ -41,7 +48,7 @@ export class Pool {
     return this.#threadFor(work).run(work, read, options);
   }
 
-  /** The thread that has the projections unless it is busy and another one is not. */
+  /** The thread that has the projections cached, unless it is busy. */
   #threadFor({ tableId, window }: MeasureWork): Thread {
     const name = `${tableId} ${window.startTs} ${window.endTs}`;
     const home = this.#homes.get(name);
@@ -52,7 +59,7 @@ export class Pool {
     return chosen;
   }
 
-  /** One without calls, a new one when all have some, or the one with the fewest. */
+  /** An idle thread, a new thread if all are busy, or the least busy one at the limit. */
   #freeThread(): Thread {
     this.#threads = this.#threads.filter((thread) => thread.isAlive);
     const least = this.#threads.reduce<Thread | undefined>(

@@ -1,12 +1,12 @@
-// The edges of a window as incidences and graphs, each made when first asked for.
+// The edges of a window as incidences and graphs, each built on first use.
 
 import { type Core, type Graph, Incidence, type IncidenceColumns, type Steps } from '../core/index.ts';
 import type { Basis, Projections } from './measure.ts';
 
-/** Arcs of a graph, at most: 800 MB with their counts. */
+/** Maximum number of arcs of a graph: 800 MB including counts. */
 const MOST_ARCS = 100_000_000;
 
-/** Lives in one core instance, which goes with it. */
+/** All projections live in one core instance and are freed with it. */
 export class WindowProjections implements Projections {
   readonly bucketSeconds: number;
   readonly #core: Core;
@@ -14,7 +14,7 @@ export class WindowProjections implements Projections {
   readonly #incidences = new Map<Basis, Incidence>();
   readonly #graphs = new Map<string, Graph>();
 
-  /** `columns`: all edges of the window; let go once they are taken over. */
+  /** `columns`: all edges of the window; released once they are built into incidences. */
   constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
     this.#core = core;
     this.#columns = columns;
@@ -62,7 +62,7 @@ export class WindowProjections implements Projections {
     return made;
   }
 
-  /** Bytes of the instance: what was ever in use at once. */
+  /** Memory of the instance: its peak use, as it never shrinks. */
   get bytes(): number {
     return this.#core.memory.size;
   }

@@ -1,4 +1,4 @@
-// All measures. Adding one is a file in measures/ and a line here.
+// The list of all measures. To add one, add a file to measures/ and a line here.
 
 import { HedgerowError } from '../errors.ts';
 import { didYouMean } from '../model/suggestions.ts';
@@ -65,7 +65,7 @@ export const measures: readonly Measure[] = LISTED.map((measure) => {
     : { ...measure, parameters: [...parameters, BUDGET] };
 });
 
-/** Throws `invalid_input` that lists the names (contract section 3). */
+/** Throws `invalid_input` that lists the valid names (contract section 3). */
 export function measureNamed(name: string): Measure {
   const measure = measures.find((each) => each.name === name);
   if (measure !== undefined) return measure;

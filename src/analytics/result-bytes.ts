@@ -1,12 +1,15 @@
-// The JSON text of a result as bytes, in chunks that are worth sending.
+// The JSON text of a result as bytes, in chunks worth sending.
 
 import type { Shape } from './measure.ts';
 import { resultText } from './result-text.ts';
 
-/** Characters of a chunk, about. */
+/** Approximate chunk size in characters. */
 const CHUNK = 64 * 1024;
 
-/** Null: nothing yet, after a step of work. Each chunk has memory of its own. */
+/**
+ * Yields chunks, or null after a step of work without output. Each chunk owns its memory, so it can
+ * be transferred.
+ */
 export function* resultBytes(shape: Shape): Generator<Uint8Array<ArrayBuffer> | null, void, void> {
   let gathered = '';
   for (const piece of resultText(shape)) {

@@ -1,8 +1,9 @@
-// Writes results as JSON text in chunks. NaN is null; infinities do not come up (a measure that made one would be a bug, so they throw).
+// Writes results as JSON text in chunks. NaN becomes null; an infinite number throws, because it
+// would be a bug of the measure.
 
 import type { Shape } from './measure.ts';
 
-/** Characters of a chunk, about. */
+/** Approximate chunk size in characters. */
 const CHUNK = 64 * 1024;
 
 /** The JSON text of a result, piece by piece. */
@@ -60,7 +61,7 @@ function* tripleText(next: () => Float64Array | null): Generator<string, void, v
       yield text;
       text = '';
     }
-    // Searches that found nothing are a turn of their own too.
+    // Yield even if a search found nothing, so that each search is a separate step.
     yield text;
     text = '';
   }
@@ -72,7 +73,7 @@ function numberText(value: number): string {
   return String(finite('', value));
 }
 
-/** -0 is 0. */
+/** Null for NaN and 0 for -0. Throws on infinities. */
 function finite(_key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   if (Number.isNaN(value)) return null;

@@ -1,10 +1,13 @@
-// Maps of results by node or edge: one entry, or the largest ones.
+// Results mapped by node or edge id: all entries, a single one, or the largest ones.
 
 import type { Steps } from '../core/index.ts';
 import type { Basis, Projections, Shape } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** A map of all ids, of the one that `idName` names (empty when it has no part in the window), or of the `limit` (or `top`) largest; ties by least id, null last. */
+/**
+ * A map of all ids, of the one that `idName` names (empty if it does not occur in the window), or
+ * of the `limit` (or `top`) largest values; ties by least id, null last.
+ */
 export function mapOf(
   keys: Float64Array,
   values: Float64Array | Uint32Array,
@@ -27,7 +30,10 @@ export function mapOf(
   };
 }
 
-/** On the basis of distinct sets any edge's id names its set: the parameters with the set's own id. */
+/**
+ * With distinct sets, the id of any edge identifies its member set: returns the parameters with
+ * `edge_id` replaced by the set's own id.
+ */
 export function* setNamed(projections: Projections, basis: Basis, params: ParameterValues): Steps<ParameterValues> {
   const id = params.edge_id as number | undefined;
   if (id === undefined || basis === 'events') return params;
@@ -36,7 +42,7 @@ export function* setNamed(projections: Projections, basis: Basis, params: Parame
   return event < 0 ? params : { ...params, edge_id: sets.copyEdgeIds()[sets.eventToSet()[event]!]! };
 }
 
-/** `limit` or `top`, the smaller one when both are given. */
+/** `limit` or `top`, the smaller one if both are given. */
 export function limitOf(params: ParameterValues): number | undefined {
   const { limit, top } = params as { limit?: number; top?: number };
   if (limit === undefined) return top;

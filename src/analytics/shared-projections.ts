@@ -1,4 +1,5 @@
-// Projections that several measures use at once, a step of each in turn: one of them makes what is missing, the others wait for it.
+// Projections shared by several measures whose steps interleave: one builds what is missing while
+// the others wait.
 
 import type { Core, Graph, Incidence, IncidenceColumns, Steps } from '../core/index.ts';
 import type { Basis, Projections } from './measure.ts';
@@ -33,7 +34,7 @@ export class SharedProjections implements Projections {
   }
 
   *#alone<T>(make: () => Steps<T>): Steps<T> {
-    // A step that does nothing: the one that is making has its turn meanwhile.
+    // An empty step: lets the measure that is building take its next step.
     while (this.#isMaking) yield 0;
     this.#isMaking = true;
     try {

@@ -1,4 +1,5 @@
-// The side of the worker thread: takes calls, gets the edges they need, computes, and sends the results as bytes.
+// The worker thread's side of a call: receives the call, requests the edges it needs, computes, and
+// sends the result as bytes.
 
 import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
@@ -15,14 +16,14 @@ import { SharedProjections } from './shared-projections.ts';
 import { CHUNKS_AHEAD, type FromMeasure, type MeasureCalls, type MeasureWork, type ToMeasure } from './work.ts';
 
 const PROGRESS_MS = 100;
-/** Part of a call that is over when its edges are read. */
+/** Fraction of a call's progress reported once its edges are read. */
 const READ_SHARE = 0.2;
 
 export interface ThreadOptions {
   post: (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
   fs: Fs;
   module: CoreModule;
-  /** Projections kept, at most. */
+  /** Maximum size of the cached projections. */
   cacheBytes: number;
   /** Milliseconds of a monotonic clock. */
   now: () => number;
@@ -31,9 +32,9 @@ export interface ThreadOptions {
 export class ThreadCalls {
   readonly #options: ThreadOptions;
   readonly #cache: ProjectionCache;
-  /** Of this thread. */
+  /** This thread's scheduler. */
   readonly #scheduler: Scheduler;
-  /** Takes a message of the main thread. */
+  /** Handles a message from the main thread. */
   readonly receive: (message: ToThread) => void;
 
   constructor(options: ThreadOptions) {
@@ -62,7 +63,7 @@ export class ThreadCalls {
       await this.#send(call, held);
       broken = false;
     } catch (error) {
-      // After any other error of ours the instance is as it was; a trap, or memory that is full, leaves it in doubt.
+      // Our own errors leave the instance intact; a trap or exhausted memory leaves it in doubt.
       broken = !(error instanceof HedgerowError) || error.code === 'overloaded';
       throw error;
     } finally {
@@ -112,7 +113,7 @@ class ThreadCall implements Watch {
   readonly work: MeasureWork;
   readonly pieces: EdgePiece[] = [];
   hasPieces = false;
-  /** Chunks that may be sent. */
+  /** Number of chunks that may still be sent. */
   credit = CHUNKS_AHEAD;
   isCancelled = false;
   readonly #served: ServedCall;
@@ -148,7 +149,7 @@ class ThreadCall implements Watch {
     this.#wake = undefined;
   }
 
-  /** Resolves when the next message comes. Rejects when the call is cancelled. */
+  /** Resolves on the next message. Rejects when the call is cancelled. */
   async news(): Promise<void> {
     this.look();
     await new Promise<void>((resolve) => {
@@ -158,7 +159,7 @@ class ThreadCall implements Watch {
   }
 
   look(): void {
-    // Nobody reads this any more.
+    // The caller is gone, so nobody sees this error.
     if (this.isCancelled) throw new HedgerowError('timeout', 'The call was given up.');
   }
 

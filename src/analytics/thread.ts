@@ -1,4 +1,5 @@
-// A worker thread of measures as the main thread sees it: edges go in, results come out; a thread without calls ends after a time.
+// The main thread's side of a measure thread: sends edges in, receives results, and ends the thread
+// when it has been idle for a while.
 
 import type { EdgeRead } from '../engine/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
@@ -15,7 +16,7 @@ export interface ThreadResult {
 }
 
 export interface RunInThread {
-  /** Gives the call up, with its reason. */
+  /** Cancels the call; the call rejects with the signal's reason. */
   signal: AbortSignal;
   progress: ((done: number) => void) | undefined;
 }
@@ -36,7 +37,7 @@ export class Thread {
     return this.#link.isAlive;
   }
 
-  /** That are not over. */
+  /** Number of open calls. */
   get calls(): number {
     return this.#link.calls;
   }
@@ -69,7 +70,7 @@ export class Thread {
       const call = this.#link.open('run', work, { receive });
       const over = (error?: unknown) => {
         read.release();
-        // What does not hold any more is not heard.
+        // Settling an already settled promise has no effect.
         if (error !== undefined) failed(error);
         chunks.end(error);
         this.#restIfIdle();
@@ -83,7 +84,7 @@ export class Thread {
     });
   }
 
-  /** One piece in a step: each takes a few ms at most. */
+  /** Sends one piece per scheduler step; each takes a few ms at most. */
   #sendPieces(call: OpenCall<void>, read: EdgeRead, failed: (error: unknown) => void): void {
     this.#scheduler.add(() => {
       if (!call.isOpen) return false;

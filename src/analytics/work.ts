@@ -1,13 +1,13 @@
-// What crosses between the main thread and a thread that computes measures: plain values and bytes.
+// Messages between the main thread and a measure thread: plain values and bytes.
 
 import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** Edges that projections are made of; equal values stand for equal edges. */
+/** Identifies the edges that projections are built from: equal values mean equal edges. */
 export interface EdgeSource {
   tableId: number;
-  /** Of the rows (EdgeRead). */
+  /** Identifies the state of the rows (EdgeRead). */
   token: string;
   window: EdgeWindow;
 }
@@ -15,7 +15,7 @@ export interface EdgeSource {
 export interface MeasureWork extends EdgeSource {
   bucketSeconds: number;
   measure: string;
-  /** Checked, with their defaults. */
+  /** Checked, with defaults filled in. */
   params: ParameterValues;
 }
 
@@ -23,21 +23,23 @@ export type MeasureCalls = {
   run: (work: MeasureWork) => void;
 };
 
-/** To the thread while it runs a measure: `piece`s and `pieces-end` when it needs the edges. */
+/**
+ * Messages to a thread running a measure: `piece` and `pieces-end` answer its request for edges.
+ */
 export type ToMeasure =
   | { kind: 'piece'; piece: EdgePiece }
   | { kind: 'pieces-end' }
-  /** A chunk was taken: one more may come. */
+  /** A chunk was consumed, so one more may be sent. */
   | { kind: 'more' };
 
 export type FromMeasure =
   | { kind: 'needs' }
-  /** The edges are read: files and memory of the snapshot are needed no more. */
+  /** The edges are read: the snapshot's files and memory are no longer needed. */
   | { kind: 'read' }
   | { kind: 'progress'; done: number }
   | { kind: 'begun'; definition: string; basis: Basis | null }
   /** The next bytes of the result's JSON text. */
   | { kind: 'chunk'; bytes: Uint8Array<ArrayBuffer> };
 
-/** Chunks that wait to be taken, at most. */
+/** Maximum number of chunks waiting to be consumed. */
 export const CHUNKS_AHEAD = 16;

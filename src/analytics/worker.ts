@@ -1,4 +1,4 @@
-// The worker thread of measures: hands messages over.
+// Entry script of the measure worker thread: connects its port to ThreadCalls.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';

@@ -1,31 +1,32 @@
-// The firewall for texts that others wrote: the verdict on each sentence, or on each claim, against edges that are named.
+// Applies the firewall to texts written elsewhere: a verdict on each sentence, or on each claim,
+// against given edges.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
 import { sentencesOf } from './firewall/sentences.ts';
 import { formatTag, hasTag } from './firewall/tags.ts';
 
-/** Of one sentence or claim. */
+/** The verdict on one sentence or claim. */
 export interface ClaimVerdict {
   text: string;
   supported: boolean;
-  /** Why it is not; none when it is. */
+  /** Why it is not supported; empty if it is. */
   reasons: string[];
-  /** The tags that it was checked against. */
+  /** The tags it was checked against. */
   tags: string[];
 }
 
 export interface CheckResult {
-  /** In the order given. */
+  /** In the given order. */
   results: ClaimVerdict[];
-  /** Those that are supported. */
+  /** The number of supported ones. */
   supported: number;
   total: number;
 }
 
 const STATES_NOTHING = 'it states nothing';
 
-/** Each sentence that states something, with the tags that it has itself, as in an answer. */
+/** Checks each sentence that states something against the tags it contains, as in an answer. */
 export function* checkText(text: string, support: Support): Steps<CheckResult> {
   const results: ClaimVerdict[] = [];
   for (const judged of judgedSentences(text, support)) {
@@ -35,7 +36,7 @@ export function* checkText(text: string, support: Support): Steps<CheckResult> {
   return counted(results);
 }
 
-/** Each claim as a whole; one without a tag is checked against all the edges. */
+/** Checks each claim as a whole; a claim without a tag is checked against all edges. */
 export function* checkClaims(claims: readonly string[], support: Support): Steps<CheckResult> {
   const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
   const results: ClaimVerdict[] = [];
@@ -58,7 +59,7 @@ export function* checkClaims(claims: readonly string[], support: Support): Steps
   return counted(results);
 }
 
-/** Before the full stop, as answers have them. */
+/** Inserts the tags before the full stop, where answers have them. */
 function withTags(sentence: string, tags: string): string {
   if (tags === '') return sentence;
   const stop = /[.!\u2026\u3002]*$/.exec(sentence)!;

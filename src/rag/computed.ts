@@ -1,4 +1,5 @@
-// Figures that a question asks for (how many, first, last, most), computed by a statement or a measure over the whole table, which the answer names.
+// Computes the figure a question asks for (how many, first, last, most) over the whole table, with
+// a statement or a measure that the answer names.
 
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
@@ -14,7 +15,7 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { quotedText } from './stored-text.ts';
 import { membersOf, timeOf } from './written-answer.ts';
 
-/** Runs a measure over a table, as POST /v1/analytics does. */
+/** Runs a measure over a table, like POST /v1/analytics. */
 export type RunMeasure = (
   table: string,
   measure: string,
@@ -27,7 +28,7 @@ export interface ComputeTools {
   readonly table: Table;
   readonly names: Table | undefined;
   readonly statements: Statements;
-  /** Undefined: members are counted from a statement. */
+  /** If undefined, members are counted from the edges that a statement returns. */
   readonly measure: RunMeasure | undefined;
   readonly runner: StepRunner;
 }
@@ -36,17 +37,20 @@ export interface Computed {
   /** The statement, or the measure with its parameters. */
   readonly computed_by: string;
   readonly sentence: string;
-  /** The edge that the sentence tags. */
+  /** The edge that the sentence cites. */
   readonly edge: RetrievedEdge | undefined;
 }
 
-/** Distinct texts that a condition is written with; with more of them nothing is computed. */
+/** Maximum number of distinct texts listed in a condition; with more, no figure is computed. */
 const MOST_TEXTS = 200;
-/** More of them are not listed where they all have a word and no other text does. */
+/**
+ * A word matched by more texts than this becomes a CONTAINS condition, provided that matches the
+ * same texts.
+ */
 const FEW_TEXTS = 8;
 const MOST_DISTINCT = 100_000;
 
-/** Undefined: the text asks for no figure, or for none that a statement gives. */
+/** Undefined if the question asks for no figure, or for one that no statement can compute. */
 export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
   const { figure } = retrieval.said;
   if (figure === null || !retrieval.binds) return undefined;
@@ -88,7 +92,9 @@ async function mostOfColumn(column: string, from: string, tools: ComputeTools): 
   return { computed_by: statement, sentence, edge: undefined };
 }
 
-/** How many nodes there are, or which one is held most often; nodes that the text names are not counted against each other. */
+/**
+ * The number of nodes, or the node in the most edges. Nodes named in the question are not counted.
+ */
 async function ofNodes(
   kind: 'count' | 'most',
   { question }: Retrieval,
@@ -136,7 +142,7 @@ async function measured(
   return { degrees, by: `node_degree ${JSON.stringify(params)}` };
 }
 
-/** Counts the members of the edges that a statement gives. */
+/** Counts the members of the edges that a statement returns. */
 async function tallied(from: string, { statements, runner }: ComputeTools): Promise<Degrees> {
   const statement = `${from} RETURN e.members AS members`;
   const degrees = new Map<number, number>();
@@ -149,7 +155,7 @@ async function tallied(from: string, { statements, runner }: ComputeTools): Prom
   return { degrees, by: statement };
 }
 
-/** Looks at the deadline. */
+/** Gives the runner a chance to check the deadline. */
 function* pause(): Steps<void> {
   yield;
 }
@@ -167,7 +173,7 @@ async function rowsOf(
   return rows;
 }
 
-/** The edges of these ids that the table holds, as retrieval gives them. */
+/** The edges with these ids that the table contains, in the form retrieval returns them. */
 export async function edgesById(
   table: Table,
   ids: readonly number[],
@@ -184,7 +190,7 @@ export async function edgesById(
   return edges;
 }
 
-/** ` ("Ada")`, where a table names the nodes. */
+/** ` ("Ada")` if a table names the nodes, otherwise empty. */
 async function nameOf(node: number, tools: ComputeTools): Promise<string> {
   if (tools.names === undefined) return '';
   const statement = `MATCH (n:${quoted(tools.names.name)}) WHERE ${node} IN n.members RETURN n.${NAME_COLUMN} AS name LIMIT 1`;
@@ -192,7 +198,10 @@ async function nameOf(node: number, tools: ComputeTools): Promise<string> {
   return typeof row?.name === 'string' ? ` (${quotedText(row.name)})` : '';
 }
 
-/** What edges must be to be meant; several nodes are meant together unless the text says "or". Undefined: no statement says it. */
+/**
+ * The WHERE conditions for the edges a question means. Several nodes must all be members unless the
+ * question says "or". Undefined if no statement can express the conditions.
+ */
 async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
   const { question, said, foundWords } = retrieval;
   const parts: string[] = [];
@@ -235,7 +244,7 @@ function plainCondition({ column, op, value }: Filter): string | undefined {
   return `${name} ${op === '!=' ? '<>' : op} ${literal(value as FilterValue)}`;
 }
 
-/** Questions compare texts without case: the stored texts that are meant are listed. */
+/** Questions compare texts ignoring case, so the condition lists the stored texts that match. */
 async function textCondition({ column, op, value }: Filter, tools: ComputeTools): Promise<string | undefined> {
   const wanted = (Array.isArray(value) ? value : [value]).map((one) => String(one).toLowerCase());
   const isMeant = (text: string) =>
@@ -263,8 +272,9 @@ async function wordCondition(
 }
 
 /**
- * Texts of a column that pass, given in lower case; undefined when there are too many to list. `isPart`: exactly the texts that contain
- * `part` pass; then not all of them are here.
+ * The texts of a column for which `passes` is true, called with the text in lower case; undefined
+ * if there are too many to list. `isPart`: the texts that pass are exactly those that contain
+ * `part`, and the list may then be incomplete.
  */
 async function storedTexts(
   column: string,
@@ -302,7 +312,7 @@ function literal(value: FilterValue): string {
     : String(value);
 }
 
-/** Names that are words of statements stand in backquotes. */
+/** Names that are keywords of statements must be in backquotes. */
 const RESERVED =
   /^(?:match|where|return|and|or|not|in|is|null|true|false|order|by|asc|desc|limit|skip|offset|distinct|as|contains|starts|ends|with|between|members|hyperedge|count|sum|avg|min|max|collect|size|bucket|shared|intersects|overlaps|follows|exists|e)$/i;
 

@@ -1,4 +1,12 @@
-// Packs the prompt of a model: the question, the edges, the derived facts and the rules that fit a budget of tokens.
+// Packs the prompt of a model: the question, and as many edges, derived facts and rules as fit a
+// budget of tokens.
+//
+// The system text, the question and the section titles are paid for first. If there are derived
+// facts, the best edges get EDGES_SHARE of the rest, then come facts, the rules of the facts that
+// were taken, and more edges with what is left. Within a section lines are taken greedily, best
+// first; a line that does not fit is skipped, and after MOST_MISSES of those the section ends. The
+// costs of single lines only approximate their cost together, so `fitted` counts the whole prompt
+// and drops last lines until it fits.
 
 import { type Constant, factText } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -10,9 +18,9 @@ export interface ContextInput {
   question: string;
   /** Best first. */
   edges: readonly RetrievedEdge[];
-  /** Of nodes, where a table keeps them. */
+  /** Names of nodes, if a table keeps them. */
   names?: ReadonlyMap<number, string> | undefined;
-  /** None in mode `neuro`. */
+  /** Empty in mode `neuro`. */
   steps: readonly StepFact[];
   rules: readonly RuleFact[];
   tokenBudget: number;
@@ -22,7 +30,7 @@ export interface ContextInput {
 export interface Context {
   prompt: { system: string; user: string };
   tokens: number;
-  /** Ids of the edges that fit, best first; likewise the numbers of the steps and rules. */
+  /** Ids of the edges that fit, best first; below, the numbers of the steps and rules. */
   edges: number[];
   steps: number[];
   rules: number[];
@@ -37,14 +45,17 @@ export const SYSTEM_TEXT = [
 ].join('\n');
 
 const QUESTION_SHOWN = 1200;
-/** Of the budget, for what a model's own framing of messages costs. */
+/** Tokens reserved for the model's own framing of messages. */
 const FRAME = 16;
-/** Of what the question leaves, the edges' part when there are derived facts too. */
+/** Share of the remaining budget for edges when there are derived facts too. */
 const EDGES_SHARE = 0.6;
 const MEMBERS_SHOWN = 256;
 const COLUMNS_SHOWN = 32;
 export const HEDGES_SHOWN = 8;
-/** So many lines that do not fit end a section: what follows is worse and hardly shorter. */
+/**
+ * A section ends after this many lines that do not fit: later ones rank lower and are hardly
+ * shorter.
+ */
 const MOST_MISSES = 4;
 
 interface Line {
@@ -52,7 +63,10 @@ interface Line {
   text: string;
 }
 
-/** Never over the budget, but for a budget too small for the rules of citing (under some 250 tokens). */
+/**
+ * The prompt never exceeds the budget, unless the budget is too small for the citing rules (about
+ * 250 tokens).
+ */
 export function packContext(input: ContextInput): Context {
   const { steps, tokenBudget, countTokens } = input;
   const question = questionLine(input);
@@ -87,7 +101,10 @@ export function packContext(input: ContextInput): Context {
 
 const TITLES = ['Hyperedges, best first:', 'Derived facts:', 'Rules:'] as const;
 
-/** The lines are counted one by one; together they may take a few tokens more, then the last ones go. */
+/**
+ * Lines are costed one by one; together they may take a few more tokens, in which case the last
+ * ones are dropped.
+ */
 function fitted(
   question: string,
   edges: Line[],
@@ -117,7 +134,9 @@ function fitted(
   }
 }
 
-/** Lines of `items`, the first ones first, as far as `room` tokens go. `tried`: how many were looked at. */
+/**
+ * Lines of `items`, in order, as far as `room` tokens go. `tried`: the number of items considered.
+ */
 function takeLines<Item>(
   items: readonly Item[],
   numberOf: (item: Item) => number,
@@ -158,7 +177,10 @@ function numberOf(tag: string): number {
   return parseTagName(tag)?.number ?? 0;
 }
 
-/** `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`; what is null is left out. */
+/**
+ * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`; null values are
+ * omitted.
+ */
 export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
   const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, `members=[${shown.join(', ')}]`];

@@ -1,10 +1,11 @@
-// One derived fact and one rule that derived it, as answers, contexts and the firewall know them.
+// A derived fact and the rule that derived it, in the form shared by answers, contexts and the
+// firewall.
 
 import type { Constant } from '../rules/index.ts';
 
-/** The item of `derived_facts` (specification 2.9). */
+/** An item of `derived_facts` (specification 2.9). */
 export interface StepFact {
-  /** `STEP-<n>`, counted from 1. */
+  /** `STEP-<n>`, counting from 1. */
   step_tag: string;
   /** The fact as text: `close(12, 15)`. */
   fact: string;
@@ -12,7 +13,7 @@ export interface StepFact {
   args: Constant[];
   confidence: number;
   rule_id: string;
-  /** `RULE-<n>`, counted from 1 in order of first use. */
+  /** `RULE-<n>`, counting from 1 in order of first use. */
   rule_tag: string;
   /** All edges of its proof, ascending. */
   hedge_tags: string[];

@@ -1,4 +1,5 @@
-// What rules derive from edges, as answers tell it: numbered facts and rules, and a proof of each fact.
+// The facts that rules derive from edges, as answers present them: numbered facts and rules, with a
+// proof of each fact.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import {
@@ -25,16 +26,18 @@ export interface DerivedSource {
   /** The table's name, for evidence. */
   readonly table: string;
   readonly bucketSeconds: number;
-  /** Facts about nodes are answered when they name one of these; empty: all are. */
+  /**
+   * Facts about nodes are only reported if they involve one of these; if empty, all are reported.
+   */
   readonly asked: readonly number[];
 }
 
-/** Facts of one answer: some 60 MB while they are worked out. */
+/** Maximum number of facts of one answer: about 60 MB during evaluation. */
 export const MOST_FACTS = 500_000;
-/** Facts in all proofs of an answer: some 200 MB of text. */
+/** Maximum number of facts in all proofs of an answer: about 200 MB of text. */
 const MOST_PROOF_FACTS = 1_000_000;
 const MOST_ROUNDS = 1_000_000;
-/** Facts looked at in one step. */
+/** Number of facts processed per step. */
 const STEP_FACTS = 5000;
 
 function tooLongProofs(facts: number): HedgerowError {
@@ -46,9 +49,12 @@ function tooLongProofs(facts: number): HedgerowError {
 
 export class Derived {
   readonly #model: Model;
-  /** Those that are answered, then those that only their proofs may rest on; by the number of the step less 1. */
+  /**
+   * Indexed by step number minus 1: first the reported facts, then those needed only by their
+   * proofs.
+   */
   readonly #facts: Float64Array;
-  /** Facts that are answered. */
+  /** Number of reported facts. */
   readonly count: number;
   readonly #tags: ProofTags;
   readonly #edges: ReadonlyMap<number, RetrievedEdge>;
@@ -77,7 +83,7 @@ export class Derived {
     };
   }
 
-  /** Throws `too_many_facts`. Every step is some ms at most. */
+  /** Throws `too_many_facts`. Each step takes a few ms at most. */
   static *of(source: DerivedSource): Steps<Derived> {
     const { rules, edges, bucketSeconds } = source;
     const base = yield* edgeFacts(edges, rules, bucketSeconds);
@@ -87,7 +93,7 @@ export class Derived {
     const answered = facts.subarray(0, count);
     if ((yield* proofFacts(model, answered, MOST_PROOF_FACTS)) > MOST_PROOF_FACTS) throw tooLongProofs(count);
     const fired = new Map<string, RuleFact>();
-    // Where nothing is answered no proof is written.
+    // Without reported facts there are no proofs, so no rule needs a tag.
     for (const [place, fact] of (count === 0 ? answered : facts).entries()) {
       const { rule } = model.ruleOf(fact)!;
       if (!fired.has(rule.id)) {
@@ -99,18 +105,18 @@ export class Derived {
     return new Derived(source, model, numbered, [...fired.values()]);
   }
 
-  /** With those that are not answered themselves. */
+  /** Number of all facts, including those that are not reported. */
   get total(): number {
     return this.#facts.length;
   }
 
-  /** The fact of a step alone; `number` from 1 to `total`. */
+  /** The predicate and arguments of a step; `number` from 1 to `total`. */
   fact(number: number): Pick<StepFact, 'predicate' | 'args'> {
     const { pred, args } = this.#model.factOf(this.#facts[number - 1]!);
     return { predicate: pred, args };
   }
 
-  /** `number` from 1 to `count`. */
+  /** A reported fact; `number` from 1 to `count`. */
   *step(number: number): Steps<StepFact> {
     const fact = this.#facts[number - 1]!;
     const { pred, args } = this.#model.factOf(fact);
@@ -128,12 +134,12 @@ export class Derived {
     };
   }
 
-  /** Of a step; `number` from 1 to `count`. */
+  /** Confidence of a reported fact; `number` from 1 to `count`. */
   confidenceOf(number: number): number {
     return this.#model.confidenceOf(this.#facts[number - 1]!);
   }
 
-  /** `number` from 1 to `count`. */
+  /** Proof of a reported fact; `number` from 1 to `count`. */
   proof(number: number): Steps<Proof> {
     return proofSteps(this.#model, this.#facts[number - 1]!, this.#tags, number);
   }
@@ -142,11 +148,11 @@ export class Derived {
 interface Numbered {
   readonly facts: Float64Array;
   readonly count: number;
-  /** Of the step, by the place of its fact in the order of all. */
+  /** Step numbers, indexed by the fact's place in the order of all facts. */
   readonly numbers: Uint32Array;
 }
 
-/** Numbers the facts that are answered first, each part in its order. */
+/** Numbers the reported facts first, then the rest, each in their original order. */
 function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: DerivedSource): Steps<Numbered> {
   const places = nodePlaces(rules);
   const wanted = new Set(asked);
@@ -169,7 +175,10 @@ function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: Deriv
   return { facts, count, numbers };
 }
 
-/** Facts that are about no node are of edges with an asked one: only those are retrieved. */
+/**
+ * Whether a fact involves an asked node. A fact about no node derives from edges with an asked one,
+ * because only those are retrieved.
+ */
 function touches(
   { pred, args }: { readonly pred: string; readonly args: readonly unknown[] },
   places: ReturnType<typeof nodePlaces>,

@@ -1,4 +1,4 @@
-// The firewall's verdict on what somebody says of edges that are named.
+// Checks what somebody says about given edges with the firewall.
 
 import type { Database, Table } from '../engine/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';
@@ -8,7 +8,10 @@ import type { CheckRequest, StepRunner } from './request.ts';
 import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
 import { supportOf } from './support.ts';
 
-/** The verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
+/**
+ * The verdict on a text, or on claims, against edges of a table. Rejects with `table_not_found`,
+ * `table_corrupt`, and the errors of the runner.
+ */
 export async function edgeClaims(
   database: Database,
   request: CheckRequest,
@@ -22,7 +25,7 @@ export async function edgeClaims(
   return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
 }
 
-/** The table that names a table's nodes, as an import leaves it. */
+/** The table with the names of a table's nodes, as created by an import. */
 export function namesOf(database: Database, { name }: Table): Table | undefined {
   const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
   return database.tables().find((table) => table.name.toLowerCase() === wanted);

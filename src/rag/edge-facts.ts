@@ -1,13 +1,13 @@
-// The base facts that edges give to rules (contract section 5).
+// The base facts that rules see of edges (contract section 5).
 
 import { BaseFacts, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
-/** Members that one step takes: about a millisecond. */
+/** Members processed per step: about a millisecond. */
 const STEP_MEMBERS = 5000;
 
-/** Facts of the predicates that the rules name. Values that an edge does not have give no fact. */
+/** Facts of the predicates that the rules use. Null values of an edge yield no fact. */
 export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, bucketSeconds: number): Steps<BaseFacts> {
   const facts = new BaseFacts();
   const wanted = Object.fromEntries(PREDICATES.map((pred) => [pred, isNamed(rules, pred)])) as Record<

@@ -1,4 +1,5 @@
-// The door of reasoning: questions in words, rules over the edges they mean, answers whose every sentence is supported.
+// Entry point of reasoning: answers questions in words, with rules over the edges they mean, in
+// sentences that are all supported.
 
 import type { Database, Table } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -56,7 +57,7 @@ export interface ModelSettings {
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string | undefined;
-  /** Names and addresses of hosts, each with or without a port. */
+  /** Names or addresses of hosts, each with or without a port. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -67,26 +68,26 @@ export interface ReasoningOptions {
   now: () => number;
   /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number;
-  /** A new id, hard to guess. */
+  /** Returns a new id that is hard to guess. */
   newId: () => string;
-  /** Counts nodes over whole tables; left out: a statement reads all edges for it. */
+  /** Counts nodes over whole tables; if omitted, a statement reads all edges instead. */
   measure?: RunMeasure | undefined;
 }
 
 export class Reasoning {
   readonly rules: RuleStore;
-  /** Who answers a question is to enter it first, and to leave it when the answer is out. */
+  /** Callers that answer a question must enter first, and leave when the answer has been sent. */
   readonly room = new ReasoningRoom();
   readonly #options: ReasoningOptions;
   readonly #interactions = new Interactions();
   readonly #statements: EmbeddedStatements;
-  /** For questions of a program that gives none. */
+  /** Runs questions whose caller passes no runner. */
   readonly #runner: StepRunner;
   #isReady = false;
-  /** Of the stored set that it was made from. */
+  /** The enabled rules, and the stored set they were derived from. */
   #enabled: { stored: RuleSet; enabled: RuleSet } | undefined;
 
-  /** Throws `corrupt` when the stored rules are no rule set. */
+  /** Throws `corrupt` if the stored rules are not a valid rule set. */
   constructor(options: ReasoningOptions) {
     this.#options = options;
     this.#statements = new EmbeddedStatements({ database: options.database });
@@ -95,24 +96,33 @@ export class Reasoning {
     this.rules = new RuleStore(options.database.documents);
   }
 
-  /** What retrieval understands of a text, and what of it bound nothing. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
+  /**
+   * What retrieval understands of a text, and which parts of it matched nothing. Rejects with
+   * `table_not_found`, `table_corrupt`, and the errors of the runner.
+   */
   async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
     const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
     return (await runner.run(retrieve(table, query, options))).question;
   }
 
-  /** Rejects `invalid_input` (the table too), `invalid_rule`, `too_many_facts`, `table_corrupt`, and what the runner rejects with. */
+  /**
+   * Rejects with `invalid_input` (including an unknown table), `invalid_rule`, `too_many_facts`,
+   * `table_corrupt`, and the errors of the runner.
+   */
   async reason(request: ReasonRequest, runner = this.#runner): Promise<Answered<ReasonResult>> {
     const table = this.#tableToReason(request.table);
     const rules = this.#rulesOf(request.rules);
     return reason(request, this.#tools(table, rules, undefined, runner));
   }
 
-  /** `keyId`: the key whose interaction it becomes. Rejects as `reason`, an unknown table as `table_not_found`; and `invalid_model_address`, `model_failed`. */
+  /**
+   * `keyId`: the key that owns the interaction. Rejects like `reason`, except that an unknown table
+   * is `table_not_found`; also with `invalid_model_address`, `model_failed`.
+   */
   async ask(request: RagRequest, runner = this.#runner, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
-    // Looked at in every mode: what is wrong with them is told, used or not.
+    // Read in every mode, so that invalid rules are reported even if unused.
     const rules = this.#rulesOf(request.rules);
     const model = request.mode === 'symbolic' ? undefined : this.#modelOf(request);
     await runner.run(this.#readied());
@@ -123,12 +133,18 @@ export class Reasoning {
     return answer;
   }
 
-  /** The firewall's verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
+  /**
+   * The firewall's verdict on a text, or on claims, against edges of a table. Rejects with
+   * `table_not_found`, `table_corrupt`, and the errors of the runner.
+   */
   check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
     return edgeClaims(this.#options.database, request, runner, this.#statements);
   }
 
-  /** JSON text. `keyId`: only of a question of that key. Rejects `interaction_not_found`. */
+  /**
+   * The interaction as JSON text. `keyId`: only if that key asked the question. Rejects with
+   * `interaction_not_found`.
+   */
   interaction(id: string, keyId?: string | null): Promise<string> {
     return this.#interactions.text(id, keyId);
   }
@@ -138,7 +154,10 @@ export class Reasoning {
     return isSameAddress(baseUrl, this.#options.model.baseUrl);
   }
 
-  /** Loads what the first question needs, before its stages are timed. Not at start: 70 MB that a service without questions never needs. */
+  /**
+   * Loads what the first question needs, before its stages are timed. Not at start, because it
+   * takes 70 MB that a service without questions never needs.
+   */
   *#readied(): Steps<void> {
     if (this.#isReady) return;
     this.#isReady = true;
@@ -188,7 +207,7 @@ export class Reasoning {
     const { model: settings } = this.#options;
     const isOwn = baseUrl === undefined || this.isConfiguredModel(baseUrl);
     const hasKey = (apiKey ?? settings.apiKey) !== undefined;
-    // Nothing of the question leaves for an address that cannot answer it.
+    // Sends nothing of the question to an address that cannot answer without a key.
     if (isOwn && !hasKey && isSameAddress(settings.baseUrl, KEYED_ADDRESS))
       return unconfiguredModel(model ?? settings.model);
     const chat = createChatModel({
@@ -207,7 +226,7 @@ export class Reasoning {
   }
 }
 
-/** The address that is configured when nobody configures one; it answers nobody without a key. */
+/** The default address, which refuses requests without a key. */
 const KEYED_ADDRESS = 'https://api.openai.com/v1';
 const NEED_NO_MODEL = 'Questions in mode "symbolic", or with "mock": true, need no model.';
 const UNSET_KEY = 'OPENAI_API_KEY is not set';
@@ -217,7 +236,10 @@ function unconfiguredModel(name: string): LanguageModel {
   return { name, complete: () => Promise.reject(refusal('model_failed', `${what} ${NEED_NO_MODEL}`)) };
 }
 
-/** A failure of the configured model says which setting it may be due to, and how to ask without a model. */
+/**
+ * Adds to a failure of the configured model which settings may be the cause, and how to ask without
+ * a model.
+ */
 function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
   const settings = `The model is that of HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL${hasKey ? '' : `; ${UNSET_KEY}`}.`;
   return {

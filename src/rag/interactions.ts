@@ -1,4 +1,5 @@
-// The last questions and how they were answered: what was retrieved, derived, generated and stripped. In memory only, and packed.
+// The most recent questions and how they were answered: what was retrieved, derived, generated and
+// stripped. Kept in memory only, compressed.
 
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
@@ -7,14 +8,14 @@ import { refusal } from '../errors.ts';
 const pack = promisify(deflate);
 const unpack = promisify(inflate);
 
-/** As the contract says. */
+/** Required by the contract. */
 const MOST_INTERACTIONS = 1000;
-/** Packed; an interaction takes some kilobytes. */
+/** Compressed size; one interaction takes a few kilobytes. */
 const MOST_BYTES = 128 * 2 ** 20;
 
 interface Kept {
   readonly bytes: Buffer;
-  /** The key that asked; null: none was needed. */
+  /** The key that asked; null if none was needed. */
   readonly keyId: string | null;
 }
 
@@ -23,7 +24,7 @@ export class Interactions {
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** `value` is anything JSON can hold. */
+  /** `value` is any object that JSON can represent. */
   async keep(id: string, value: object, keyId: string | null): Promise<void> {
     const bytes = await pack(JSON.stringify(value));
     this.#kept.set(id, { bytes, keyId });
@@ -35,7 +36,11 @@ export class Interactions {
     }
   }
 
-  /** JSON text. `keyId`: only what this key asked; undefined: what anybody did. Rejects `interaction_not_found`, also for those of others: nobody learns of them. */
+  /**
+   * The interaction as JSON text. `keyId`: only if this key asked; undefined: whoever asked.
+   * Rejects with `interaction_not_found`, also for interactions of other keys, so that nobody
+   * learns of them.
+   */
   async text(id: string, keyId: string | null | undefined): Promise<string> {
     const kept = this.#kept.get(id);
     if (kept !== undefined && (keyId === undefined || kept.keyId === keyId))

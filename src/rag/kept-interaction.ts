@@ -1,4 +1,4 @@
-// What is kept of a question and its answer: bounded, and without keys.
+// The record kept of a question and its answer: bounded in size, and without API keys.
 
 import type { Proof } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';

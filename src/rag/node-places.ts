@@ -1,8 +1,17 @@
-// Which arguments of a predicate are nodes: those that rules take from `member(E, node)`, also over other predicates.
+// Finds which arguments of predicates are nodes: those that rules take from `member(E, node)`,
+// directly or through other predicates.
+//
+// A fixpoint: `member` has a node in place 1; a head argument is a node if its variable occurs in a
+// node place of some body atom. The rules are scanned until no place is added, so recursion and the
+// order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
+// `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
 import type { RuleSet } from '../rules/index.ts';
 
-/** By predicate, the places of its arguments that are nodes in some rule; predicates without one are left out. */
+/**
+ * For each predicate, the argument places that are nodes in some rule; predicates without such
+ * places are omitted.
+ */
 export function nodePlaces({ rules }: RuleSet): ReadonlyMap<string, ReadonlySet<number>> {
   const places = new Map<string, Set<number>>([['member', new Set([1])]]);
   for (let grew = true; grew; ) {

@@ -1,4 +1,4 @@
-// From a question to a checked answer: retrieve, reason, prove, generate, firewall.
+// The pipeline from a question to a checked answer: retrieve, reason, prove, generate, firewall.
 
 import type { Table } from '../engine/index.ts';
 import { countTokens, type LanguageModel } from '../llm/index.ts';
@@ -18,7 +18,7 @@ import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
 
-/** What a request is answered with. */
+/** What is needed to answer a request. */
 export interface Tools extends ComputeTools {
   /** Undefined in mode `neuro`. */
   rules: RuleSet | undefined;
@@ -30,7 +30,9 @@ export interface Tools extends ComputeTools {
   newId: () => string;
 }
 
-/** Derived facts that a context may show; the token budget leaves room for far fewer. */
+/**
+ * Maximum number of derived facts offered to a context; the token budget has room for far fewer.
+ */
 const MOST_CONTEXT_STEPS = 500;
 /** Nothing was said, so nothing was stripped. */
 const ABSTAINED: FirewallResult = {
@@ -43,17 +45,19 @@ const ABSTAINED: FirewallResult = {
   stripped: [],
   citedEdges: [],
 };
-/** Stripped sentences that an answer shows; their number is told whole. */
+/**
+ * Maximum number of stripped sentences listed in an answer; `stripped_count` counts all of them.
+ */
 const MOST_STRIPPED = 1000;
-/** Below it an answer is called one of low confidence. */
+/** An answer below this is flagged `low_confidence`. */
 const LOW_CONFIDENCE = 0.5;
 
-/** Raw, as the interaction log keeps it. */
+/** The raw answer, as kept by the interaction log. */
 export interface RagAnswer extends Answered<RagResult> {
-  /** What the model wrote, before the firewall. */
+  /** The model's text, before the firewall. */
   generated: string;
   retrieval: Retrieval;
-  /** All that was derived, also where the answer abstains and tells nothing of it. */
+  /** All derived facts, even if the answer abstains and reports none. */
   worked: Derived | undefined;
 }
 
@@ -64,7 +68,7 @@ interface Found {
   figure: Computed | undefined;
 }
 
-/** What the members of edges are called; undefined where nothing says it. */
+/** Names of the members of edges; undefined if no table has them. */
 function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Promise<Map<number, string>> | undefined {
   return names && runner.run(memberNames(names, edges));
 }
@@ -72,7 +76,7 @@ function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Pro
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
   const retrieval = await tools.runner.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
   const figure = await computeFigure(retrieval, tools);
-  // The first and the last edge may be none of the best.
+  // The first or last edge need not be among the best ones.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }
 
@@ -83,7 +87,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   const { retrieval, edges, figure } = await find(request, tools);
   stopwatch.lap('retrieval_ms');
 
-  // Reasoning proves: every fact has its derivation, from which its proof is written.
+  // Reasoning includes proving: every fact keeps its derivation, from which its proof is written.
   const { rules } = tools;
   const worked = rules && (await runner.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
   stopwatch.lap('reasoning_ms');
@@ -99,7 +103,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
       : await runner.run(checkedText(generated.text, supportOf(edges, worked, names)));
   const checked = isUnproved ? text : withFigure(text, figure);
   const confidence = confidenceOf(checked, worked);
-  // An answer that abstains tells of nothing that it could have been about.
+  // An answer that abstains must not reveal what it could have been about.
   const derived = checked.abstained ? undefined : worked;
 
   const { answer, citedEdges, ...verdict } = checked;
@@ -130,7 +134,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
 }
 
-/** `/v1/reason`: no model; the answer is written from facts and proofs. */
+/** `/v1/reason`: uses no model; the answer is written from facts and proofs. */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);
@@ -155,7 +159,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
   return { result, derived, lsn: retrieval.lsn };
 }
 
-/** With the figure in front, as one supported sentence more. */
+/** Puts the figure in front, as an additional supported sentence. */
 function withFigure(checked: FirewallResult, figure: Computed | undefined): FirewallResult {
   if (figure === undefined) return checked;
   const supported = checked.supported_count + 1;
@@ -219,7 +223,7 @@ async function generate(
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
-  // A model that has nothing to go by could only invent.
+  // Without edges, a model could only invent an answer.
   if (edges.length === 0) return none;
   const context = await runner.run(contextOf(request, edges, derived, names));
   const { text, ...rest } = await model.complete(context.prompt, runner.signal);
@@ -246,12 +250,12 @@ function* write(
   // The figure alone is the answer.
   if (figure !== undefined) return '';
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
-  // The last one tells how many there are.
+  // The last step's tag shows how many there are.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
   return writtenAnswer(steps, derived.rules, edges);
 }
 
-/** Facts that a written answer may tell one by one. */
+/** Maximum number of facts that a written answer states individually. */
 const MOST_WRITTEN_STEPS = 20;
 
 function* firstSteps(derived: Derived | undefined, most: number): Steps<StepFact[]> {
@@ -267,7 +271,10 @@ function checkedText(text: string, support: Support): Steps<FirewallResult> {
   return firewallSteps(text, support);
 }
 
-/** The share of sentences that are supported, times the least confidence of the facts cited; 0 when abstained. Rounded to 6 digits. */
+/**
+ * The share of supported sentences times the least confidence of the cited facts, rounded to 6
+ * digits; 0 if the answer abstains.
+ */
 function confidenceOf(checked: FirewallResult, derived: Derived | undefined): number {
   if (checked.abstained) return 0;
   let least = 1;

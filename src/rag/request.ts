@@ -1,4 +1,4 @@
-// What is asked of the pipeline, how it is run, and what it answers.
+// The requests of the pipeline, how it is run, and its results.
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -8,13 +8,16 @@ import type { Question } from './question/question.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
-/** `neuro` asks a model and no rules, `symbolic` rules and no model, `hybrid` both. */
+/** `neuro` uses a model without rules, `symbolic` rules without a model, `hybrid` both. */
 export type Mode = (typeof MODES)[number];
 
-/** Runs long work in steps beside other work; rejects when its time is over or nobody waits for it any more. */
+/**
+ * Runs long work in steps interleaved with other work; rejects after its deadline or when nobody
+ * waits for it any more.
+ */
 export interface StepRunner {
   run<T>(steps: Steps<T>): Promise<T>;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -24,19 +27,19 @@ export interface ReasonRequest {
   table: string | undefined;
   topK: number;
   requireProof: boolean;
-  /** Rules of this request alone, as they came; undefined: the enabled ones of the store. */
+  /** Rules for this request only, unchecked; undefined: the enabled rules of the store. */
   rules: readonly unknown[] | undefined;
 }
 
 export interface RagRequest extends ReasonRequest {
   mode: Mode;
   mock: boolean;
-  /** Undefined: the configured ones. */
+  /** This and the next two; undefined: as configured. */
   model: string | undefined;
   baseUrl: string | undefined;
   apiKey: string | undefined;
   tokenBudget: number;
-  /** Instead of the window of the text. */
+  /** Start and end of the window, overriding the one in the text. */
   timeStart: number | undefined;
   timeEnd: number | undefined;
 }
@@ -56,7 +59,7 @@ export interface Timings {
   total_ms: number;
 }
 
-/** All of an answer but the facts and proofs, which `derived` writes. */
+/** Everything in an answer but the facts and proofs, which are written from `derived`. */
 export interface RagResult extends Timings {
   query: string;
   answer: string;
@@ -74,11 +77,14 @@ export interface RagResult extends Timings {
   completion_tokens: number;
   context_tokens: number;
   interaction_id: string;
-  /** More edges matched than were retrieved. */
+  /** Whether more edges matched than were retrieved. */
   truncated: boolean;
-  /** What was made of the text. */
+  /** How the text was understood. */
   understood: Question;
-  /** The statement, or the measure with its parameters, that gave a count, first, last or most; null: none did. */
+  /**
+   * The statement, or the measure with its parameters, that computed a count, first, last or most;
+   * null if none was.
+   */
   computed_by: string | null;
 }
 
@@ -87,7 +93,7 @@ export interface ReasonResult {
   table: string;
   answer: string;
   abstained: boolean;
-  /** Those that rules saw. */
+  /** The edges that the rules saw. */
   all_edges: readonly RetrievedEdge[];
   computed_by: string | null;
   rules_fired: string[];
@@ -96,12 +102,12 @@ export interface ReasonResult {
   reasoning_ms: number;
 }
 
-/** `derived`: undefined when no rules ran. `lsn`: the log position it reflects. */
+/** `derived`: undefined if no rules ran. `lsn`: the log position that the answer reflects. */
 export interface Answered<T> {
   result: T;
   derived: Derived | undefined;
   lsn: number;
 }
 
-/** A request's rules: its own, checked as a set of their own, or the enabled ones of the store. */
+/** The rules of a request: its own, checked as a complete set, or the enabled ones of the store. */
 export type RulesOf = (rules: readonly unknown[] | undefined) => RuleSet;

@@ -1,9 +1,10 @@
-// How many questions are worked on at a time: facts that are derived, edges and answers lie in memory until the answer is out.
+// Limits how many questions are answered at a time, because derived facts, edges and answers stay
+// in memory until the answer is sent.
 
 import { getHeapStatistics } from 'node:v8';
 import { refusal } from '../errors.ts';
 
-/** Of heap for each question: the facts and proofs of the largest, and the texts of its edges. */
+/** Heap reserved per question: the facts and proofs of the largest, and the texts of its edges. */
 const HEAP_OF_ONE = 64 * 2 ** 20;
 const FEWEST = 4;
 const MOST = 64;
@@ -20,7 +21,7 @@ export class ReasoningRoom {
     return this.#running;
   }
 
-  /** Takes the place of one question; what comes back gives it back, once. Throws `overloaded`. */
+  /** Reserves room for one question; the returned function frees it, once. Throws `overloaded`. */
   enter(): () => void {
     if (this.#running >= this.#most)
       throw refusal(

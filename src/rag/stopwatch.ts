@@ -1,4 +1,4 @@
-// Times the stages of a pipeline.
+// Measures the duration of the stages of a pipeline.
 
 import type { Timings } from './request.ts';
 
@@ -15,7 +15,7 @@ export class Stopwatch {
     this.#last = this.#start;
   }
 
-  /** What passed since the last lap is this stage's. */
+  /** Assigns the time since the last lap to this stage. */
   lap(stage: keyof Timings): void {
     const now = this.#now();
     this.#laps[stage] = rounded(now - this.#last);
@@ -31,7 +31,7 @@ export class Stopwatch {
   }
 }
 
-/** To microseconds. */
+/** Rounds to microseconds. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

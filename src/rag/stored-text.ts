@@ -1,16 +1,20 @@
-// Stored texts and questions as contexts and answers show them: one line, no tags, not too long.
+// Formats stored texts and questions for contexts and answers: on one line, without tags, and not
+// too long.
 
 import { wellFormed } from '../model/text.ts';
 import type { Constant } from '../rules/index.ts';
 import { withoutTags } from './firewall/tags.ts';
 
-/** Characters of a stored text that are shown. */
+/** Maximum number of characters shown of a stored text. */
 export const TEXT_SHOWN = 200;
 
-/** Characters of a rule's name that a sentence shows. */
+/** Maximum number of characters of a rule's name in a sentence. */
 export const NAME_SHOWN = 80;
 
-/** One line without control characters, without anything that could be taken for a tag, cut with "…". The same again for what it made. */
+/**
+ * One line without control characters or anything that could be taken for a tag, truncated with
+ * "…". Idempotent.
+ */
 export function shownText(text: string, most = TEXT_SHOWN): string {
   const begun = text.length > 8 * most ? text.slice(0, 8 * most) : text;
   const plain = withoutTags(
@@ -27,7 +31,7 @@ export function shownText(text: string, most = TEXT_SHOWN): string {
         .replace(/\p{Cs}$/u, '')}…`;
 }
 
-/** In quotes, as JSON writes it. */
+/** The shown text in quotes, escaped as in JSON. */
 export function quotedText(text: string, most = TEXT_SHOWN): string {
   return JSON.stringify(shownText(text, most));
 }

@@ -1,4 +1,4 @@
-// What the sentences of an answer may rest on: the edges, steps and rules of this very answer.
+// What the sentences of an answer may rest on: the edges, steps and rules of that answer.
 
 import { type Derived, MOST_FACTS } from './derived.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -15,10 +15,12 @@ export function supportOf(
   return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazyStepFacts(derived), names };
 }
 
-/** Facts that are looked through for what an answer denies or repeats: a context shows far fewer. */
+/**
+ * Maximum number of facts searched for what an answer denies or repeats; a context shows far fewer.
+ */
 const MOST_LOOKED_AT = 5000;
 
-/** Steps by number, made when they are asked for: an answer cites few of them. */
+/** Steps by number, built on demand, because an answer cites only a few of them. */
 class LazyStepFacts implements StepFacts {
   readonly #derived: Derived | undefined;
   readonly #made = new Map<number, StepFact>();

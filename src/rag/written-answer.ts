@@ -1,4 +1,5 @@
-// The answer that is written without a model: sentences on derived facts, or on the retrieved edges, with their tags.
+// Writes an answer without a model: sentences about derived facts, or about the retrieved edges,
+// with their tags.
 
 import { HEDGES_SHOWN, shownFact } from './context.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -10,7 +11,10 @@ const FACTS_WRITTEN = 20;
 const EDGES_WRITTEN = 5;
 const MEMBERS_WRITTEN = 8;
 
-/** `edges` best first. Passes the firewall whole; the fixed sentence when there is neither fact nor edge. */
+/**
+ * `edges`: best first. All sentences pass the firewall; without facts and edges the answer is
+ * ABSTAINED_ANSWER.
+ */
 export function writtenAnswer(
   facts: readonly StepFact[],
   rules: readonly RuleFact[],
@@ -66,9 +70,9 @@ export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
   return `nodes ${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }
 
-/** ISO where a year has four digits. */
+/** ISO 8601 for years of four digits, otherwise the raw seconds. */
 export function timeOf({ event_ts: seconds }: RetrievedEdge): string {
-  const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // 1000 to 9999
+  const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // years 1000 to 9999
   return isUsual && Number.isInteger(seconds)
     ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
     : `event_ts=${seconds}`;

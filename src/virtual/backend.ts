@@ -1,6 +1,10 @@
-// What virtual graphs ask of a backend: its schema, rows of one SELECT, a fingerprint of its files.
+// The interface between virtual graphs and a backend: its schema, the rows of one SELECT, and a
+// fingerprint of its files.
 
-/** What hydration and comparisons need to know of a column's type; `decimal` is exact with a scale, `timestamptz` an instant, `timestamp` has no zone and is taken as UTC. */
+/**
+ * What hydration and comparisons need to know about a column's type. `decimal` is exact with a
+ * scale, `timestamptz` is an instant, and `timestamp` has no zone and is taken as UTC.
+ */
 export type ColumnKind =
   | 'integer'
   | 'decimal'
@@ -16,22 +20,25 @@ export type ColumnKind =
 
 export interface BackendColumn {
   readonly name: string;
-  /** As the backend names it. */
+  /** The backend's own name for the type. */
   readonly type: string;
   readonly kind: ColumnKind;
 }
 
 export interface BackendTable {
-  /** How a spec names it: plain in the default schema, `schema.table` elsewhere. */
+  /** As specs write it: the bare name in the default schema, `schema.table` elsewhere. */
   readonly name: string;
-  /** The identifiers that SQL quotes one by one and joins by dots: `['orders']`, `['sales', 'orders']`. */
+  /**
+   * Identifiers to be quoted one by one and joined by dots in SQL: `['orders']`, `['sales',
+   * 'orders']`.
+   */
   readonly path: readonly string[];
   readonly columns: readonly BackendColumn[];
-  /** May be an estimate; null when it is not known. */
+  /** May be an estimate; null if unknown. */
   readonly row_count: number | null;
 }
 
-/** A primary key or a unique constraint; `table` is a `BackendTable.name`. */
+/** A primary key or unique constraint; `table` is a `BackendTable.name`. */
 export interface UniqueKey {
   readonly table: string;
   readonly columns: readonly string[];
@@ -49,12 +56,13 @@ export interface BackendSchema {
   readonly foreignKeys?: readonly ForeignKey[];
 }
 
-/** How the SQL is written. */
+/** The SQL dialect of a backend. */
 export type Dialect = 'duckdb' | 'postgres';
 
 /**
- * A value of a row. The SQL itself turns every type that has no value here into one that has: decimals, times and everything unusual come as text,
- * timestamps as integers. Integers of any width are numbers or, beyond 2^53, bigints. A list holds the members of a group: texts or numbers.
+ * A value of a row. The SQL itself converts every type that has no counterpart here: decimals,
+ * times of day and unusual types arrive as text, timestamps as integers. Integers of any width are
+ * numbers or, beyond 2^53, bigints. A list holds the members of a group as texts or numbers.
  */
 export type SqlValue = number | bigint | string | boolean | null | readonly (string | number | null)[];
 export type SqlRow = readonly SqlValue[];
@@ -66,26 +74,32 @@ export interface SqlStatement {
 }
 
 export interface QueryOptions {
-  /** Milliseconds from now; passed: `timeout`. */
+  /** Milliseconds from now; afterwards the query fails with `timeout`. */
   readonly deadlineMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The values of one column, a row each. Numbers alone, none of them null, may come as an array of doubles. */
+/**
+ * The values of one column, one per row. A column of numbers without nulls may be an array of
+ * doubles.
+ */
 export type SqlColumn = Float64Array | readonly SqlValue[];
 
-/** Rows in the order of the SELECT; an array of rows is one. */
+/** Rows in the order of the SELECT. A plain array of rows qualifies. */
 export interface RowBatch extends Iterable<SqlRow> {
   readonly length: number;
-  /** The same values column by column, where they came so: a large result is read so, without an array for each row. */
+  /**
+   * The same values by column, if they arrived that way: large results are read from here, without
+   * allocating an array per row.
+   */
   readonly columns?: readonly SqlColumn[] | undefined;
 }
 
-/** Rows by batches. Leaving the loop early ends the query. */
+/** Rows in batches. Leaving the loop early ends the query. */
 export type RowBatches = AsyncIterable<RowBatch>;
 
 export interface SchemaOptions extends QueryOptions {
-  /** False: `row_count` is null where it would have to be counted, which takes a scan. Default true. */
+  /** False: `row_count` is null wherever counting would take a scan. Default true. */
   readonly counts?: boolean | undefined;
 }
 
@@ -93,7 +107,10 @@ export interface BackendSession {
   readonly dialect: Dialect;
   schema(options?: SchemaOptions): Promise<BackendSchema>;
   query(statement: SqlStatement, options: QueryOptions): RowBatches;
-  /** Of files: names, sizes and times of change; other content, other text. Empty for databases, which do not tell. */
+  /**
+   * For files, a text that changes when their names, sizes or modification times do. Empty for
+   * database servers, which offer no such thing.
+   */
   fingerprint(): Promise<string>;
   close(): Promise<void>;
 }

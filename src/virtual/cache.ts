@@ -1,21 +1,22 @@
-// Results of queries over virtual graphs, kept up to a number of bytes: the least recently used go first.
+// An LRU cache of query results over virtual graphs, bounded in bytes.
 //
-// Invariants: #bytes is the sum of the entries' sizes and never passes the limit; an entry is in #entries and in #byGraph, or in neither.
+// Invariants: #bytes is the sum of the entries' sizes and never exceeds the limit; an entry is in
+// both #entries and #byGraph, or in neither.
 
 import type { SqlStatement } from './backend.ts';
 import type { HydratedEdge } from './hydrate/hydrate.ts';
 
-/** What a result is made of: two that agree in all of it are the same result. */
+/** Everything a result depends on: equal keys mean equal results. */
 export interface CacheKey {
   readonly graph: string;
   readonly specVersion: number;
   readonly statement: SqlStatement;
-  /** Of the backend's files; empty for a database. */
+  /** Fingerprint of the backend's files; empty for a database server. */
   readonly fingerprint: string;
 }
 
 export interface CachedResult {
-  /** Their provenance is of the call that made them; whoever gives them again gives his own. */
+  /** With the provenance of the call that produced them; a later caller substitutes its own. */
   readonly edges: readonly HydratedEdge[];
   readonly skipped: number;
 }
@@ -26,17 +27,17 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Bytes that an entry takes besides its edges, about. */
+/** Approximate size of an entry apart from its edges. */
 const ENTRY_BYTES = 500;
 
 export class ResultCache {
   readonly #mostBytes: number;
-  /** In the order of use, the latest last. */
+  /** In order of use, the most recently used last. */
   readonly #entries = new Map<string, Entry>();
   readonly #byGraph = new Map<string, Set<string>>();
   #bytes = 0;
 
-  /** `mostBytes` 0: nothing is kept. */
+  /** `mostBytes` 0 disables the cache. */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
@@ -45,7 +46,7 @@ export class ResultCache {
     return this.#bytes;
   }
 
-  /** Most bytes of one result that is worth collecting. */
+  /** Size limit of one cached result; larger ones are not worth collecting. */
   get mostResultBytes(): number {
     return this.#mostBytes / 4;
   }
@@ -59,7 +60,10 @@ export class ResultCache {
     return entry.result;
   }
 
-  /** `bytes`: of the edges as JSON, about. A result larger than a quarter of the cache is not kept. */
+  /**
+   * `bytes`: approximate size of the edges as JSON. A result larger than a quarter of the cache is
+   * not stored.
+   */
   put(key: CacheKey, result: CachedResult, bytes: number): void {
     const text = textOf(key);
     this.#remove(text);
@@ -75,7 +79,7 @@ export class ResultCache {
     }
   }
 
-  /** Forgets the results of a graph; how many they were. */
+  /** Removes the results of a graph and returns their number. */
   clear(graph: string): number {
     const texts = [...(this.#byGraph.get(graph) ?? [])];
     for (const text of texts) this.#remove(text);
@@ -93,7 +97,7 @@ export class ResultCache {
   }
 }
 
-/** JSON keeps the parts apart, and a number apart from its text. */
+/** JSON keeps the parts apart, and distinguishes a number from its text. */
 function textOf({ graph, specVersion, statement: { sql, parameters }, fingerprint }: CacheKey): string {
   return JSON.stringify([graph, specVersion, fingerprint, sql, parameters]);
 }

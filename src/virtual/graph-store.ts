@@ -1,7 +1,8 @@
-// The specs of virtual graphs: kept durably, looked up by id, changed one at a time.
+// The durable store of virtual graph specs, changed one at a time.
 //
-// Invariants: a spec is seen from the moment it is durable; what is stored was checked; `spec_version` of an id begins at 1 and grows by one with every
-// replace. A graph that is created anew after its deletion begins at 1 again, so whoever keeps results by version forgets them when it goes.
+// Invariants: a spec becomes visible once it is durable; stored specs have been checked; the
+// `spec_version` of an id starts at 1 and grows by one with every replacement. A graph recreated
+// after its deletion starts at 1 again, so anything cached by version must be dropped on deletion.
 
 import type { Attach, DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -9,7 +10,7 @@ import { Mutex } from '../schedule/locks.ts';
 import { hint, shown } from './identifiers.ts';
 import type { BackendType, VirtualGraph, VirtualSpec } from './spec/spec.ts';
 
-/** A graph as the list shows it. */
+/** A graph as shown in the list. */
 export interface GraphSummary {
   readonly id: string;
   readonly name: string;
@@ -25,11 +26,17 @@ export interface GraphStore {
   has(id: string): boolean;
   /** Oldest first. */
   list(): GraphSummary[];
-  /** `attach`, here and below, makes the answer that is stored with the change. Rejects `graph_exists`. */
+  /**
+   * `attach`, here and below, makes the answer that is stored together with the change. Rejects
+   * with `graph_exists`.
+   */
   create(spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
-  /** Takes the place of the graph `id`; the spec's own id must be the same. Rejects `graph_not_found`, `invalid_input`. */
+  /**
+   * Replaces the graph `id`; the spec must have the same id. Rejects with `graph_not_found`,
+   * `invalid_input`.
+   */
   replace(id: string, spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
-  /** Rejects `graph_not_found`. */
+  /** Rejects with `graph_not_found`. */
   delete(id: string, attach?: Attach<void>): Promise<void>;
 }
 
@@ -69,7 +76,10 @@ export function graphStore(documents: Pick<Documents, 'get' | 'entries' | 'chang
   };
 }
 
-/** As it is read when it is durable: the answer that is stored with it must be the one that goes out. */
+/**
+ * The graph as it will be read once durable: the answer stored with the change must equal the one
+ * sent.
+ */
 function asRead(graph: VirtualGraph): VirtualGraph {
   return checkedGraph(graph.id, graph);
 }
@@ -89,7 +99,7 @@ function summaryOf({ id, name, backend, edges, nodes, spec_version }: VirtualGra
   };
 }
 
-/** A stored value as a graph. Throws `corrupt`. */
+/** Checks that a stored value is a graph. Throws `corrupt`. */
 function checkedGraph(id: string, value: unknown): VirtualGraph {
   const graph = value as VirtualGraph;
   const isWhole =

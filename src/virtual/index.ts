@@ -1,4 +1,5 @@
-// The door of the virtual graphs: specs over tables that live elsewhere, and queries that are compiled to SQL over them.
+// Entry point of virtual graphs: specs over tables stored elsewhere, and queries compiled to SQL
+// over them.
 
 import type { Attach, Database } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -22,14 +23,17 @@ export type { EdgesAsJson, RunningQuery } from './running-query.ts';
 export type { VirtualGraph } from './spec/spec.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
-  /** The store of specs, and where results are copied to. Undefined for `documents` alone: nothing can be materialized. */
+  /**
+   * The database that results are materialized into. Undefined with `documents` alone: nothing can
+   * be materialized.
+   */
   database: Database | undefined;
   documents: Parameters<typeof graphStore>[0];
-  /** Absolute path of the folder that files of backends lie in. */
+  /** Absolute path of the folder that contains the files of backends. */
   root: string;
-  /** Addresses of databases by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  /** Connection strings by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
   dsns: Readonly<Record<string, string>>;
-  /** False: results are not kept. */
+  /** False: results are not cached. */
   cache: boolean;
   /** Default 64 MB. */
   cacheBytes?: number;
@@ -43,11 +47,11 @@ export interface QueryRequest {
   query: string;
   /** Epoch seconds; default 0. */
   capturedAt?: number | undefined;
-  /** Takes the place of the query's LIMIT. */
+  /** Replaces the query's LIMIT. */
   limit?: number | undefined;
-  /** Asks the backend whatever is kept. */
+  /** Bypasses the cache. */
   refresh?: boolean | undefined;
-  /** False: in no order, so that a large result need not be sorted first. */
+  /** False: unordered, so that a large result need not be sorted first. */
   ordered?: boolean | undefined;
 }
 
@@ -98,14 +102,14 @@ export class VirtualGraphs {
     return this.#graphs.get(id);
   }
 
-  /** Rejects `invalid_input`, `graph_exists`. */
+  /** Rejects with `invalid_input`, `graph_exists`. */
   async create(value: unknown, attach?: Attach<VirtualGraph>): Promise<VirtualGraph> {
     const spec = checkedSpec(value, this.#options);
     await this.#assertInside(spec.backend);
     return this.#graphs.create(spec, attach);
   }
 
-  /** Rejects `graph_not_found`, `invalid_input`. */
+  /** Rejects with `graph_not_found`, `invalid_input`. */
   async replace(id: string, value: unknown, attach?: Attach<VirtualGraph>): Promise<VirtualGraph> {
     this.#graphs.get(id);
     const spec = checkedSpec(value, this.#options);
@@ -115,19 +119,19 @@ export class VirtualGraphs {
     return graph;
   }
 
-  /** Rejects `graph_not_found`. */
+  /** Rejects with `graph_not_found`. */
   async delete(id: string, attach?: Attach<void>): Promise<void> {
     await this.#graphs.delete(id, attach);
     this.#cache.clear(id);
   }
 
-  /** How many results were kept. Throws `graph_not_found`. */
+  /** Drops the cached results of a graph and returns their number. Throws `graph_not_found`. */
   clearCache(id: string): number {
     this.#graphs.get(id);
     return this.#cache.clear(id);
   }
 
-  /** Rejects `graph_not_found`, `backend_failed`, `timeout`. */
+  /** Rejects with `graph_not_found`, `backend_failed`, `timeout`. */
   async introspect(id: string, options: QueryOptions): Promise<BackendSchema> {
     const { backend } = this.#graphs.get(id);
     return this.#inSession(backend, async (session) => {
@@ -136,7 +140,9 @@ export class VirtualGraphs {
     });
   }
 
-  /** Rejects as `introspect`, and with errors of status 400 that name the place in the query. */
+  /**
+   * Rejects like `introspect`, and with errors of status 400 that point to the place in the query.
+   */
   async compile(id: string, query: string, options: QueryOptions): Promise<{ sql: string; plan: QueryPlan }> {
     const graph = this.#graphs.get(id);
     return this.#inSession(graph.backend, async (session) => {
@@ -146,7 +152,10 @@ export class VirtualGraphs {
     });
   }
 
-  /** Resolves when the query is known to be right; its hyperedges are taken from what it gives. Rejects as `compile`. */
+  /**
+   * Resolves once the query is known to be valid; its hyperedges are read from the result. Rejects
+   * like `compile`.
+   */
   async query(id: string, request: QueryRequest, options: QueryOptions): Promise<RunningQuery> {
     const graph = this.#graphs.get(id);
     const session = this.#backends.open(graph.backend);
@@ -157,7 +166,8 @@ export class VirtualGraphs {
       const { statement, reading } = compiled;
       const { id: name, spec_version } = graph;
       const provenance = { graph: name, spec_version, captured_at: request.capturedAt ?? 0 };
-      // A graph that was deleted and made again begins with version 1 again: its spec tells it apart.
+      // A graph that was deleted and recreated starts at version 1 again; the whole spec tells the
+      // two apart.
       const state = `${fingerprint}\n${JSON.stringify(graph)}`;
       const key = { graph: name, specVersion: spec_version, statement, fingerprint: state };
       const known = this.#options.cache && request.refresh !== true ? this.#cache.get(key) : undefined;
@@ -174,7 +184,10 @@ export class VirtualGraphs {
     }
   }
 
-  /** A spec from the backend's schema, stored when asked for. Rejects `graph_exists`, `invalid_input`, `backend_failed`. */
+  /**
+   * A spec derived from the backend's schema, stored if requested. Rejects with `graph_exists`,
+   * `invalid_input`, `backend_failed`.
+   */
   async propose(request: ProposeRequest, options: QueryOptions): Promise<ProposeAnswer> {
     const backend = checkedBackend(request.backend, this.#options);
     return this.#inSession(backend, (session) =>
@@ -183,8 +196,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * Copies a result into a table. Rejects as `query`, and `table_exists`, `invalid_input`. `begun` is called when the first rows are there: from then
-   * on it takes as long as there are rows.
+   * Copies a result into a table. Rejects like `query`, and with `table_exists`, `invalid_input`.
+   * `begun` is called when the first rows arrive; the remaining time depends on the number of rows.
    */
   async materialize(
     id: string,
@@ -206,13 +219,19 @@ export class VirtualGraphs {
     }
   }
 
-  /** Ends what is asked of backends; resolves when copies that were cut off are gone, so the database must still be open. */
+  /**
+   * Cancels the queries of backends and resolves once the interrupted copies are cleaned up, so the
+   * database must still be open.
+   */
   async close(): Promise<void> {
     await this.#backends.close();
     await Promise.allSettled(this.#copies);
   }
 
-  /** Refuses files that a link leads out of the root to; those that are missing may come later. Rejects `invalid_input`. */
+  /**
+   * Refuses files that a link leads to outside the root; missing files are accepted, as they may
+   * appear later. Rejects with `invalid_input`.
+   */
   async #assertInside(backend: BackendSpec): Promise<void> {
     if (backend.type === 'postgres') return;
     try {
@@ -236,7 +255,7 @@ export class VirtualGraphs {
       return compiled(known.schema);
     } catch (error) {
       if (known.isCertain) throw error;
-      // What the query names may have been made since the schema was looked up.
+      // The query may name something created since the schema was read.
       return compiled((await this.#schemas.get(graph.backend, session, fingerprint, options, { anew: true })).schema);
     }
   }

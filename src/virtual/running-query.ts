@@ -1,4 +1,5 @@
-// A query over a virtual graph whose hyperedges come batch by batch, from the cache or from the backend; what came whole and small is kept.
+// A query over a virtual graph whose hyperedges arrive in batches, from the cache or from the
+// backend. A result that was read to its end and is small enough is cached.
 
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
 import type { RowReading } from './compile/compile.ts';
@@ -8,14 +9,20 @@ import { type EdgeForm, edgeText } from './hydrate/json.ts';
 export interface RunningQuery {
   readonly sql: string;
   readonly reading: RowReading;
-  /** The hyperedges come from the cache. */
+  /** Whether the hyperedges come from the cache. */
   readonly cached: boolean;
   readonly cacheEnabled: boolean;
-  /** Rows and groups so far that are no edge. */
+  /** Number of rows and groups so far that are not edges. */
   readonly skipped: number;
-  /** Leaving the loop early ends the query. Fails with `timeout`, `backend_failed`, `hydration_failed`. */
+  /**
+   * Leaving the loop early ends the query. Fails with `timeout`, `backend_failed`,
+   * `hydration_failed`.
+   */
   batches(): AsyncIterable<readonly HydratedEdge[]>;
-  /** The same as JSON, for answers: no edge is made. A batch is good until the next one is asked for. */
+  /**
+   * The same as JSON for answers, without building edges. A batch is valid until the next one is
+   * requested.
+   */
   json(form: EdgeForm): AsyncIterable<EdgesAsJson>;
 }
 
@@ -24,10 +31,10 @@ export interface EdgesAsJson {
   readonly bytes: Uint8Array;
 }
 
-/** Edges of a batch from the cache. */
+/** Batch size for edges from the cache. */
 const CACHED_BATCH = 1000;
 
-/** What is known of a query before its rows come. */
+/** What is known of a query before its rows arrive. */
 export type Compiled = Pick<RunningQuery, 'sql' | 'reading'>;
 
 export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, provenance: Provenance): RunningQuery {
@@ -50,7 +57,7 @@ export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, 
   };
 }
 
-/** Where a result goes when it has come whole. */
+/** Where to store a result that was read to its end. */
 export interface Keeping {
   readonly cache: ResultCache;
   readonly key: CacheKey;
@@ -63,7 +70,7 @@ export function fromBackend(
 ): RunningQuery {
   let skipped = 0;
   async function* taken(): AsyncGenerator<HydratedBatch, void, undefined> {
-    // As they came: edges are made when all of them fit.
+    // The batches as received: their edges are only built once the whole result is known to fit.
     let kept: HydratedBatch[] | undefined = keeping === undefined ? undefined : [];
     let bytes = 0;
     for await (const batch of source()) {

@@ -1,9 +1,10 @@
-// Schemas of backends, looked up once as long as nothing can have changed: by the files' fingerprint, of databases for some seconds.
+// Caches the schemas of backends: for files as long as their fingerprint is unchanged, for database
+// servers for some seconds.
 
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import type { BackendSpec } from './spec/spec.ts';
 
-/** Tables of a database may change behind our back. */
+/** Tables of a database server may change without our knowledge. */
 const DATABASE_MS = 5000;
 const MOST_SCHEMAS = 100;
 
@@ -15,7 +16,7 @@ interface Entry {
 
 export interface KnownSchema {
   readonly schema: BackendSchema;
-  /** False: of a database some seconds ago. */
+  /** False: read from a database server some seconds ago. */
   readonly isCertain: boolean;
 }
 
@@ -29,7 +30,10 @@ export class SchemaCache {
     this.#now = now;
   }
 
-  /** `fingerprint`: of the session, just now. `anew`: asks the backend whatever is known; `counted`: with its numbers of rows, which queries do not need. */
+  /**
+   * `fingerprint`: just taken from the session. `anew` bypasses the cache; `counted` includes row
+   * counts, which queries do not need.
+   */
   async get(
     backend: BackendSpec,
     session: BackendSession,

@@ -1,10 +1,10 @@
-// Times as texts and as seconds since 1970, always UTC.
+// Converts between texts and seconds since 1970; always UTC.
 
-/** The years 1 to 9999, which every database writes alike. */
+/** The years 1 to 9999, which every database writes in the same way. */
 export const FIRST_SECOND = -62_135_596_800;
 export const LAST_SECOND = 253_402_300_799;
 const DAY_MS = 86_400_000;
-/** The years that Date can write: 271,821 before to 275,760 after. */
+/** The range of Date: 271,821 BC to AD 275,760. */
 const MAX_DATE_MS = 8.64e15;
 
 export interface Instant {
@@ -16,13 +16,16 @@ export interface Instant {
 
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** A date or a time of ISO 8601, without a zone UTC; undefined when it is none, or no such day is. */
+/**
+ * Parses an ISO 8601 date or time, which is UTC without a zone; undefined if it is invalid or no
+ * such day exists.
+ */
 export function instantOf(text: string): Instant | undefined {
   const found = FORM.exec(text);
   if (found === null || text.startsWith('0000')) return undefined;
   const [, day, minute = '00:00', second = ':00', fraction = '', zone = 'Z'] = found;
   const ms = Date.parse(`${day}T${minute}${second}Z`);
-  // 2024-02-31 is read as the 2nd of March by some.
+  // Date.parse may accept 2024-02-31 as the 2nd of March.
   if (!Number.isFinite(ms) || new Date(ms).toISOString().slice(0, 10) !== day) return undefined;
   const offset = zoneSeconds(zone);
   if (offset === undefined) return undefined;
@@ -38,21 +41,21 @@ function zoneSeconds(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** `2024-05-31 14:00:00`, as SQL takes it; for years 1 to 9999. */
+/** `2024-05-31 14:00:00`, the SQL form; for years 1 to 9999. */
 export function isoTimestamp(second: number, hasZone: boolean, micros = 0): string {
   const text = new Date(second * 1000).toISOString();
   const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`;
   return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction}${hasZone ? '+00' : ''}`;
 }
 
-/** `2024-05-31` of days since 1970; years beyond four digits as ISO 8601 has them. */
+/** Days since 1970 as `2024-05-31`; years beyond four digits in the ISO 8601 form. */
 export function isoDate(day: number): string {
   const ms = day * DAY_MS;
   if (Math.abs(ms) > MAX_DATE_MS) return String(day);
   return new Date(ms).toISOString().replace(/T.*/, '');
 }
 
-/** `2024-05-31T14:00:00Z` of microseconds since 1970, with a fraction only where there is one. */
+/** Microseconds since 1970 as `2024-05-31T14:00:00Z`, with a fraction only if it is not zero. */
 export function isoOfMicros(micros: number | bigint): string {
   const number = Number(micros);
   if (Number.isSafeInteger(number)) {

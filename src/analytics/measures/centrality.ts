@@ -1,4 +1,5 @@
-// What betweenness, closeness and harmonic centrality share: the graph they are taken on, and whose values are given.
+// Shared by betweenness, closeness and harmonic centrality: builds the chosen projection of the
+// hypergraph and maps vertex values back to node or edge ids.
 
 import type { Graph, Steps } from '../../core/index.ts';
 import {
@@ -40,14 +41,17 @@ export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
   ...WINDOW,
 ];
 
-/** A graph, how many of its vertices count as there, and which of them have ids that are answered. */
+/** A projection, its size for normalization, and the mapping from vertex values to results. */
 export interface CentralityGraph {
   graph: Graph;
-  /** For normalizing; vertices that are absent from it are not counted. */
+  /**
+   * Number of vertices for normalization. Edges smaller than `s` are not part of the graph and not
+   * counted.
+   */
   size: number;
   basis: Basis;
   definition: string;
-  /** Answers of the values of all vertices. */
+  /** The result for the values of all vertices. */
   shape: (values: Float64Array) => Shape;
 }
 

@@ -1,8 +1,8 @@
-// Whether an operator joins all nodes.
+// Whether an operator connects all nodes.
 
 import type { Incidence, Operator, Steps } from '../../core/index.ts';
 
-/** Edges that weigh nothing join nothing. `weights`: f64[edges], when they count. */
+/** Edges of weight 0 connect nothing. `weights`: f64[edges]; omitted when edges are unweighted. */
 export function* isConnected(sets: Incidence, operator: Operator, weights?: Float64Array): Steps<boolean> {
   if (operator.degrees.includes(0)) return false;
   if (weights?.includes(0) === true) return isJoined(sets, weights);
@@ -10,7 +10,7 @@ export function* isConnected(sets: Incidence, operator: Operator, weights?: Floa
   return labels.every((label) => label === 0);
 }
 
-/** Whether the edges that weigh something join all nodes: union-find with path halving. */
+/** Whether the edges of non-zero weight connect all nodes: union-find with path halving. */
 function isJoined({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence, weights: Float64Array): boolean {
   const { words } = core.memory;
   const parents = Uint32Array.from({ length: nodes }, (_, node) => node);

@@ -1,4 +1,4 @@
-// Isolated edges: those all of whose members are in no other edge.
+// Isolated edges: edges whose members are in no other edge.
 
 import type { Incidence } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, WINDOW } from '../measure.ts';

@@ -1,14 +1,28 @@
-// The sums behind modularity: what edges give, less what they would give if members were drawn by degree.
+// Modularity of a partition: what edges contribute, minus what they would contribute if their
+// members were drawn at random in proportion to degree.
+//
+// Hypergraph modularity (Kaminski et al. 2019, equation 4) is
+//
+//   (sum over edges of w * share(c, d) - sum over sizes d of W_d * E_d) / W
+//
+// where an edge has weight w and d members, the most in one community being c; W_d is the weight of
+// all edges of size d and W the weight of all edges. E_d is the expected share of an edge whose d
+// members fall into community i independently with probability p_i = volume_i / volume:
+//
+//   E_d = sum over i, over c > d/2, of Binomial(c; d, p_i) * share(c, d)
+//
+// Terms with c <= d/2 vanish because share is 0 there, so at most one community of an edge counts.
+// Example: loss `linear`, d = 3, c = 2 contributes 2/3.
 
 import type { Incidence } from '../../core/index.ts';
 
-/** What an edge of d members gives, the most of which, c, are in one community. */
+/**
+ * How the share of an edge with d members depends on c, the most of them in one community: strict:
+ * 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2.
+ */
 export type EdgeLoss = 'strict' | 'majority' | 'linear';
 
-/**
- * (sum of what edges give - sum over sizes d of their weight * the expectation for d members drawn by weighted degree) / sum of weights
- * (Kaminski et al. 2019, equation 4).
- */
+/** The modularity defined above; 0 if all weights are 0. */
 export function hypergraphModularity(
   incidence: Incidence,
   weights: Float64Array,
@@ -52,7 +66,10 @@ function shareOf(loss: EdgeLoss, most: number, size: number): number {
   return loss === 'majority' ? 1 : most / size;
 }
 
-/** Of what an edge of `size` members gives, each drawn from the communities by `shares`: binomial terms, summed from the top down. */
+/**
+ * Expected share of an edge of `size` members drawn from communities with probabilities `shares`:
+ * binomial terms, summed from c = size downwards.
+ */
 function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number {
   let sum = 0;
   for (const p of shares) {
@@ -64,7 +81,7 @@ function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number
       sum += 1;
       continue;
     }
-    // Term of c = size, then each from the one above it.
+    // The term of c = size; each further term follows from the previous one.
     let term = p ** size;
     for (let c = size; 2 * c > size; c--) {
       sum += term * shareOf(loss, c, size);
@@ -74,7 +91,10 @@ function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number
   return sum;
 }
 
-/** Newman and Girvan's of the graph in which an edge of weight w gives each pair of its members w / (|e| - 1). */
+/**
+ * Newman and Girvan's modularity of the graph in which an edge of weight w gives each pair of its
+ * members weight w / (|e| - 1).
+ */
 export function graphModularity(incidence: Incidence, weights: Float64Array, communityOf: Uint32Array): number {
   const { core, edges, edgeStarts, edgeNodes } = incidence;
   const { words } = core.memory;
@@ -98,7 +118,7 @@ export function graphModularity(incidence: Incidence, weights: Float64Array, com
       pairs += counts[community]! * (counts[community]! - 1);
       counts[community] = 0;
     }
-    // Ordered pairs, each of weight w / (size - 1): a member has degree w.
+    // Counts ordered pairs, each of weight w / (size - 1), so that a member has degree w.
     inside += (weights[e]! * pairs) / (size - 1);
     volume += weights[e]! * size;
   }

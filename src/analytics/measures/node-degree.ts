@@ -1,4 +1,4 @@
-// Node degree: the edges that hold a node.
+// Node degree: the number of edges that contain a node, or the sum of their weights.
 
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
 import { mapOf } from '../shapes.ts';
@@ -31,7 +31,7 @@ export const nodeDegree: Measure = {
       const weight = weights === undefined ? 1 : weights[e]!;
       for (let at = begin; at < end; at++) degrees[words[edgeNodes / 4 + at]!]! += weight;
     }
-    // A sum of weights beyond the finite numbers is null.
+    // A sum of weights that is not finite becomes null.
     for (let v = 0; v < nodes; v++) if (!Number.isFinite(degrees[v]!)) degrees[v] = Number.NaN;
     const definition = weights === undefined ? 'edges' : 'weights';
     return { shape: mapOf(incidence.copyNodeIds(), degrees, params), definition, basis };

@@ -1,4 +1,5 @@
-// Overlapping coefficient: how much of the smaller of two edges lies in the other one.
+// Overlapping coefficient: how much of the smaller of two edges is in the other, averaged over
+// pairs.
 
 import { overlapSums } from '../../core/index.ts';
 import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';

@@ -41,7 +41,8 @@ export const pagerank: Measure = {
     const walk = params.walk as Walk;
     const basis = basisOf(params, 'events');
     const isWeighted = params.weighted === true;
-    // Equal sets walk as one edge of their weight: the same walk, over fewer edges.
+    // Equal member sets are merged into one edge, weighted by `weight` below: the walk is the same
+    // over fewer edges.
     const sets = yield* projections.incidence('distinct');
     if (isWeighted) assertNotNegative(sets);
     const graph = walk === 'clique' ? yield* projections.nodeGraph(1, 'events') : null;

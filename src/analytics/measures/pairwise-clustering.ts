@@ -1,4 +1,5 @@
-// Clustering of nodes from pairs: in the co-member graph, or by the edges that pairs have in common.
+// Clustering of nodes from pairs: by triangles of the co-member graph, or by the edges that pairs
+// share.
 
 import { type Graph, type Incidence, localClustering } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -40,7 +41,7 @@ export const pairwiseClustering: Measure = {
   },
 };
 
-/** 0 without neighbours. */
+/** The mean over neighbours; 0 without neighbours. */
 function commonEdges(graph: Graph, incidence: Incidence, mode: Mode): Float64Array {
   const degrees = incidence.copyNodeDegrees();
   const starts = graph.copyStarts();

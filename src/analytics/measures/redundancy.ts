@@ -1,4 +1,4 @@
-// Redundancy: how much of what a node or an edge joins is joined without it.
+// Redundancy: how much of what a node or an edge connects would still be connected without it.
 
 import { type Incidence, pairsAgain, type Steps, sharingPairs } from '../../core/index.ts';
 import {

@@ -1,11 +1,11 @@
-// Pairs of nodes or edges that have at least s edges or members in common.
+// Pairs of nodes that share at least s edges, or of edges that share at least s members.
 
 import { LIMIT, type Measure } from '../measure.ts';
 import { limitOf } from '../shapes.ts';
 import { S_PARAMETERS, S_SOURCE, sGraph, sView } from './s-graph.ts';
 import { streamedTriples, Triples } from './triples.ts';
 
-/** Arcs of a step. */
+/** Arcs processed per step. */
 const STEP_ARCS = 200_000;
 
 export const sAdjacency: Measure = {

@@ -1,4 +1,5 @@
-// What the s-measures share: the graph of nodes (or edges) that have s edges (or members) in common, and the ids of its vertices.
+// Shared by the s-measures: the graph that joins nodes sharing s edges (or edges sharing s
+// members), and the ids of its vertices.
 
 import type { Graph, Incidence, Steps } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -25,7 +26,10 @@ export const S_SOURCE =
 
 export type On = 'nodes' | 'edges';
 
-/** Which side, on which basis: events for nodes, distinct sets for edges, unless told. */
+/**
+ * What the s-graph is built on: nodes or edges, and the basis (default: events for nodes, distinct
+ * sets for edges).
+ */
 export interface SView {
   s: number;
   on: On;
@@ -51,7 +55,10 @@ export function sGraph({ projections }: MeasureInput, { s, on, basis }: SView): 
   return on === 'nodes' ? projections.nodeGraph(s, basis) : projections.edgeGraph(s, basis);
 }
 
-/** The vertex with that id; of distinct sets any edge's id names its set. Throws `invalid_input`. */
+/**
+ * The vertex of an id. With distinct sets, the id of any edge identifies its member set. Throws
+ * `invalid_input`.
+ */
 export function* vertexOf({ projections }: MeasureInput, view: SView, name: string, id: number): Steps<number> {
   const at = view.ids.indexOf(id);
   if (at >= 0) return at;

@@ -36,7 +36,8 @@ export const spectralGap: Measure = {
 };
 
 function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): Steps<number | null> {
-  // Equal sets are one edge of their weight: the same operator.
+  // Equal member sets are merged into one edge, weighted by `weight` below: the operator is the
+  // same.
   const sets = yield* projections.incidence('distinct');
   if (sets.nodes < 2) return null;
   if (weighted) assertNotNegative(sets);
@@ -44,7 +45,7 @@ function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): St
   const scratch = new Scratch(sets.core);
   try {
     const operator = edgeOperator(sets, 'lazy', weight, scratch);
-    // Weights whose sum is beyond the finite numbers leave the operator undefined.
+    // Without a finite sum of weights the operator is undefined.
     if (!operator.degrees.every(Number.isFinite)) return null;
     return (yield* isConnected(sets, operator, weighted ? sets.copyWeights() : undefined))
       ? yield* secondSmallest(operator, 'normalized')

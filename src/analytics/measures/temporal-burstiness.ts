@@ -1,4 +1,4 @@
-// Burstiness: how unevenly events follow each other.
+// Burstiness: how unevenly events are spaced in time.
 
 import type { Incidence, Steps } from '../../core/index.ts';
 import { LIMIT, type Measure, NODE_ID, type Projections, type Shape, WINDOW } from '../measure.ts';
@@ -56,7 +56,7 @@ function* shapeOf(projections: Projections, params: ParameterValues, zeros: bool
   return { kind: 'objects', keys: ids.slice(v, v + 1), values: [burstiness(timesOfNode(events, times, v), zeros)] };
 }
 
-/** Edges of a node ascend in time. */
+/** Event times of a node, ascending, because a node's edges are in time order. */
 function timesOfNode({ core, nodeStarts, nodeEdges }: Incidence, times: Float64Array, v: number): Float64Array {
   const { words } = core.memory;
   const begin = words[nodeStarts / 4 + v]!;
@@ -75,7 +75,7 @@ function timesOfSets(sets: Incidence, times: Float64Array): (set: number) => Flo
   return (set) => sorted.subarray(starts[set]!, starts[set + 1]!);
 }
 
-/** All, or the `limit` of the greatest B; without one last. */
+/** All values, or the `limit` greatest by B; null B sorts last. */
 function largest(
   keys: Float64Array,
   timesOf: (at: number) => Float64Array,
@@ -98,7 +98,7 @@ interface Burstiness extends Record<string, number | null> {
   intervals: number;
 }
 
-/** `times` ascend. null with fewer than two gaps, or when all are 0. */
+/** `times` is ascending. B is null with fewer than two gaps, or if all gaps are 0. */
 function burstiness(times: Float64Array, zeros: boolean): Burstiness {
   const gaps: number[] = [];
   for (let i = 1; i < times.length; i++) {
@@ -129,7 +129,7 @@ function memoryOf(gaps: readonly number[]): number | null {
   return sum / (gaps.length - 1) / (before.sd * after.sd);
 }
 
-/** Of the population. */
+/** Mean and population standard deviation. */
 function spread(values: readonly number[]): { mean: number; sd: number } {
   if (values.length === 0) return { mean: 0, sd: 0 };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

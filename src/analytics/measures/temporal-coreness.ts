@@ -1,4 +1,16 @@
-// Coreness in time: how dense the graph around a node is in the window where it is densest.
+// Temporal coreness: how dense the graph around a node is in the window where it is densest.
+//
+// The k-core of a graph is its largest subgraph in which every vertex has at least k neighbours; a
+// node's core number is the largest k whose k-core contains it. Time is cut into windows of
+// `window` seconds, and empty windows are skipped:
+//
+// - max, mean: the core number of a node in the co-member graph of each non-empty window, as
+//   maximum or mean (0 in windows without the node).
+// - span: core numbers of the graph of pairs present in each of `span` consecutive non-empty
+//   windows; the maximum over all such runs. Pairs are encoded as sorted numbers a * nodes + b, so
+//   that a run is an intersection of sorted lists.
+// - hypercore: the same by peeling the hypergraph itself: nodes in fewer than k edges are removed,
+//   and an edge survives while at least m of its members remain.
 
 import { coreNumbers, Graph, hypercoreNumbers, type Incidence, type Steps, windowCores } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -50,7 +62,10 @@ export const temporalCoreness: Measure = {
   },
 };
 
-/** Where non-empty windows begin, and the end of the last one. `times` ascend. */
+/**
+ * Offsets at which the non-empty windows begin, followed by the end of the last one. `times` is
+ * ascending.
+ */
 function windowBounds(times: Float64Array, width: number): Uint32Array {
   const bounds: number[] = [];
   let last = Number.NaN;
@@ -83,7 +98,7 @@ function* hypercores(events: Incidence, bounds: Uint32Array, m: number, distinct
   return values;
 }
 
-/** Pairs of a window as a * nodes + b, ascending. */
+/** The distinct pairs of a window, each as a * nodes + b, ascending. */
 function pairsOf({ core, nodes, edgeStarts, edgeNodes }: Incidence, from: number, to: number): Float64Array {
   const { words } = core.memory;
   const found: number[] = [];
@@ -117,7 +132,7 @@ function inBoth(a: Float64Array, b: Float64Array): Float64Array {
   });
 }
 
-/** Raises values to the cores of the graph of those pairs. */
+/** Raises each node's value to its core number in the graph of those pairs. */
 function raise(values: Float64Array, { core, nodes }: Incidence, pairs: Float64Array): void {
   if (pairs.length === 0) return;
   const slots = new Map<number, number>();

@@ -1,15 +1,18 @@
-// Long lists of [a, b, value]: row by row as they are taken, or only the largest ones.
+// Long lists of [a, b, value]: streamed row by row, or reduced to the largest values.
 
 import { HedgerowError } from '../../errors.ts';
 import type { Shape } from '../measure.ts';
 
-/** Numbers that a list may hold, three a triple: 400 MB. */
+/** Maximum length of a list in numbers, three per triple: 400 MB. */
 const MOST_NUMBERS = 50_000_000;
 
-/** The row of a vertex: calls `add` with each other vertex and the value of the pair. */
+/** Enumerates the row of a vertex: calls `add` with each other vertex and the value of the pair. */
 export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
 
-/** All pairs, by ids: each row is made when it is taken, so that the list may be as long as it likes. */
+/**
+ * All pairs, ordered by ids. Each row is computed when it is read, so the length of the list is not
+ * bounded by memory.
+ */
 export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
   const order = Uint32Array.from(ids, (_, vertex) => vertex).sort((a, b) => ids[a]! - ids[b]!);
   let place = 0;
@@ -31,7 +34,7 @@ export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
   };
 }
 
-/** Collects triples; with a limit only the largest values stay, ties by the lesser ids. */
+/** Collects triples. With a limit only the largest values are kept, ties by least ids. */
 export class Triples {
   readonly #limit: number | undefined;
   #numbers = new Float64Array(3 * 1024);
@@ -85,7 +88,7 @@ export class Triples {
     this.#length = places.length * 3;
   }
 
-  /** By ids, or the largest first when there is a limit. */
+  /** Ordered by ids, or the largest first when there is a limit. */
   shape(): Shape {
     if (this.#limit === undefined) this.#take(this.#order((x, y) => this.#byIds(x, y)));
     else this.#cut(this.#limit);

@@ -1,4 +1,4 @@
-// Uniformity: whether the edges are of one size, and how the sizes spread.
+// Uniformity: whether all edges have the same size, and how sizes are distributed.
 
 import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';
 

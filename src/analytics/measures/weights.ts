@@ -1,9 +1,9 @@
-// Weights as walks and Laplacians need them.
+// Checks weights for measures based on walks and Laplacians.
 
 import type { Incidence } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 
-/** Throws `invalid_input` when an edge weighs less than 0. */
+/** Throws `invalid_input` if an edge has a negative weight. */
 export function assertNotNegative(incidence: Incidence): void {
   const weights = incidence.copyWeights();
   const at = weights.findIndex((weight) => weight < 0);

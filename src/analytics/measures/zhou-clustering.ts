@@ -1,4 +1,4 @@
-// Clustering by the extra overlap of edges.
+// Clustering of a node by the extra overlap of its edges.
 
 import { type Incidence, zhouClustering as zhouClusteringOf } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -36,7 +36,7 @@ export const zhouClustering: Measure = {
   },
 };
 
-/** 0 / 0 is 0. */
+/** The variant size_ratio by node, where 0 / 0 is 0. */
 function sizeRatios({ core, nodes, nodeStarts, nodeEdges, ...incidence }: Incidence): Float64Array {
   const { words } = core.memory;
   const sizes = incidence.edgeStarts / 4;

@@ -5,12 +5,12 @@ import { MINUS_BEFORE, numeralsIn, SCALE_AFTER, scaleOf } from './numerals.ts';
 export interface NumberToken {
   start: number;
   end: number;
-  /** What it may mean: `1,234` is 1234 or 1.234. `half`: half of its last digit's unit. */
+  /** The possible values: `1,234` is 1234 or 1.234. `half`: half a unit of the last digit. */
   readings: { value: number; half: number }[];
   /** The numbers of a list without spaces: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
-  /** A word: `two`, `twice`. */
+  /** Written as a word: `two`, `twice`. */
   word: boolean;
   ordinal: boolean;
 }
@@ -18,12 +18,12 @@ export interface NumberToken {
 const DIGITS =
   /(?<![\p{L}\p{N}.])\.\d+|\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
-/** Numbers of `text` (folded, tags and times masked), in order. */
+/** The numbers of `text` (folded, with tags and times masked), in order. */
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const match of text.matchAll(DIGITS)) tokens.push(...digitTokens(text, match.index, match[0]));
   for (const { start, end, value, isOrdinal: ordinal, isRoman } of numeralsIn(text)) {
-    if (tokens.some((token) => token.start < end && start < token.end)) continue; // 2.5 million
+    if (tokens.some((token) => token.start < end && start < token.end)) continue; // part of "2.5 million"
     PERCENT.lastIndex = end;
     const percent = PERCENT.test(text);
     tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word: !isRoman, ordinal });
@@ -33,7 +33,7 @@ export function numbersOf(text: string): NumberToken[] {
 
 function digitTokens(text: string, start: number, raw: string): NumberToken[] {
   const end = start + raw.length;
-  if (text[end] === '\u20e3') return []; // the mark of a list
+  if (text[end] === '\u20e3') return []; // the number of a list item
   const negative =
     (text[start - 1] === '-' && !/[\p{L}\p{N})\].]/u.test(text[start - 2] ?? ' ')) ||
     MINUS_BEFORE.test(text.slice(Math.max(0, start - 10), start));
@@ -72,7 +72,7 @@ function partsOf(text: string, start: number, raw: string): NumberToken[] {
   });
 }
 
-/** The numbers, as JavaScript writes them, that a run of digits and separators may mean. */
+/** The numbers, in JavaScript notation, that a run of digits and separators may mean. */
 function readingsOf(raw: string): string[] {
   if (/^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(raw)) {
     return /^\d{1,3}\.\d{3}$/.test(raw) ? [raw, raw.replace('.', '')] : [raw];
@@ -92,7 +92,7 @@ function readingsOf(raw: string): string[] {
   return [...new Set(readings)];
 }
 
-/** Half of the last decimal's unit; 0 of a whole number, which is not rounded. */
+/** Half a unit of the last decimal; 0 for a whole number, which is not rounded. */
 function halfUnit(plain: string): number {
   const match = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
   if (match[1] === undefined && match[2] === undefined) return 0;

@@ -1,10 +1,14 @@
-// Finds dates and times of day in a sentence, in the usual forms of many languages, as stretches of seconds.
+// Finds dates and times of day in a sentence, in the usual forms of many languages, as intervals of
+// seconds.
 
 import { DAY_SECONDS, dayStart, wholeMonth } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
 import { monthOf } from './month-names.ts';
 
-/** Seconds, `high` not included: since 1970 for an instant, since midnight for a clock time. */
+/**
+ * An interval in seconds, `high` excluded: since 1970 for an instant, since midnight for a time of
+ * day.
+ */
 export interface Stretch {
   low: number;
   high: number;
@@ -14,17 +18,17 @@ export interface TimeToken {
   start: number;
   end: number;
   kind: 'instant' | 'clock';
-  /** More than one where the order of day and month, or the year, is open. */
+  /** More than one if the order of day and month, or the year, is ambiguous. */
   readings: Stretch[];
   bound: Bound;
-  /** The other end when it is `between`. */
+  /** The other end, for `between`. */
   other?: TimeToken;
 }
 
 interface Clock {
   low: number;
   high: number;
-  /** Seconds to take off for UTC. */
+  /** Seconds to subtract to get UTC. */
   shift: number;
   end: number;
 }
@@ -44,7 +48,7 @@ const MONTH_WORD = /[\p{L}\p{M}]{2,15}/gu;
 type Readings = readonly (Stretch | undefined)[];
 type Form = readonly [RegExp, (match: RegExpExecArray, years: readonly number[]) => Readings | undefined];
 
-/** Dates in digits, and what each may mean; undefined: it is no date there. */
+/** Dates in digits with their possible readings; undefined if the match is not a date. */
 const FORMS: readonly Form[] = [
   [
     /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi,
@@ -81,7 +85,10 @@ const FORMS: readonly Form[] = [
   ],
 ];
 
-/** Times of `text` (folded), in order, not overlapping. `years`: those a date without a year may mean. */
+/**
+ * The times in `text` (folded), in order and without overlaps. `years`: the years that a date
+ * without one may mean.
+ */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
   if (!/\d|january|february|march|april|may|june|july|august|september|october|november|december/i.test(text))
     return [];
@@ -132,7 +139,10 @@ function dayOrMonth(year: number, number: number, dayNumber: string | undefined)
 
 const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
-/** A day or a year beside the name of a month; in English the name alone after a preposition. */
+/**
+ * A month name with a day or a year next to it; an English one may also stand alone after a
+ * preposition.
+ */
 function namedMonth(
   text: string,
   at: number,
@@ -188,7 +198,7 @@ function shiftOf(zone: string | undefined): number {
   return match === null ? 0 : (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 3600 + Number(match[3]) * 60);
 }
 
-/** In order, the earlier and longer of two that overlap, with their bounds. */
+/** In order and with their bounds; of two that overlap, the earlier and longer one is kept. */
 function withBounds(text: string, found: TimeToken[]): TimeToken[] {
   found.sort((a, b) => a.start - b.start || b.end - a.end);
   const tokens: TimeToken[] = [];
@@ -211,7 +221,7 @@ function withBounds(text: string, found: TimeToken[]): TimeToken[] {
     tokens.push(token);
   }
   for (const token of tokens) {
-    // "from A" without an end is "since A"; an "and" that opened nothing bounds nothing.
+    // "from A" without an end means "since A"; an "and" that closes no pair bounds nothing.
     if (token.bound === 'between' && token.other === undefined) token.bound = 'since';
   }
   return tokens;

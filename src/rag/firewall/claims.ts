@@ -1,4 +1,14 @@
-// What a stretch of a sentence repeats of stored values (texts, facts, times, numbers), checked against what it cites.
+// Extracts from a part of a sentence the stored values it repeats (texts, facts, times, numbers),
+// and checks them against what it cites.
+//
+// Extraction works by masking: each pass finds the claims of one kind and blanks them out, so that
+// no later pass reads them in another way. The order matters: facts (`close(1, 2)`), pairs (`armed:
+// true`), quotes, names of edges and steps, times, and last the numbers that are left. Offsets stay
+// valid, because blanking keeps the length of the text.
+//
+// A number is then compared with the numbers of cited texts too: if a text has a number next to the
+// same word, it must be that number (told.ts). Finally, claims inside a clause that denies
+// something are inverted: denying a false value is right, and denying a true one is a problem.
 
 import { numbersOf } from './answer-numbers.ts';
 import { type TimeToken, timesIn } from './answer-times.ts';
@@ -17,24 +27,30 @@ export interface Claim {
   start: number;
   end: number;
   agrees: boolean;
-  /** Whether it is true of what the whole answer rests on; decides whether it may be denied. Default: `agrees`. */
+  /**
+   * Whether it is true of anything the whole answer rests on, which decides whether it may be
+   * denied. Default: `agrees`.
+   */
   holds?: boolean;
-  /** `place`: says when or which edge, so it is not what a negation denies. */
+  /** `place`: tells when or which edge, so a negation does not refer to it. */
   kind: 'value' | 'place';
-  /** What is wrong with it when it does not agree. */
+  /** The reason if it does not agree. */
   wrong: string;
 }
 
-/** What a stretch repeats. */
+/** The values that a part of a sentence repeats. */
 export interface Repeated {
   claims: Claim[];
   numbers: readonly NumberClaim[];
   times: readonly { token: TimeToken; claim: Claim }[];
-  /** The text without tags, quotes, facts, names and times. */
+  /** The text with tags, quotes, facts, names and times blanked out. */
   masked: string;
 }
 
-/** `undefined` when everything in `original` (a stretch beside one group of tags) that can be checked agrees. */
+/**
+ * Why `original` (the text that belongs to one group of tags) disagrees with what it cites;
+ * undefined if everything that can be checked agrees.
+ */
 export function problemOf(original: string, cited: Cited, derives: (fact: string) => boolean): string | undefined {
   const text = folded(original);
   const repeated = repeatedIn(text, cited, derives);
@@ -44,7 +60,7 @@ export function problemOf(original: string, cited: Cited, derives: (fact: string
   return denied ?? repeated.claims.find((claim) => !claim.agrees)?.wrong;
 }
 
-/** Of folded text; or what is wrong with it whatever it repeats. */
+/** The values that folded text repeats, or a problem that is independent of them. */
 export function repeatedIn(text: string, cited: Cited, derives: (fact: string) => boolean): Repeated | string {
   const predicates = predicateClaims(text, cited.sentence, derives);
   const withoutFacts = blanked(text, predicates);
@@ -96,12 +112,15 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
   return { claims, numbers, times: times.tokens, masked: times.masked };
 }
 
-/** Numbers of a sentence that are compared with those of texts. */
+/** Numbers of a sentence that are compared with the numbers of texts. */
 const MOST_COMPARED = 200;
-/** Their numbers name things, and are no values of a text. */
+/** Fields whose numbers identify things and so cannot come from a text. */
 const NAMING_FIELDS: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule']);
 
-/** `HEDGE-12 shows ...`: what is named outside brackets must be cited too. `masked`: without such names. */
+/**
+ * `HEDGE-12 shows ...`: whatever is named outside brackets must be cited as well. `masked`: the
+ * text without such names.
+ */
 function withoutNames(text: string, cited: Values): { masked: string; problem: string | undefined } {
   const { tags, problem } = namesOutsideTags(text);
   if (problem !== undefined) return { masked: text, problem };
@@ -118,7 +137,9 @@ function withoutNames(text: string, cited: Values): { masked: string; problem: s
 
 const NAME = /hedge[\s_#:.(-]{0,3}\d{1,17}|\b(?:step|rule)[-_#]\d{1,17}/gi;
 
-/** An address or element of markup that stands in no stored text would carry the reader, or data, away. */
+/**
+ * An address or HTML element that is in no stored text could lead the reader, or data, elsewhere.
+ */
 function foreignAddress(text: string, values: Values): string | undefined {
   if (/<\/?(?:script|img|iframe|a|style|svg|object|embed|form|input|link|meta|base)\b/i.test(text))
     return 'it holds an element of markup';
@@ -132,7 +153,7 @@ function foreignAddress(text: string, values: Values): string | undefined {
   return undefined;
 }
 
-/** `formation=escort`, `armed: true`: fields with values that are no numbers. */
+/** `formation=escort`, `armed: true`: fields with values that are not numbers. */
 function pairClaims(text: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const match of text.matchAll(
@@ -142,17 +163,17 @@ function pairClaims(text: string, values: Values): Claim[] {
     if (!values.hasField(name)) continue;
     const value = comparable(match[3]!);
     const isConstant = /^(?:true|false|null)$/.test(value);
-    if (match[2] === 'is' && !isConstant) continue; // "formation is seen": plain words
+    if (match[2] === 'is' && !isConstant) continue; // plain words, such as "formation is seen"
     const stored = textsOfField(name, values.edges).map(comparable);
     const agrees =
       value === 'null' || value === 'none'
         ? values.edges.some((edge) => isNull(edge, name))
         : stored.some((text) => text.startsWith(value));
     const isNumeric = values.field(name).length > 0 && !isConstant && stored.length === 0;
-    if (isNumeric) continue; // the number follows, or words about it
+    if (isNumeric) continue; // the number, or words about it, are checked elsewhere
     const end = match.index + match[0].length;
     const wrong = `${match[1]} ${match[3]} is not what is cited`;
-    // Quotes stay where they are.
+    // Starts at the value, so that quotes before it stay in place.
     claims.push({ start: end - match[3]!.length, end, agrees, kind: 'value', wrong });
   }
   claims.push(...wordClaims(text, values));
@@ -161,7 +182,10 @@ function pairClaims(text: string, values: Values): Claim[] {
     .filter((claim, index, all) => index === 0 || claim.start >= all[index - 1]!.end);
 }
 
-/** `the formation was dinner`, `in formation escort`: a column of texts named beside a word that is none of its texts. */
+/**
+ * `the formation was dinner`, `in formation escort`: a text column named next to a word, which must
+ * be one of its texts.
+ */
 function wordClaims(text: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const match of text.matchAll(NAMED_WORD)) {
@@ -179,14 +203,14 @@ function wordClaims(text: string, values: Values): Claim[] {
   return claims;
 }
 
-/** The text of a column named before it, or `in formation` a text. */
+/** A word after the name of its column, or after `in formation`. */
 const NAMED_WORD =
   /\b([\p{L}_][\p{L}\p{M}\p{N}_]{1,63})\s+(?:was|is|were|being|called|reads?|equals?)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])|\bin\s+(formation)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])/giu;
-/** What is said about a value without repeating it. */
+/** Words that say something about a value without repeating it. */
 const PLAIN_WORD =
   /^(?:not|never|no|the|that|this|also|still|again|always|one|same|different|equal|known|unknown|missing|absent|empty|null|none|unset|given|stored|recorded|listed|noted|seen|shown|observed|reported|described|called|named|used|found|set|and|with|without|for|from|about|around|above|below|over|under|between|higher|lower|greater|smaller|larger|less|more|high|low|true|false|there|only|just|now|then|what|which|of|\w+ed|\w+ing)$/i;
 
-/** `text` with spaces where the claims (in order, apart) stand. */
+/** `text` with the claims replaced by spaces; the claims are in order and do not overlap. */
 function blanked(text: string, claims: readonly Claim[]): string {
   const parts: string[] = [];
   let at = 0;
@@ -230,7 +254,7 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'];
 const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})day\\b`, 'g');
-/** Before a day that bounds a stretch of time. */
+/** Text before a weekday that makes it the bound of a period. */
 const BEFORE_BOUND = /\b(?:since|after|before|until|by|between|next|last)\s+$/i;
 
 export function timeAgrees(token: TimeToken, values: Values): boolean {
@@ -262,12 +286,12 @@ export function timeAgrees(token: TimeToken, values: Values): boolean {
   return isOne && (bound === 'between' || times.some(satisfies));
 }
 
-/** Columns and arguments may hold times too. */
+/** Columns and arguments may contain times too. */
 function isStoredTime(low: number, high: number, values: Values): boolean {
   return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), low, high - 1e-6));
 }
 
-/** Numbers and days that are part of a stored text: `wing 7`. */
+/** Accepts numbers and days that are part of a stored text, such as `wing 7`. */
 function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Values): void {
   const failed = claims.filter((claim) => !claim.agrees);
   if (failed.length === 0 || failed.length > 50) return;
@@ -284,7 +308,10 @@ function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Valu
   }
 }
 
-/** Settles the claims that a clause denies. Answers why the sentence cannot stand when it denies what holds. */
+/**
+ * Settles the claims inside clauses that deny something. Returns a problem if the sentence denies
+ * something true.
+ */
 function checkDenials(text: string, claims: Claim[], cited: Cited): string | undefined {
   const { beside, sentence } = cited;
   const { shared, problem } = sharedDenials(text, beside.told());

@@ -1,6 +1,7 @@
-// The words before a time or number that make it a bound: since, after, before, until, between, more than, at most.
+// The words before a time or number that make it a bound: since, after, before, until, between,
+// more than, at most.
 
-/** `since` and `until` take the bound itself in; `between` opens a pair. */
+/** `since` and `until` include the bound itself; `between` opens a pair. */
 export type Bound = 'equal' | 'since' | 'after' | 'before' | 'until' | 'between';
 
 const WORDS: readonly [Bound, string][] = [
@@ -24,7 +25,10 @@ const WORDS: readonly [Bound, string][] = [
 ];
 
 const BOUND_OF = new Map(WORDS.flatMap(([bound, words]) => words.split('|').map((word) => [word, bound] as const)));
-/** The last word of each, and the articles that may follow. */
+/**
+ * The last word of each phrase, and the articles that may follow: a cheap test before the full
+ * pattern.
+ */
 const LAST_WORDS = new Set(
   [...BOUND_OF.keys()].map((words) => words.split(' ').at(-1)!).concat('the le el la den dem am'.split(' ')),
 );
@@ -34,11 +38,11 @@ const BEFORE = new RegExp(
   `(?:^|[^\\p{L}\\p{N}_])(${[...BOUND_OF.keys()].sort((a, b) => b.length - a.length).join('|')})\\s*(?:(?:the|le|el|la|den|dem|am)\\s+)?["'(*_\`]*$`,
   'iu',
 );
-/** Between the two ends of a pair. */
+/** The text between the two ends of a pair. */
 export const PAIR =
   /^["')*_`]*\s*(?:and|to|till|until|through|und|bis|et|à|y|a|hasta|и|по|до|-|\u2013|\u2014)\s*["'(*_`]*$/iu;
 
-/** Which bound the text before `start` makes of what begins there. */
+/** The bound that the text before `start` makes of the value at `start`. */
 export function boundBefore(text: string, start: number): Bound {
   const last = LAST_WORD.exec(text.slice(Math.max(0, start - LONGEST - 8), start))?.[1];
   if (last === undefined || !LAST_WORDS.has(last.toLowerCase())) return 'equal'; // nearly always

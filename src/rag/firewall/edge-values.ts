@@ -1,4 +1,5 @@
-// The values that the tags of one group stand for: what a number, a time or a quoted text beside them must be one of.
+// The values that one group of tags stands for: a number, time or quoted text next to the tags must
+// be among them.
 
 import type { RuleFact, StepFact } from '../derived-fact.ts';
 import { holdsWord, keywordStem } from '../retrieval/keyword-match.ts';
@@ -12,20 +13,20 @@ import { storedTexts, toldBy } from './told.ts';
 export interface StepFacts {
   has(number: number): boolean;
   get(number: number): StepFact | undefined;
-  /** Their facts. */
+  /** The facts of all steps. */
   values(): Iterable<Pick<StepFact, 'predicate' | 'args'>>;
 }
 
-/** Everything the sentences of one answer may cite, by number. */
+/** Everything that the sentences of one answer may cite, by number. */
 export interface Support {
   readonly edges: ReadonlyMap<number, RetrievedEdge>;
   readonly steps: StepFacts;
   readonly rules: ReadonlyMap<number, RuleFact>;
-  /** Of nodes, where a table keeps them. */
+  /** Names of nodes, if a table keeps them. */
   readonly names?: ReadonlyMap<number, string> | undefined;
 }
 
-/** Built-in fields by the name under which they are kept. */
+/** Readers of the built-in fields, by field name. */
 const FIELDS: ReadonlyMap<string, (edge: RetrievedEdge) => readonly (number | null)[]> = new Map([
   ['id', (edge) => [edge.edge_id]],
   ['event_ts', (edge) => [edge.event_ts]],
@@ -59,10 +60,10 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
-/** What can be read of the values; each part is made when it is first asked for. */
+/** Lazy view of the values; each part is computed on first use. */
 export type Values = ReturnType<typeof readerOf>;
 
-/** The cited edges and those the cited steps rest on; `names` of their members. */
+/** The cited edges and those that the cited steps rest on; `names` are those of their members. */
 interface CitedThings {
   readonly edges: readonly RetrievedEdge[];
   readonly citedEdges: number;
@@ -74,7 +75,10 @@ interface CitedThings {
 function readerOf(cited: CitedThings) {
   const { edges, names } = cited;
   const fields = new Map<string, Float64Array>();
-  /** Ascending values of a field (`member`, `weight`, a column in lower case, ...); none of an unknown one. */
+  /**
+   * Ascending values of a field (`member`, `weight`, a column in lower case, ...); empty if
+   * unknown.
+   */
   const field = (name: string): Float64Array => {
     let values = fields.get(name);
     if (values === undefined) {
@@ -95,20 +99,26 @@ function readerOf(cited: CitedThings) {
     columns,
     /** Whether the cited edges have such a field. */
     hasField: (name: string) => FIELDS.has(name) || name === 'formation' || columns().has(name),
-    /** Whether a field is null in all of the edges. */
+    /** Whether a field is null in all edges. */
     isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
-    /** All numbers that may stand alone, without their field being named. */
+    /** All numbers that may be repeated without naming their field. */
     all: once(() => everyNumber(field, columns(), edges)),
-    /** Stored texts, as they are and as the context shows them, and names of rules and predicates, as `comparable` makes them. */
+    /**
+     * Stored texts, both as stored and as shown in the context, and the names of nodes, rules and
+     * predicates, normalised by `comparable`.
+     */
     texts: once(
       (): ReadonlySet<string> =>
         new Set([...plainTexts(cited).flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
     ),
     /** What the texts of the edges say. */
     told: once(() => toldBy(edges, names)),
-    /** Whether anything that is cited has this word, names of columns and rules too. */
+    /** Whether this word occurs in anything cited, including the names of columns and rules. */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
-    /** What may be counted of members: an edge's, all edges' together, those that all edges share. */
+    /**
+     * Plausible counts of members: of one edge, of all edges together, and of the members that all
+     * edges share.
+     */
     memberCounts: once(() => countsOfMembers(edges)),
   };
 }
@@ -171,10 +181,10 @@ function everyNumber(
   return ascending(numbers.filter((value) => !Number.isNaN(value)));
 }
 
-/** Fields whose numbers may stand alone, as those of columns may. */
+/** Fields, besides columns, whose numbers may be repeated without naming the field. */
 const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
 
-/** Stored texts of one field; `formation` and columns. */
+/** Stored texts of one field: `formation` or a column. */
 export function textsOfField(name: string, edges: readonly RetrievedEdge[]): string[] {
   const texts: string[] = [];
   for (const edge of edges) {
@@ -186,10 +196,10 @@ export function textsOfField(name: string, edges: readonly RetrievedEdge[]): str
   return texts;
 }
 
-/** Longer texts together are not looked through for names. */
+/** Texts longer than this in total are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
-/** In lower case; undefined where it would be too long. */
+/** The texts in lower case; undefined if they are too long in total. */
 function namedText(texts: readonly string[]): string | undefined {
   const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
   return length > MOST_NAMED_CHARACTERS ? undefined : folded(texts.join('|')).toLowerCase();
@@ -206,7 +216,7 @@ function plainTexts({ edges, steps, rules }: CitedThings): string[] {
   return texts;
 }
 
-/** Whether `values` (ascending) have one in `low`..`high`, both included. */
+/** Whether `values` (ascending) contains a number in `low`..`high`, both included. */
 export function hasBetween(values: Float64Array, low: number, high: number): boolean {
   let from = 0;
   let to = values.length;

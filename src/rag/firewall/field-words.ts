@@ -1,4 +1,4 @@
-// The words of an answer that name a field, count something or measure a stretch of time.
+// Words of an answer that name a field, count something or measure a duration.
 
 const MEMBER =
   'members?|nodes?|vertex|vertices|participants?|entity|entities|mitglied(?:er|ern)?|knoten|nœuds?|noeuds?|membres?|nodos?|miembros?|узел|узла|узлы|узлов|узлам|узлами|участник\\p{L}*|nó|nós|nodi|节点|節點|成员|成員|ノード|メンバー|العقدتان|العقدتين|العقدة|العقد|الأعضاء|नोड|सदस्य|노드';
@@ -6,7 +6,7 @@ const EDGE =
   'events?|edges?|hyperedges?|meetings?|encounters?|times|occasions?|interactions?|records?|hedges?|ereignis(?:se|sen)?|kanten?|mal|treffen|événements?|evenements?|arêtes?|fois|rencontres?|eventos?|aristas?|veces|encuentros?|событи\\p{L}*|раза?|встреч\\p{L}*|次|件|个事件|個事件|イベント|回|أحداث|مرات|घटनाए?ँ?|बार';
 const FACT = 'facts?|steps?|conclusions?|derivations?|rules?';
 
-/** Fields by the word that names them before a number. */
+/** Fields by the words that name them before a number. */
 const LABELS: readonly [string, RegExp][] = [
   ['member', new RegExp(`^(?:${MEMBER})$`, 'iu')],
   ['weight', /^(?:weights?|gewicht(?:e|s|ung)?|poids|pesos?|вес(?:ом|а)?|权重|權重|重み|الوزن|بوزن|وزن|भार|वज़न)$/iu],
@@ -22,11 +22,16 @@ const LABELS: readonly [string, RegExp][] = [
   ['step', /^steps?$/iu],
   ['rule', /^rules?$/iu],
 ];
-/** Column names that are also words between any two others name nothing by standing before a number. */
+/**
+ * Column names that are also everyday words do not name a field when they occur before a number.
+ */
 const COMMON =
   /^(?:\p{L}{1,2}|and|the|with|for|from|met|was|were|had|has|have|not|are|but|its|their|into|over|after|before|only|all|both|there|then|when|until|since|between)$/iu;
 
-/** `word` directly before a number (`close`), or with words like "of", "is" and "about" between them. */
+/**
+ * The field named by `word`, which is directly before a number (`close`) or separated from it by
+ * words like "of", "is" and "about".
+ */
 export function fieldNamed(word: string, close: boolean, hasColumn: (name: string) => boolean): string | undefined {
   if (hasColumn(word.toLowerCase()) && !COMMON.test(word) && !LABELS.some(([name]) => name === word.toLowerCase()))
     return word.toLowerCase();
@@ -47,7 +52,7 @@ const COUNTED = new RegExp(
 );
 const COUNTED_SIGNS = /^\s*(?:(?:个|個|名|つ|人)?の?(?:节点|節點|成员|成員|ノード|メンバー)|(次|件|回|个事件|個事件))/u;
 
-/** What a number counts by the words after it; `thing` when some other word follows. */
+/** What a number counts, judging by the words after it; `thing` for any other word. */
 export function countedBy(after: string): Counted {
   const signs = COUNTED_SIGNS.exec(after);
   if (signs !== null) return signs[1] === undefined ? 'members' : 'edges';
@@ -67,7 +72,7 @@ const DURATIONS = DURATION.map(
   ([seconds, words]) => [seconds, new RegExp(`^[\\s-]*(?:${words})(?![\\p{L}\\p{N}_])`, 'iu')] as const,
 );
 
-/** Seconds of the unit that follows a number, or undefined. */
+/** The unit after a number in seconds; undefined if it is not a duration. */
 export function durationUnit(after: string): number | undefined {
   return DURATIONS.find(([, words]) => words.test(after))?.[0];
 }

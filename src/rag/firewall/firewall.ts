@@ -1,4 +1,19 @@
-// The firewall: of an answer only those sentences stay that cite what it rests on and agree with it.
+// The firewall: keeps only those sentences of an answer that cite what it rests on and agree with
+// it.
+//
+// An answer passes through five stages; a sentence that fails one is stripped, with a reason:
+//
+// 1. sentences.ts cuts the answer into sentences; questions and markup state nothing and pass.
+// 2. tags.ts cuts a sentence at its tags: it must have one, and each must name an edge, step or
+//    rule that the answer rests on.
+// 3. stretches.ts decides which part of the sentence belongs to which tags.
+// 4. claims.ts extracts the values that each part repeats (quotes, facts, times, numbers) and
+//    compares them with the values of its tags (edge-values.ts).
+// 5. together.ts requires that values said of one event come from one of the cited edges or steps.
+//
+// If no supported sentence is left, the answer is ABSTAINED_ANSWER. Example: of "Nodes 3 and 9 met
+// [HEDGE-1]. They are friends." only the first sentence stays, and only if edge 1 has the members 3
+// and 9. All checks are lexical comparisons with stored values; no model is consulted.
 
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
 import { problemOf } from './claims.ts';
@@ -19,27 +34,32 @@ import type { Steps } from '../../schedule/steps.ts';
 export const ABSTAINED_ANSWER = 'There is not enough evidence in the retrieved hyperedges to answer this.';
 
 export interface FirewallResult {
-  /** What stayed, with every tag in its exact spelling; the fixed sentence when nothing did. */
+  /**
+   * The sentences kept, with every tag in its exact spelling; ABSTAINED_ANSWER if none was kept.
+   */
   answer: string;
   outcome: 'supported' | 'stripped' | 'abstained';
   abstained: boolean;
-  /** Supported sentences by those that state something; 0 when none does. */
+  /** Share of supported sentences among those that state something; 0 if none does. */
   coverage: number;
   supported_count: number;
   stripped_count: number;
   stripped: { sentence: string; reason: string }[];
-  /** Edges that the kept sentences tag, in order of first mention. */
+  /** Edges tagged by the kept sentences, in order of first mention. */
   citedEdges: number[];
 }
 
-/** A longer sentence is not checked, it is stripped. */
+/** A longer sentence is stripped unchecked. */
 const LONGEST_SENTENCE = 20_000;
-/** Characters between two yields: about a millisecond of work; so much for a sentence, and for a tag. */
+/**
+ * Characters processed between two yields, about a millisecond of work; below, the cost of each
+ * sentence and each tag in the same unit.
+ */
 const STEP = 1024;
 const SENTENCE_COST = 32;
 const TAG_COST = 4;
 
-/** At once; `firewallSteps` for answers of models. */
+/** Runs without pausing; for answers of models use `firewallSteps`. */
 export function firewall(answer: string, support: Support): FirewallResult {
   const steps = firewallSteps(answer, support);
   for (;;) {
@@ -53,14 +73,14 @@ interface Kept {
   text: string;
 }
 
-/** A sentence as it was judged; `verdict` is undefined where it states nothing. */
+/** A sentence with its verdict, which is undefined if it states nothing. */
 export interface Judged {
   readonly sentence: Sentence;
   readonly text: string;
   readonly verdict: Verdict | undefined;
 }
 
-/** Undefined: a part of a millisecond went by. */
+/** Yields undefined after a fraction of a millisecond of work. */
 export function* judgedSentences(answer: string, support: Support): Generator<Judged | undefined, void, void> {
   const check = checkerOf(support);
   let unyielded = 0;
@@ -97,7 +117,7 @@ export function* firewallSteps(answer: string, support: Support): Steps<Firewall
     if (verdict === undefined) kept.push({ sentence, text });
     else if (verdict.problem !== undefined) stripped.push({ sentence: text, reason: verdict.problem });
     else if (!verdict.isBare) {
-      // Tags alone state nothing: they neither count nor stay.
+      // A sentence of tags alone states nothing: it neither counts nor is kept.
       supported++;
       kept.push({ sentence, text: verdict.spelled });
       for (const { kind, number } of verdict.tags) if (kind === 'HEDGE') cited.add(number);
@@ -118,11 +138,11 @@ export function* firewallSteps(answer: string, support: Support): Steps<Firewall
 }
 
 export interface Verdict {
-  /** Why the sentence cannot stay. */
+  /** Why the sentence is stripped. */
   problem: string | undefined;
   tags: readonly Tag[];
   spelled: string;
-  /** Nothing but tags. */
+  /** Whether it consists of tags alone. */
   isBare: boolean;
 }
 
@@ -149,7 +169,10 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
   };
 }
 
-/** The values of a group of tags; those of the groups last seen are kept, as answers come back to the same ones. */
+/**
+ * The values of a group of tags. Recent groups are cached, because answers cite the same ones
+ * repeatedly.
+ */
 function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
   const known = new Map<string, Values>();
   return (tags) => {
@@ -214,16 +237,16 @@ function claimProblem(
   return undefined;
 }
 
-/** A clause of its own behind the last tag. */
+/** An independent clause after the last tag. */
 const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S/u;
-/** The number of a list's item is no claim. */
+/** The number of a list item is not a claim. */
 const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
 
 function spaces(text: string): string {
   return ' '.repeat(text.length);
 }
 
-/** Whether a text in quotes is one of those that the answer rests on; they may have full stops of their own. */
+/** Whether a quoted text is one that the answer rests on; such texts may contain full stops. */
 function knownTexts(support: Support): (quoted: string) => boolean {
   let known: ReadonlySet<string> | undefined;
   return (quoted) => {
@@ -243,7 +266,10 @@ function storedTexts({ edges, steps, rules }: Support): string[] {
   return texts.filter((text) => typeof text === 'string');
 }
 
-/** Passages of stored texts that hold tags of their own: whoever wrote them is not the one who cites. */
+/**
+ * Passages of stored texts that contain tags themselves: their author is not the one who cites, so
+ * repeating them proves nothing.
+ */
 function echoesOf(support: Support): string[] {
   const echoes: string[] = [];
   const add = (text: string) => {
@@ -264,7 +290,9 @@ function echoProblem(text: string, echoes: readonly string[]): string | undefine
   return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
 }
 
-/** The kept sentences with what stood between them; where others were taken out, a line break or a space. */
+/**
+ * The kept sentences with the text between them; a line break or a space where others were removed.
+ */
 function joined(answer: string, kept: readonly Kept[]): string {
   const parts: string[] = [];
   let end = 0;

@@ -1,12 +1,16 @@
-// Text as it looks: compatibility forms, digits of all scripts, invisible characters and letters that pass for Latin ones.
+// Normalises text to how it looks: compatibility forms, digits of all scripts, invisible
+// characters, and letters that resemble Latin ones.
 
-/** Marks one tag or masked piece; never stands in folded text. */
+/** Text without a match needs no folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
 const INVISIBLE =
   /\u034f|[\p{Cf}\p{Cc}\p{Co}\u115f\u1160\u17b4\u17b5\u3164\uffa0]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu;
-/** Characters that turn the order of what is shown around: no stored value can be compared with what they show. */
+/**
+ * Characters that reverse the displayed order: what is displayed cannot be compared with stored
+ * values.
+ */
 export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
-/** A run of marks takes quadratic time to normalise; no script needs as many. */
+/** Long runs of combining marks take quadratic time to normalise, and no script needs them. */
 const MARKS = /(\p{M}{8})\p{M}+/gu;
 
 /** Letters that look like those of HEDGE, STEP and RULE and have no compatibility form. */
@@ -26,12 +30,15 @@ const TWIN_OF = new Map(
   Object.entries(LATIN_TWINS).flatMap(([letter, twins]) => [...twins].map((twin) => [twin.toLowerCase(), letter])),
 );
 
-/** Compatibility forms as plain ones, digits of any script as ASCII, no invisible characters, one kind of minus and apostrophe. */
+/**
+ * Replaces compatibility forms by plain ones and digits of any script by ASCII, removes invisible
+ * characters, and unifies minus signs and apostrophes.
+ */
 export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
   return text
     .replace(MARKS, '$1')
-    .replace(/(?<=\p{L})[²³]/gu, '') // a unit's power is no number
+    .replace(/(?<=\p{L})[²³]/gu, '') // the exponent of a unit is not a number
     .normalize('NFKC')
     .replace(/[\t\u0085\u2028\u2029]/g, ' ')
     .replace(INVISIBLE, '')
@@ -44,7 +51,10 @@ export function folded(text: string): string {
     .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ');
 }
 
-/** Every script's digits are ten in a row, from a code ending in 0 or in 6. */
+/**
+ * The digits of every script are ten consecutive code points, starting at one that ends in hex 0 or
+ * 6.
+ */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
   if (code < 0x80) return digit;
@@ -52,7 +62,10 @@ function asciiDigit(digit: string): string {
   return String(code - zero);
 }
 
-/** What a reader takes folded text for: lower case, without accents, twins of Latin letters as those. Same for all that look the same. */
+/**
+ * How text looks to a reader: folded, in lower case, without accents, and with letters that
+ * resemble Latin ones replaced by them. Equal for texts that look the same.
+ */
 export function skeleton(text: string): string {
   const lower = folded(text).toLowerCase();
   if (!NOT_ASCII.test(lower)) return lower;
@@ -62,14 +75,14 @@ export function skeleton(text: string): string {
     .replace(/[^ -~]/gu, (character) => TWIN_OF.get(character) ?? character);
 }
 
-/** The skeleton with digits that pass for letters read as letters, and nothing but letters left. */
+/** The letters of the skeleton, where digits that resemble letters are read as letters. */
 export function lettersOf(text: string): string {
   return skeleton(text)
     .replace(/[315|]/g, (digit) => TWIN_OF.get(digit)!)
     .replace(/[^\p{L}]/gu, '');
 }
 
-/** Text for comparing: folded, one space between words, lower case. */
+/** Text normalised for comparison: folded, in lower case, with single spaces. */
 export function comparable(text: string): string {
   return folded(text).replace(/\s+/g, ' ').trim().toLowerCase();
 }

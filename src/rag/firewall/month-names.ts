@@ -1,4 +1,4 @@
-// Names of months in the languages of the world's larger communities, as the platform spells them.
+// Names of months in widely spoken languages, as the platform spells them.
 
 import { comparable } from './lookalikes.ts';
 
@@ -9,7 +9,7 @@ const LANGUAGES =
 
 let months: Map<string, number> | undefined;
 
-/** 1 to 12, or undefined when the word (as `comparable` makes it) names no month. */
+/** 1 to 12; undefined if the word (normalised by `comparable`) is not the name of a month. */
 export function monthOf(word: string): number | undefined {
   months ??= namesOfMonths();
   return months.get(word.replace(/\.$/, ''));
@@ -19,7 +19,7 @@ function namesOfMonths(): Map<string, number> {
   const names = new Map<string, number>([['sept', 9]]);
   for (const language of LANGUAGES) {
     for (const month of ['long', 'short'] as const) {
-      // Many languages write a month beside its day in another case.
+      // Many languages inflect a month next to its day.
       const forms = [{ month }, { month, day: 'numeric', year: 'numeric' }] as const;
       for (const form of forms) {
         const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });

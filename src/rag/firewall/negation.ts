@@ -1,14 +1,14 @@
-// Where a sentence denies something: the words of negation, the clause they stand in.
+// Finds where a sentence denies something: words of negation and the clauses they are in.
 
 export interface Denial {
   /** Offsets of the clause. */
   start: number;
   end: number;
-  /** Where the word of negation stands. */
+  /** Offset of the word of negation. */
   at: number;
 }
 
-/** Negations in form only. */
+/** Phrases that are negative in form only. */
 const IDIOM =
   /\b(?:not (?:only|just|merely|solely|to mention|more than|less than|later than|earlier than)|no (?:more|less|fewer|later|earlier|sooner) than|no (?:doubt|fewer|others?)|without (?:a )?doubt|whether or not|or not|if not|no one else|nobody else|nothing else|none other|nos?\.(?= ?\d)|nicht nur|nicht zuletzt|non seulement|no s[oó]lo|no solamente|не только|not? less|nothing (?:more|less))\b|不仅|不僅|不但|不久|不同|没错|लेकिन न केवल|न केवल|だけでなく|ليس فقط/giu;
 const WORDS = new Set(
@@ -25,7 +25,10 @@ const SIGNS =
 const CLAUSE =
   /[,;:\u2014\u3001\uff0c\uff1b\u060c()|]|\s-\s|\s(?:but|whereas|while|although|though|however|because|since|aber|sondern|während|weil|mais|alors que|parce que|pero|sino|mientras|porque|но|а|потому что|لكن|बल्कि|लेकिन)\s/giu;
 
-/** Denials of `text` (folded; quotes and tags masked): the first of each clause, or every one. */
+/**
+ * The denials of `text` (folded, with quotes and tags masked): the first of each clause, or all of
+ * them.
+ */
 export function denialsIn(text: string, every = false): Denial[] {
   let places = negations(text);
   if (places.length === 0) return [];
@@ -44,7 +47,7 @@ export function denialsIn(text: string, every = false): Denial[] {
   return denials;
 }
 
-/** Where words of negation stand, in order. */
+/** Offsets of words of negation, in order. */
 function negations(text: string): number[] {
   const places: number[] = [];
   for (const match of text.matchAll(WORD)) {

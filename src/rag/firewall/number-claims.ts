@@ -1,11 +1,11 @@
-// Whether a number of a sentence agrees with the cited edges, steps and rules.
+// Checks whether a number of a sentence agrees with the cited edges, steps and rules.
 
 import type { NumberToken } from './answer-numbers.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
 import { hasBetween, type Values } from './edge-values.ts';
 import { type Counted, countedBy, durationUnit, fieldNamed } from './field-words.ts';
 
-/** Of the text beside one group of tags, and of all groups of the sentence. */
+/** The values cited next to a part of a sentence, and by the whole sentence. */
 export interface Cited {
   readonly beside: Values;
   readonly sentence: Values;
@@ -14,14 +14,14 @@ export interface Cited {
 export interface NumberClaim {
   token: NumberToken;
   agrees: boolean;
-  /** The field it was named as. */
+  /** The field that the words around the number name. */
   field: string | undefined;
   bound: Bound;
 }
 
 interface Label {
   field: string | undefined;
-  /** `members: 2` may count them. */
+  /** `members: 2` may be a count of them. */
   mayCount: boolean;
   approximate: boolean;
   bound: Bound;
@@ -36,7 +36,7 @@ const WORD_BEFORE = /([\p{L}_][\p{L}\p{M}\p{N}_]*)["'`*_]*(\s*[#=:°]?\s*["'`*_(
 const SIGN_BEFORE = /(节点|節點|成员|成員|ノード|メンバー|权重|權重|重み|노드)\s*$/u;
 const LIST_GAP =
   /^["'\])*_`]*\s*(?:[,;&/+、，]|and|or|und|oder|et|ou|y|e|o|и|или|和|と|و|और|[,;]\s*(?:and|or|und|et|y|и))?\s*["'[(*_`]*$/iu;
-/** `its id is`, with nothing before it that says of what. */
+/** `its id is`, without a word before it that says whose. */
 const ID_BEFORE = /\bid\s*(?:(?:is|was|of|=|:)\s*)?["'(*_`]*$/i;
 const FIELD_AFTER = /^\s*(?:%|per ?cent)?\s*(weight|confidence|score|certainty)\b/i;
 
@@ -78,7 +78,7 @@ export function numberClaims(text: string, tokens: readonly NumberToken[], cited
   return claims;
 }
 
-/** Whether `token` is the upper end of a named range that `before` opened. */
+/** Whether `token` is the upper end of a range of a named field that `before` opened. */
 function boundPair(text: string, before: NumberClaim, token: NumberToken): boolean {
   if (before.field === 'member' || before.field === 'id') return false;
   return (
@@ -151,7 +151,7 @@ function agrees(text: string, token: NumberToken, label: Label, cited: Cited, li
   if (unit !== undefined) return isDifference(token, unit, sentence) || isMeasured(token, beside, label);
   if (/^\s*km\b/i.test(after) && isOneOf(scaled(token, 1000), beside.field('mean_dist_m'), label)) return true;
   if (token.ordinal) return isOrdinal(token, sentence);
-  // "one of them", "one another", "one event"; but "one member" counts.
+  // "one of them", "one another" and "one event" claim nothing, but "one member" is a count.
   if (token.word && token.readings[0]!.value === 1 && (countedBy(after) !== 'members' || /^\s+of\b/.test(after)))
     return true;
   const counted = text.slice(token.start, token.end).toLowerCase() === 'twice' ? 'edges' : countedBy(after);
@@ -179,7 +179,7 @@ export function isOneOf(
 ): boolean {
   return token.readings.some(({ value, half }) => {
     const rounding = half > 0 ? half : label.approximate || Math.abs(value) >= 10 ? 0.5 : 0;
-    // What is stored rounds to what is said, halves away from zero.
+    // The stored value must round to the stated one, halves away from zero.
     const error = half > 0 ? Math.abs(value) * 1e-12 : 0;
     const near = value < 0 ? rounding - 1e-9 * rounding - error : rounding + error;
     const far = value < 0 ? rounding + error : rounding - 1e-9 * rounding - error;
@@ -187,7 +187,10 @@ export function isOneOf(
   });
 }
 
-/** `weight above 0.3`: all of the field's values are; without such a word the number is one of them. */
+/**
+ * `weight above 0.3`: all values of the field must be. Without such a bound, the number must be one
+ * of them.
+ */
 function holdsBound(token: NumberToken, label: Label, values: Float64Array): boolean {
   const { value } = token.readings[0] ?? { value: Number.NaN };
   if (values.length === 0) return false;
@@ -216,7 +219,7 @@ function agreesAsPercent(token: NumberToken, label: Label, values: Values): bool
   );
 }
 
-/** A duration may be stored: a column, a weight, seconds since 1970. */
+/** A duration may also be a stored value: of a column, a weight, or seconds since 1970. */
 function isMeasured(token: NumberToken, values: Values, label: Label): boolean {
   return isInFields(token, ['event_ts', 'weight', 'rule text', ...values.columns()], values, label);
 }
@@ -225,7 +228,7 @@ function isInFields(token: NumberToken, fields: readonly string[], values: Value
   return fields.some((name) => isOneOf(token, values.field(name), label));
 }
 
-/** `10 minutes later`: two of the cited events are so far apart. */
+/** `10 minutes later`: two of the cited events are that far apart. */
 function isDifference(token: NumberToken, unit: number, values: Values): boolean {
   const times = [...new Set(values.edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
   const slack = unit === 1 ? 0 : unit / 2;
@@ -243,7 +246,7 @@ function isOrdinal(token: NumberToken, values: Values): boolean {
   return value <= most || isDayOfMonth(value, values);
 }
 
-/** `day 14`, `year 2023`. */
+/** `day 14`. */
 function isDay(token: NumberToken, values: Values, text: string): boolean {
   if (!/\b(?:day|tag|jour|día)\s*$/i.test(text.slice(Math.max(0, token.start - 6), token.start))) return false;
   return isDayOfMonth(token.readings[0]?.value, values);

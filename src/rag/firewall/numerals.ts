@@ -1,4 +1,5 @@
-// Numbers written in words or in Roman numerals: "ninety-five", "half a million", "the ninth", "minus two", "XIV".
+// Parses numbers written in words or as Roman numerals: "ninety-five", "half a million", "the
+// ninth", "minus two", "XIV".
 
 import { parseRomanNumerals } from 'numeric-quantity';
 
@@ -7,7 +8,7 @@ export interface Numeral {
   readonly end: number;
   readonly value: number;
   readonly isOrdinal: boolean;
-  /** Roman ones repeat a number as digits do; words also count things in passing. */
+  /** A Roman numeral states a number as digits do, whereas words also count things in passing. */
   readonly isRoman: boolean;
 }
 
@@ -22,7 +23,7 @@ const NTHS =
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const TIETHS = TENS.map((word) => word.replace(/y$/, 'ieth'));
 const ORDINALS: ReadonlySet<string> = new Set([...NTHS, ...TIETHS]);
-/** What is added. */
+/** Words whose value is added. */
 const VALUES = new Map<string, number>([
   ...[UNITS, NTHS].flatMap((words) => words.map((word, value) => [word, value] as const)),
   ...[TENS, TIETHS].flatMap((words) => words.map((word, at) => [word, 20 + 10 * at] as const)),
@@ -31,7 +32,7 @@ const VALUES = new Map<string, number>([
   ['half', 0.5],
   ['quarter', 0.25],
 ]);
-/** What is multiplied with. */
+/** Words that multiply. */
 const SCALES: ReadonlyMap<string, number> = new Map([
   ['dozen', 12],
   ['hundred', 100],
@@ -45,7 +46,7 @@ const oneOf = (...words: string[]) => `(?:${words.join('|')})${WORD_END}`;
 const FRACTION = oneOf('half', 'quarter');
 const SCALE = oneOf('dozen', 'thousand', 'million', 'billion');
 const AND = ' (?:and )?';
-/** "ninety-five", and as the end of an ordinal "ninety-fifth". */
+/** "ninety-five", and "ninety-fifth" as the end of an ordinal. */
 const TWO_DIGITS = `(?:${oneOf(...TENS)}[ -]${oneOf(...UNITS.slice(1, 10))}|${oneOf(...TENS, ...UNITS)})`;
 const LAST_DIGITS = `(?:${oneOf(...TENS)}[ -]${oneOf(...NTHS.slice(1, 10))}|${oneOf(...ORDINALS)})`;
 const HUNDREDS = `(?:${TWO_DIGITS}[ -])?hundred${WORD_END}`;
@@ -56,7 +57,7 @@ const NUMBER = new RegExp(
   'giu',
 );
 const ROMAN = /(?<![\p{L}\p{N}_.'-])(?:[VX]|[IVXLCDM]{2,15})(?![\p{L}\p{N}_.'(-]*[\p{L}\p{N}_(])/gu;
-/** Digits may be followed by one: "2.5 million". */
+/** A scale after digits: "2.5 million". */
 export const SCALE_AFTER = /\s(dozen|hundred|thousand|million|billion)(?![\p{L}\p{N}_])/iuy;
 export const MINUS_BEFORE = /(?<![\p{L}])(?:minus|negative)\s$/iu;
 
@@ -64,7 +65,7 @@ export function scaleOf(word: string): number {
   return SCALES.get(word.toLowerCase())!;
 }
 
-/** Of folded text, in order. */
+/** The numerals of folded text, in order. */
 export function numeralsIn(text: string): Numeral[] {
   const found: Numeral[] = [];
   for (const { 0: words, index: start } of text.matchAll(NUMBER)) {

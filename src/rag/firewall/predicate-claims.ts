@@ -1,4 +1,5 @@
-// Facts written as `pred(args)` must be those of the cited steps, or what the cited edges hold.
+// Checks facts written as `pred(args)`: they must be facts of the cited steps or follow from the
+// cited edges.
 
 import { factText } from '../../rules/index.ts';
 import { shownConstant } from '../stored-text.ts';
@@ -6,10 +7,10 @@ import type { Claim } from './claims.ts';
 import { hasBetween, type Values } from './edge-values.ts';
 import { comparable } from './lookalikes.ts';
 
-/** No longer call than this is looked at. */
+/** Longer calls are not matched. */
 const CALL = /(?<![\p{L}\p{N}_])([A-Za-z_][A-Za-z0-9_]{0,99})\(((?:"(?:[^"\\]|\\.){0,500}"|[^()"]){0,2000})\)/gu;
 
-/** One spelling of a fact, with its texts as they are shown: `close(3,9)`. */
+/** A canonical spelling of a fact, with its texts as they are shown: `close(3,9)`. */
 export function factKey(predicate: string, args: readonly (number | string | boolean)[]): string {
   return comparable(factText(predicate, args.map(shownConstant))).replace(/,\s+/g, ',');
 }
@@ -20,7 +21,7 @@ export function predicateClaims(text: string, cited: Values, derives: (fact: str
   const claims: Claim[] = [];
   for (const match of text.matchAll(CALL)) {
     const [call, predicate, list] = match as unknown as [string, string, string];
-    if (/^(?:s|es|e?n)$/.test(list)) continue; // node(s)
+    if (/^(?:s|es|e?n)$/.test(list)) continue; // a plural, such as node(s)
     const args = argsOf(list);
     const key = factKey(predicate, args);
     const agrees = facts.has(key) || isOfRule(call, cited) || isOfEdge(predicate, args, cited);
@@ -36,7 +37,7 @@ export function predicateClaims(text: string, cited: Values, derives: (fact: str
   return claims;
 }
 
-/** Arguments as a model may write them: texts with or without quotes. */
+/** The arguments as a model may write them: texts with or without quotes. */
 function argsOf(list: string): (number | string | boolean)[] {
   const args: (number | string | boolean)[] = [];
   for (const match of list.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^,]+))\s*(?:,|$)/g)) {
@@ -49,13 +50,16 @@ function argsOf(list: string): (number | string | boolean)[] {
   return args;
 }
 
-/** A condition or head of a cited rule, as its text has it. */
+/** Whether it is an atom of a cited rule, as written there. */
 function isOfRule(call: string, cited: Values): boolean {
   const plain = comparable(call).replace(/,\s+/g, ',');
   return call.includes('?') && cited.rules.some((rule) => comparable(rule.text).replace(/,\s+/g, ',').includes(plain));
 }
 
-/** Base facts: `member(12, 3)`, `at(12, 1700000000)`, `formation(12, "escort")`. */
+/**
+ * Whether it is a base fact of a cited edge: `member(12, 3)`, `at(12, 1700000000)`, `formation(12,
+ * "escort")`.
+ */
 function isOfEdge(predicate: string, args: readonly (number | string | boolean)[], cited: Values): boolean {
   const edge = cited.edges.find((candidate) => candidate.edge_id === args[0]);
   if (edge === undefined) return false;

@@ -1,4 +1,4 @@
-// Texts in quotes must be texts of what is cited.
+// Checks texts in quotes: they must be texts of what is cited.
 
 import type { Claim } from './claims.ts';
 import type { Values } from './edge-values.ts';
@@ -7,14 +7,17 @@ import { withoutTags } from './tags.ts';
 
 const QUOTED =
   /(?<!\\)"((?:[^"\\]|\\.){0,2000})"|\u201c([^\u201c\u201d]{0,2000})\u201d|\u00ab([^\u00ab\u00bb]{0,2000})\u00bb|\u00bb([^\u00ab\u00bb]{0,2000})\u00ab|\u201e([^\u201c\u201d\u201e]{0,2000})[\u201c\u201d]|\u300c([^\u300c\u300d]{0,2000})\u300d|\u300e([^\u300e\u300f]{0,2000})\u300f|`([^`]{0,2000})`|(?<![\p{L}\p{N}])['\u2018]([^'\u2018\u2019]{1,300})['\u2019](?![\p{L}\p{N}])/gu;
-/** Words of the answer's own form that may stand in quotes. */
+/** Terms of answers and contexts, which may be quoted without being stored texts. */
 const OWN_WORDS = new Set(
   'edge_id event_ts members member nodes node weight mean_dist_m formation size confidence id score fact facts predicate args rule rules step steps hedge_tag hedge_tags edge edges hyperedge hyperedges true false null'.split(
     ' ',
   ),
 );
 
-/** Quotes of `text` that claim something; its facts are blanked out already (`original` has them). */
+/**
+ * The quotes of `text` that claim something. Facts are already blanked out of `text`; `original`
+ * still has them.
+ */
 export function quoteClaims(text: string, original: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const match of text.matchAll(QUOTED)) {
@@ -38,7 +41,8 @@ function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'pla
   if (!/\p{L}/u.test(quoted)) return 'plain'; // numbers and times
   const name = quoted.replace(/ /g, '_');
   if (OWN_WORDS.has(name) || values.columns().has(name)) return 'plain';
-  if (/^[\p{L}_][\p{L}\p{N}_]*(?:\(.*\)|\s*[=:].*)$/u.test(quoted)) return 'plain'; // a fact or `field=value`, checked as such
+  // a fact or `field=value`, checked elsewhere
+  if (/^[\p{L}_][\p{L}\p{N}_]*(?:\(.*\)|\s*[=:].*)$/u.test(quoted)) return 'plain';
   if (
     /^\d[\d\s:.,tz/-]*(?:z|utc|gmt)?$/.test(quoted) ||
     /^\d{1,2}\.? \p{L}+ \d{4}$|^\p{L}+ \d{1,2},? \d{4}$/u.test(quoted)
@@ -47,7 +51,7 @@ function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'pla
   return isPartOfStored(quoted, /(?:\.\.\.|…)$/.test(whole), stored) ? 'stored' : 'foreign';
 }
 
-/** A passage of a longer stored text, or its beginning before "...". */
+/** Whether it is a passage of a longer stored text, or the beginning of one if cut off by "...". */
 function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<string>): boolean {
   if (passage.length < 3) return false;
   for (const text of stored) {
@@ -60,7 +64,7 @@ function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<str
   return false;
 }
 
-/** Without the backslashes of JSON. */
+/** The text without the backslashes of JSON. */
 export function unescaped(content: string): string {
   return content.includes('\\') ? content.replace(/\\(["\\/])/g, '$1').replace(/\\[nrt]/g, ' ') : content;
 }

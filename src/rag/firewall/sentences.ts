@@ -1,4 +1,5 @@
-// Cuts an answer into sentences: lines, list items, headings and table rows are sentences of their own; tags after a full stop belong to what they follow.
+// Cuts an answer into sentences. Lines, list items, headings and table rows are sentences of their
+// own, and tags after a full stop belong to the sentence before it.
 
 import { staysOpen } from './abbreviations.ts';
 import { comparable } from './lookalikes.ts';
@@ -9,39 +10,39 @@ export interface Sentence {
   /** Offsets in the answer. */
   start: number;
   end: number;
-  /** `structure` states nothing: rules, fences, brackets of JSON. */
+  /** `structure` states nothing: horizontal rules, fences, brackets of JSON. */
   kind: 'stating' | 'question' | 'structure';
-  /** It begins a line, so it may begin with the mark of a list. */
+  /** Whether it begins a line, and so may begin with a list marker. */
   beginsLine: boolean;
 }
 
-/** Line breaks, as characters and as elements of HTML. */
+/** Line breaks, as characters and as HTML elements. */
 const BREAK =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of files, groups, records and units part lines too
   /\r\n|[\n\r\v\f\u001c-\u001f\u0085\u2022\u2023\u2028\u2029\u25e6\u2043]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
-/** In JSON a line break is written as two characters. */
+/** JSON writes a line break as two characters. */
 const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
 /** Full stops of all scripts. */
 const STOP =
   /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
 const STOPS = new RegExp(`${STOP.source}*`, 'y');
-/** Those that may also stand inside a word or number. */
+/** Stops that may also occur inside a word or number. */
 const LATIN_STOP = /[.!?\u2026\u0589]/;
-/** Quotes, brackets and emphasis that close after a full stop. */
+/** Closing quotes, brackets and emphasis after a full stop. */
 const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
 const ASKING = /[?\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** What is also called out is claimed. */
+/** A question that also exclaims counts as a claim. */
 const CALLING =
   /[!\uff01\u203c\u2048\u2049\u203d][?\u2047\uff1f\u061f\u1367\ufe56"'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** A claim that asks for nothing but consent. */
+/** A claim that merely asks for agreement. */
 const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
 const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
 
-/** Sentences found between two pauses, breaks and cuts counted too: a fraction of a millisecond. */
+/** Number of cuts between two pauses, including breaks: a fraction of a millisecond. */
 const STEP_CUTS = 256;
 
-/** At once, for short texts. */
+/** Runs without pausing; for short texts. */
 export function* sentencesOf(
   answer: string,
   isStored: (quoted: string) => boolean = () => false,
@@ -49,7 +50,10 @@ export function* sentencesOf(
   for (const sentence of sentenceSteps(answer, isStored)) if (sentence !== undefined) yield sentence;
 }
 
-/** Quoted texts that `isStored` knows are not cut. Undefined: a part of a millisecond went by. */
+/**
+ * Does not cut quoted texts for which `isStored` is true. Yields undefined after a fraction of a
+ * millisecond of work.
+ */
 export function* sentenceSteps(
   answer: string,
   isStored: (quoted: string) => boolean,
@@ -69,7 +73,7 @@ export function* sentenceSteps(
       const follows =
         last !== undefined && sentence.beginsLine && !/[\n\r][^\S\n]*[\n\r]/.test(answer.slice(lineEnd, line.start));
       if (follows && last!.kind !== 'structure' && isOnlyTags(answer, sentence)) {
-        last!.end = sentence.end; // the tags of the line before
+        last!.end = sentence.end; // tags that belong to the previous line
         continue;
       }
       if (last !== undefined) yield last;
@@ -97,7 +101,7 @@ interface Marks {
   readonly quoteEnd: QuoteEnd;
 }
 
-/** Undefined: a cut that begins no sentence. */
+/** Yields undefined for a cut that begins no sentence. */
 function* sentencesOfLine(
   answer: string,
   lineStart: number,
@@ -119,7 +123,7 @@ function* sentencesOfLine(
     const next = asSentence(answer, skipSpace(answer, at, cut), cut, at === start);
     at = cut;
     if (sentence !== undefined && next.kind === 'structure') {
-      sentence.end = cut; // what is left of brackets and quotes
+      sentence.end = cut; // leftover brackets and quotes
       yield undefined;
       continue;
     }
@@ -133,7 +137,7 @@ function skipSpace(answer: string, from: number, to: number): number {
   return Math.min(to, runEnd(/\s*/y, answer, from));
 }
 
-/** Rows of tables and fences are not cut. */
+/** Table rows and fences are not cut. */
 function isWhole(answer: string, start: number, end: number): boolean {
   return answer[start] === '|' || (end - start < 40 && FENCE.test(answer.slice(start, end)));
 }
@@ -162,7 +166,10 @@ function isOnlyTags(answer: string, { start, end }: Sentence): boolean {
   return false;
 }
 
-/** Where the sentences of one line end; the last one is the line's end. Undefined: a full stop that ends none. */
+/**
+ * Where the sentences of one line end; the last end is that of the line. Yields undefined for a
+ * full stop that ends no sentence.
+ */
 function* cutsOf(
   answer: string,
   start: number,
@@ -191,11 +198,14 @@ function* cutsOf(
   yield end;
 }
 
-/** The first full stop from a place on, Infinity: none. Looks at each character once when asked with growing offsets. */
+/**
+ * The first full stop from an offset on; Infinity if there is none. With ascending offsets it reads
+ * each character once.
+ */
 type StopFrom = (at: number) => number;
 
 function stopsOf(answer: string): StopFrom {
-  const stop = new RegExp(STOP); // its own place, as others may run in between
+  const stop = new RegExp(STOP); // a copy with its own lastIndex, because calls for other answers may interleave
   let [asked, found] = [0, -1];
   return (at) => {
     if (at < asked || found < at) {
@@ -207,10 +217,13 @@ function stopsOf(answer: string): StopFrom {
   };
 }
 
-/** The end of the quote around a place; asked with growing offsets. */
+/** The end of the known quote around an offset, if any; must be called with ascending offsets. */
 type QuoteEnd = (at: number) => number | undefined;
 
-/** Quotes with a full stop inside that are known texts; the stop before their closing sign may still end the sentence. */
+/**
+ * Finds quotes of known texts that contain punctuation. A stop just before the closing quote may
+ * still end the sentence.
+ */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
   let quote = { start: -1, end: -1, isKnown: false };
@@ -237,11 +250,14 @@ function runEnd(pattern: RegExp, text: string, at: number): number {
   return Math.max(at, pattern.lastIndex);
 }
 
-/** Behind a full stop without a space: a new clause all the same. */
+/** A new clause after a full stop without a space. */
 const CLAUSE_START =
   /^(?:nodes?|members?|hyperedges?|events?|edges?|they|someone|everyone|everybody|nobody|all|both)\s/i;
 
-/** Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the sentence that began at `from`. */
+/**
+ * Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the
+ * sentence that began at `from`.
+ */
 function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
   if (closed >= end) return true;
   const sign = answer[stop]!;
@@ -262,12 +278,15 @@ function endsHere(answer: string, from: number, stop: number, stopsEnd: number, 
   const rest = answer.slice(closed, Math.min(end, closed + 40)).trimStart();
   if (stopsEnd > stop + 1 || sign === '\u2026') return !/^\p{Ll}/u.test(rest) || /[\]\uff3d\u3011]/.test(before);
   if (closed > stopsEnd && /["'\u201d\u00bb]/.test(answer.slice(stopsEnd, closed)) && /^\p{Ll}/u.test(rest))
-    return false; // "Go." and went
+    return false; // the quote ends, but not the sentence: "Go." and went
   if (sign !== '.' || closed > stopsEnd) return true;
   return !isInside(answer, from, stop, rest);
 }
 
-/** Whether a single full stop belongs to an abbreviation, an initial, a date or the number of a list. */
+/**
+ * Whether a single full stop belongs to an abbreviation, an initial, a date or the number of a list
+ * item.
+ */
 function isInside(answer: string, from: number, stop: number, rest: string): boolean {
   const begun = answer.slice(Math.max(from, stop - 24), stop);
   const word = /[\p{L}\p{M}\p{N}.]+$/u.exec(begun)?.[0] ?? '';
@@ -286,7 +305,9 @@ function isInside(answer: string, from: number, stop: number, rest: string): boo
   return open ?? /^(?:\p{Lu}|(?:\p{L}\.)+\p{L})$/u.test(word);
 }
 
-/** The end of the sentence with the tags that stand behind its full stop, unless they begin the next sentence. */
+/**
+ * The end of the sentence including tags after its full stop, unless they begin the next sentence.
+ */
 function withTagsBehind(answer: string, from: number, stop: number, closed: number, end: number): number {
   let at = closed;
   for (let next = endOfTagAt(answer, at); next >= 0 && next <= end; next = endOfTagAt(answer, at)) {

@@ -1,9 +1,9 @@
-// Which stretch of a sentence stands beside which of its tags.
+// Decides which part of a sentence belongs to which of its tags.
 
 import { folded } from './lookalikes.ts';
 import type { Tag, TaggedSentence } from './tags.ts';
 
-/** Every text of one of the `options` must agree with the tags beside it. */
+/** A part of a sentence. In one of the `options`, every text must agree with its tags. */
 export interface Stretch {
   options: readonly (readonly { text: string; tags: readonly Tag[] }[])[];
 }
@@ -14,9 +14,10 @@ const VALUE =
 const CUT = /[,;:\u3001\uff0c\uff1b]|\s(?:and|but|while|whereas|then|und|et|y|и)\s/giu;
 
 /**
- * With one group of tags everything stands beside it. With more, a clause stands beside the tag that follows it ("A [1], B [2]."), or, when the
- * sentence begins with a tag and ends with a clause, beside the one before it ("[1] shows A, [2] shows B."). When it begins and ends with a
- * clause, a clause in between may stand beside either, or be cut in two.
+ * With one group of tags, everything belongs to it. With more, a clause belongs to the tag that
+ * follows it ("A [1], B [2].") or, if the sentence begins with a tag and ends with a clause, to the
+ * one before it ("[1] shows A, [2] shows B."). If it begins and ends with a clause, a clause in
+ * between may belong to either or be cut in two.
  */
 export function stretchesOf({ texts, groups }: TaggedSentence): Stretch[] {
   const tags = groups.map((group, index) => withNeighbour(group.tags, groups[index - 1]?.tags ?? groups[1]?.tags));
@@ -49,7 +50,10 @@ function single(text: string, tags: readonly Tag[]): Stretch {
   return { options: [[{ text, tags }]] };
 }
 
-/** Rules alone hold no values of edges: what stands beside them may be said of their neighbours' tags. */
+/**
+ * Rules by themselves have no values of edges, so what is next to them may also come from the tags
+ * of a neighbouring group.
+ */
 function withNeighbour(tags: readonly Tag[], neighbour: readonly Tag[] | undefined): readonly Tag[] {
   return neighbour !== undefined && tags.every((tag) => tag.kind === 'RULE') ? [...tags, ...neighbour] : tags;
 }

@@ -1,4 +1,5 @@
-// The tags of a sentence: `[HEDGE-12]`, `[STEP-1]`, `[RULE-1]`, their accepted spellings, and what only looks like one.
+// Parses the tags of a sentence: `[HEDGE-12]`, `[STEP-1]`, `[RULE-1]` and their accepted spellings,
+// and detects anything that only looks like a tag.
 
 import { folded, lettersOf, skeleton } from './lookalikes.ts';
 
@@ -9,22 +10,22 @@ export interface Tag {
   readonly number: number;
 }
 
-/** Tags that stand together, with nothing said between them. */
+/** Adjacent tags, with nothing said between them. */
 export interface TagGroup {
   readonly tags: readonly Tag[];
 }
 
-/** A sentence cut at its tags: `texts` has one entry more than `groups`. */
+/** A sentence cut at its tags: `texts` has one more entry than `groups`. */
 export interface TaggedSentence {
   readonly texts: readonly string[];
   readonly groups: readonly TagGroup[];
-  /** The sentence with every tag in its one exact spelling. */
+  /** The sentence with every tag in its canonical spelling. */
   spelled(): string;
-  /** Why the sentence cannot stand, when something in it only looks like a tag. */
+  /** Why the sentence must be stripped, if something in it only looks like a tag. */
   readonly problem: string | undefined;
 }
 
-/** More tags than this in one pair of brackets are no list but noise. */
+/** Maximum length of a range of tags; a longer one is noise. */
 const LONGEST_RANGE = 1000;
 const SPACE = '[ \\t\\u00a0\\u202f\\u3000]*';
 const HYPHEN = '[-\\u2010\\u2011\\u2012\\u2013]';
@@ -34,26 +35,29 @@ const ITEM = new RegExp(
 );
 const SEPARATOR = /(?:[,;/&+\u3001]|and|und|et| )/iy;
 const BRACKET = /\\?[[\uff3b\u3010\u3014]|\\?[\]\uff3d\u3011\u3015]/g;
-/** Between two tags of one group. */
+/** Text allowed between two tags of one group. */
 const BETWEEN = /^[\s,;&+/*_`~()|\u3001\uff0c.]*(?:(?:and|und|et|y|e|и|和|と|و|और)[\s*_`]+)?$/iu;
 
 export function formatTag(tag: Tag): string {
   return `[${tag.kind}-${tag.number}]`;
 }
 
-/** `HEDGE-12` as answers spell it in `hedge_tags`, or undefined. */
+/** Parses `HEDGE-12`, as written in `hedge_tags`; undefined if it is not a tag name. */
 export function parseTagName(name: string): Tag | undefined {
   const match = /^(HEDGE|STEP|RULE)-(0|[1-9][0-9]{0,15})$/.exec(name);
   return match === null ? undefined : { kind: match[1] as TagKind, number: Number(match[2]) };
 }
 
-/** Whether a text has brackets with something in them that is, or wants to be taken for, a tag. */
+/** Whether a text has something in brackets that is, or could be taken for, a tag. */
 export function hasTag(text: string): boolean {
   for (const { from, to } of bracketsIn(text)) if (looksLikeTag(text.slice(from, to))) return true;
   return false;
 }
 
-/** Where the brackets at `at` (spaces and emphasis before them allowed) end, when they hold a tag; else -1. */
+/**
+ * Where the brackets at `at` end, if they contain a tag; otherwise -1. Spaces and emphasis may
+ * precede them.
+ */
 export function endOfTagAt(text: string, at: number): number {
   const open = /[\s*_`~("]*\\?[[\uff3b\u3010\u3014]/y;
   open.lastIndex = at;
@@ -99,14 +103,14 @@ export function cutAtTags(sentence: string): TaggedSentence {
 }
 
 interface Brackets {
-  /** Of the brackets, and of what is between them. */
+  /** Offsets of the brackets (`start`, `end`) and of their content (`from`, `to`). */
   start: number;
   end: number;
   from: number;
   to: number;
 }
 
-/** Pairs of brackets with no bracket between them. */
+/** Innermost pairs of brackets. */
 function* bracketsIn(text: string): Generator<Brackets> {
   let open: { start: number; from: number } | undefined;
   for (const match of text.matchAll(BRACKET)) {
@@ -119,7 +123,10 @@ function* bracketsIn(text: string): Generator<Brackets> {
   }
 }
 
-/** `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; any case; full-width forms. Undefined when it is anything else. */
+/**
+ * `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case, also in full-width forms.
+ * Undefined for anything else.
+ */
 function parseTags(content: string): Tag[] | undefined {
   const text = content.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
   const tags: Tag[] = [];
@@ -143,7 +150,10 @@ function parseTags(content: string): Tag[] | undefined {
   }
 }
 
-/** Any word with a number in brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`. `[3, 9]` and `[weight 0.5]` do not. */
+/**
+ * Any word with a number in brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`. `[3,
+ * 9]` and `[weight 0.5]` do not.
+ */
 function looksLikeTag(content: string): boolean {
   if (content.length > 20_000) return true;
   const plain = skeleton(content);
@@ -161,7 +171,10 @@ function shown(content: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
-/** Names of edges, steps and rules outside brackets: `HEDGE-12 shows ...`; disguised ones, half ones. */
+/**
+ * Names of edges, steps and rules outside brackets (`HEDGE-12 shows ...`), including disguised and
+ * incomplete ones.
+ */
 export function namesOutsideTags(text: string): { tags: Tag[]; problem: string | undefined } {
   const tags: Tag[] = [];
   const looks = skeleton(text);
@@ -184,7 +197,10 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Stored text and questions with what looks like a tag made harmless: `[HEDGE-9]` becomes `(HEDGE 9)`. */
+/**
+ * Makes anything that looks like a tag in stored texts and questions harmless: `[HEDGE-9]` becomes
+ * `(HEDGE 9)`.
+ */
 export function withoutTags(text: string): string {
   const parts: string[] = [];
   let at = 0;

@@ -1,11 +1,15 @@
-// Values that a stretch says of one event must be of one event: edges and steps that are cited side by side lend each other nothing.
+// Values said of one event must come from one event: edges and steps cited side by side must not be
+// mixed.
 //
-// "Nodes 3 and 4 met [HEDGE-1] [HEDGE-2]" needs one edge, or one step, that holds both. What may be spread over several:
+// "Nodes 3 and 4 met [HEDGE-1] [HEDGE-2]" needs one edge, or one step, that has both nodes. The
+// following may be spread over several:
 // - clauses that each agree with one of them ("... at noon, and nodes 1 and 4 met later");
-// - a first member alone whom each other one meets somewhere ("Node 1 met nodes 2 and 4");
-// - a way from member to member ("from 3 through 1 to 4");
-// - several times, or several values of one field, each of an edge with all the members ("met at 10:00 and 11:00");
-// - members and values that are listed without being said to belong together ("appear in hyperedges 1 and 3").
+// - a first member that each of the others meets somewhere ("Node 1 met nodes 2 and 4");
+// - a path from member to member ("from 3 through 1 to 4");
+// - several times, or several values of one field, each of an edge with all the members ("met at
+//   10:00 and 11:00");
+// - members and values that are listed without saying that they belong together ("appear in
+//   hyperedges 1 and 3").
 
 import { problemOf, repeatedIn, timeAgrees } from './claims.ts';
 import { hasBetween, type Values } from './edge-values.ts';
@@ -14,13 +18,13 @@ import { folded } from './lookalikes.ts';
 import { type Cited, isOneOf, type NumberClaim } from './number-claims.ts';
 import { formatTag, type Tag } from './tags.ts';
 
-/** A longer list of tags is compared by members alone. */
+/** Of a longer list of tags, only the first ones are tried as the single source. */
 const MOST_UNITS = 64;
 const PROBLEM = 'nothing that it cites holds these values together';
-/** What joins members into one event. */
+/** Words that join members into one event. */
 const JOINING =
   /\b(?:met|meet(?:s|ing)?|with|together|joint(?:ly)?|join(?:s|ed)|shar(?:e|es|ed|ing)|link(?:s|ed)?|co-?occur\w*|contact(?:s|ed)?|talk(?:s|ed)?|each other|one another|same|knows?|knew|collaborat\w*|interact\w*|connect\w*|paired|between|both at)\b/i;
-/** What only lists them. */
+/** Words that only list them. */
 const LISTING =
   /\b(?:respectively|each|every|separate(?:ly)?|appear(?:s|ed|ing)?|occur(?:s|red)?|participat\w*|took part|involv\w*|active|seen|present|record(?:s|ed)|listed|mentioned|named|among|across|includ\w*|contain\w*|total|altogether|overall|hyperedges? \d|events? \d|edges? \d)\b/i;
 const WAY = /\b(?:through|via|then|after that|followed|chain|path|way|reach(?:es|ed)?|from|indirect(?:ly)?|passing)\b/i;
@@ -29,13 +33,16 @@ const CLAUSE =
 const LIST_GAP = /^["'\])*_`]*\s*(?:[,;&/+]|and|or|,\s*(?:and|or))\s*(?:nodes?\s+)?["'[(*_`]*$/i;
 
 export interface Sides {
-  /** What tags stand for. */
+  /** The values of tags. */
   values: (tags: readonly Tag[]) => Values;
   sentence: Values;
   derives: (fact: string) => boolean;
 }
 
-/** Why a stretch that agrees with its tags taken together still does not stand; undefined when it does. */
+/**
+ * Why a part of a sentence is stripped although it agrees with its tags taken together; undefined
+ * if it is not.
+ */
 export function mixtureProblem(text: string, tags: readonly Tag[], sides: Sides): string | undefined {
   const units = unitsOf(tags);
   if (units.length < 2) return undefined;
@@ -66,25 +73,26 @@ function clauseAgrees(clause: string, single: readonly Values[], pooled: Values,
   const said = saidIn(folded(clause), { beside: pooled, sentence: sides.sentence }, sides.derives);
   if (said === undefined) return false;
   const values = said.members.length + said.others.length;
-  // A clause with one value alone may be the other half of a claim: "between node 3 | and node 4 there is a link".
+  // A clause with a single value may be half of a claim: "between node 3 | and node 4 there is a
+  // link".
   return values === 0 || (values === 1 ? LISTING.test(clause) : agreesWithOne(clause, single, sides));
 }
 
 interface Other {
-  /** Its field. */
+  /** The name of its field. */
   kind: string;
   holds(values: Values): boolean;
 }
 
 interface Said {
-  /** Different ones, in order of first mention. */
+  /** Distinct, in order of first mention. */
   members: number[];
-  /** The first one is no part of a list. */
+  /** Whether the first member is not part of a list. */
   isFirstAlone: boolean;
   others: Other[];
 }
 
-/** Undefined when the text is wrong whatever it is compared with. */
+/** Undefined if the text is wrong whatever it is compared with. */
 function saidIn(text: string, cited: Cited, derives: (fact: string) => boolean): Said | undefined {
   const repeated = repeatedIn(text, cited, derives);
   if (typeof repeated === 'string') return undefined;
@@ -119,7 +127,7 @@ function saidIn(text: string, cited: Cited, derives: (fact: string) => boolean):
 }
 
 const COUNTING: ReadonlySet<Counted> = new Set<Counted>(['members', 'edges', 'facts']);
-/** Fields that name what is cited, and members. */
+/** Fields that identify members or what is cited, or that describe a whole edge or step. */
 const PLACES: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule', 'size', 'confidence']);
 
 function memberNumbers({ token, field }: NumberClaim, text: string, values: Values): number[] {
@@ -150,7 +158,7 @@ function isSpread(text: string, { members, isFirstAlone, others }: Said, single:
   return others.every(({ holds }) => single.some((values) => holdsAll(values, members) && holds(values)));
 }
 
-/** In one edge, or among the arguments of one step. */
+/** Whether one edge, or the arguments of one step, contain all the members. */
 function holdsAll(values: Values, members: readonly number[]): boolean {
   return (
     values.edges.some((edge) => members.every((member) => edge.members.includes(member))) ||

@@ -1,7 +1,10 @@
-// What the TEXT columns of cited edges say: their numbers and times, names, and what they deny. A sentence that repeats such a text must say the same.
+// What the TEXT columns of cited edges say: their numbers, times and names, and what they deny. A
+// sentence that repeats such a text must say the same.
 //
-// "The company paid 42 dollars" over "The company paid 42 dollars in 2019.": 42 stands beside the same word ("dollars") as in the text, so it must be the
-// number that stands there; the clause may be denied only where the text denies the same word; "Alice" must be a word of some text.
+// Example: for "The company paid 42 dollars", citing an edge with the text "The company paid 42
+// dollars in 2019.": the number stands next to the same word ("dollars") as in the text, so it must
+// be the same number; the clause may only be denied if the text denies the same word; and a name
+// such as "Alice" must be a word of some text.
 
 import { stemOf } from '../question/general-words.ts';
 import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
@@ -10,7 +13,9 @@ import { type Stretch, type TimeToken, timesIn } from './answer-times.ts';
 import { folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 
-/** Characters of the texts of one edge that are looked at, and of all the edges of a group of tags. */
+/**
+ * Maximum number of characters read of one edge's texts; below, of all edges of a group of tags.
+ */
 const MOST_OF_EDGE = 2000;
 const MOST_OF_GROUP = 16_000;
 
@@ -19,10 +24,10 @@ export interface Told {
   readonly times: readonly TimeToken[];
   /** Stems of all words. */
   readonly stems: ReadonlySet<string>;
-  /** Stems of the words before which a name stands. */
+  /** Stems of words that follow a name. */
   readonly afterNames: ReadonlySet<string>;
   readonly denied: readonly Denied[];
-  /** In lower case, one space between words. */
+  /** All texts in lower case, with single spaces. */
   readonly plain: string;
 }
 
@@ -30,13 +35,13 @@ interface Beside {
   readonly token: NumberToken;
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** Nothing is between it and the number. */
+  /** Whether `after` directly follows the number. */
   readonly isNext: boolean;
 }
 
 interface Denied {
   readonly at: number;
-  /** The word that is denied, and those around it. */
+  /** The stem of the word that is denied; `around` has the stems next to the denial. */
   readonly main: string | undefined;
   readonly around: ReadonlySet<string>;
 }
@@ -48,7 +53,7 @@ interface WordAt {
 }
 
 const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*(?:'[\p{L}]+)?/gu;
-/** Words between a number, or a denial, and the word that it belongs to. */
+/** Function words, skipped when looking for the word that a number or a denial belongs to. */
 const FORM_WORDS = new Set(
   `a an the of its his her their our my in on at by to for from with and or than is are was were be been being has have had do does did will would it they
   he she we you i who whom whose what which how why where this that these those as not no never none nobody nothing neither nor over under about around them him us there when while before after yet so only even ever any all more longer still already very much really fully`.split(
@@ -59,7 +64,10 @@ const FORM_WORDS = new Set(
 const known = new WeakMap<RetrievedEdge, Told>();
 const NOTHING: Told = { numbers: [], times: [], stems: new Set(), afterNames: new Set(), denied: [], plain: '' };
 
-/** Each edge is read once, however many groups of tags name it. */
+/**
+ * Merges what the edges' texts and the names say. Each edge is analysed once, however many groups
+ * of tags name it.
+ */
 export function toldBy(edges: readonly RetrievedEdge[], names: readonly string[]): Told {
   const parts: Told[] = [];
   let left = MOST_OF_GROUP;
@@ -126,14 +134,16 @@ function isName(word: string): boolean {
   return /^\p{Lu}/u.test(word) && !FORM_WORDS.has(word.toLowerCase());
 }
 
-/** The nearest words of content on both sides of each number; another number or a sign ends the search. */
+/**
+ * The nearest content words on both sides of each number; another number or a sign ends the search.
+ */
 export function besides(text: string, tokens: readonly NumberToken[]): Beside[] {
   const found: Beside[] = [];
   for (const [at, token] of tokens.entries()) {
     const last = found[at - 1];
     // "4 to 2": the second number of a pair.
     const isPair = last !== undefined && /^\s*(?:to|:|-|\u2013)\s*$/.test(text.slice(last.token.end, token.start));
-    // "3 of its 8 engines": both count engines.
+    // "3 of its 8 engines": both numbers count engines.
     const part = tokens[at + 1];
     const isPart =
       part !== undefined &&
@@ -163,7 +173,10 @@ function nearest(text: string, step: 1 | -1): string | undefined {
   return word === undefined ? undefined : stemOf(word);
 }
 
-/** What the texts say of a number: undefined when they say nothing of it. */
+/**
+ * What the texts say of a number. `same`: they have it next to the same word; `other`: they have
+ * another number there; `held`: they have it elsewhere; undefined: they do not have it.
+ */
 export function numberVerdict(
   { token, before, after, isNext }: Beside,
   { numbers }: Told,
@@ -172,7 +185,8 @@ export function numberVerdict(
     after === undefined ? [] : numbers.filter((one) => one.after === after && one.token.ordinal === token.ordinal);
   const ahead = before === undefined ? [] : numbers.filter((one) => one.before === before);
   const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
-  // "three designers" over "three engineers, two designers": what is counted says more than what stands before.
+  // "three designers" against "three engineers, two designers": the word counted is stronger
+  // evidence than the word before.
   const counted = isNext ? beside.filter((one) => one.isNext) : [];
   if (counted.length > 0) return same(counted) ? 'same' : 'other';
   if (same(beside) || same(ahead)) return 'same';
@@ -184,7 +198,7 @@ function isSame(a: NumberToken, b: NumberToken): boolean {
   return a.readings.some((x) => b.readings.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.abs(x.value)));
 }
 
-/** Whether a text names this time, or one within it, in the same way. */
+/** Whether a text has this time, or one within it, with the same bound. */
 export function tellsTime(token: TimeToken, { times, numbers }: Told): boolean {
   const within = (inner: Stretch, outer: Stretch) => inner.low >= outer.low && inner.high <= outer.high;
   const isYear = ({ low, high }: Stretch) =>
@@ -217,7 +231,10 @@ function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
   });
 }
 
-/** Places of denials that a text makes too; or what a text denies and the sentence states. */
+/**
+ * The offsets of denials that a text makes too; or the problem that a text denies what the sentence
+ * states.
+ */
 export function sharedDenials(
   text: string,
   { denied, stems }: Told,
@@ -235,14 +252,14 @@ export function sharedDenials(
 
 const ENGLISH = /\b(?:the|and|of|was|were|with|by|at|on|to|is|has|had|met|who|when|for|from|in|into|did|not)\b/i;
 const OTHER_LANGUAGE = /\b(?:der|die|das|und|ist|war|sich|im|am|les|des|une|est|el|los|las|una|y|se|il|che|de la)\b/i;
-/** Capitalised without being names of anything. */
+/** Capitalised words that are not names. */
 const OWN_WORDS =
   /^(?:i|ids?|unix|epoch|iso|tables?|columns?|rows?|data|questions?|answers?|summary|note|mr|mrs|ms|dr|nodes?|members?|hyperedges?|edges?|events?|steps?|rules?|hedge|vertex|vertices|utc|gmt|z|am|pm|ok|json|true|false|null|weight|formation|distance|confidence|score|size|times?|q[1-4]|t|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|\w+day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$/i;
 
-/** Words of a sentence among which names are looked for. */
+/** Number of words per sentence that are searched for names. */
 const MOST_WORDS = 400;
 
-/** A name in an English sentence that is a word of nothing that it cites. */
+/** A name in an English sentence that is not a word of anything cited. */
 export function strangeName(
   text: string,
   { afterNames, stems }: Told,
@@ -255,7 +272,8 @@ export function strangeName(
     if (!isName(word.text) || OWN_WORDS.test(word.text) || knows(word.text)) continue;
     const isFirst = at === 0 || /[!?:;|>*"([-]\s*$/.test(text.slice(words[at - 1]!.end, word.start));
     const next = words[at + 1];
-    // The first word of a sentence is a name where a text has one before the same word, or where a column is said to be it.
+    // The first word of a sentence counts as a name if a text has a name before the same following
+    // word, or if a column is said to have it as value.
     if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return word;
     const isSaid = /^(?:is|was|were)$/.test(next?.text ?? '');
     if (isSaid && words.some((one) => columns().has(one.text.toLowerCase()))) return word;
@@ -264,7 +282,7 @@ export function strangeName(
 }
 
 const DAY = 86_400;
-/** Seconds of the day. */
+/** Start and end of each part of the day, in hours. */
 const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
   [/\b(?:noon|midday)\b/i, 11.75, 12.25],
   [/\bmidnight\b/i, 23.75, 24.25],
@@ -274,7 +292,10 @@ const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
 const RELATIVE =
   /\b(?:yesterday|today|tomorrow|tonight|nowadays|(?:last|next|this) (?:night|week|month|year|morning|afternoon|evening|summer|winter|spring|autumn|weekend|\w+day)|\w+ (?:days?|weeks?|months?|years?|hours?) ago)\b/gi;
 
-/** A time in words that is neither that of a cited edge nor in a text: "yesterday", "noon". */
+/**
+ * A time in words, such as "yesterday" or "noon", that is neither that of a cited edge nor in a
+ * text.
+ */
 export function strangeTime(text: string, { plain }: Told, times: readonly number[]): string | undefined {
   for (const [word, from, to] of PARTS_OF_DAY) {
     const said = word.exec(text)?.[0];

@@ -1,4 +1,5 @@
-// A figure that a text asks for: how many there are, the first or the last, what is there most often.
+// Recognises the figure a text asks for: how many there are, the first or the last, or what is most
+// frequent.
 
 import { isEdgeWord, NODE_NOUNS } from './general-words.ts';
 import type { AskedTable } from './question.ts';
@@ -7,7 +8,9 @@ import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, take } from
 export type AskedFigure =
   | { readonly kind: 'count'; readonly of: 'edges' | 'nodes' }
   | { readonly kind: 'first' | 'last' }
-  /** `column`: the value that most edges have; null: the node that most edges hold. */
+  /**
+   * `column`: asks for the value that most edges have; null: for the node that is in most edges.
+   */
   | { readonly kind: 'most'; readonly column: string | null };
 
 const HOW_OFTEN = phrases('how many times', 'how often', 'how frequently');
@@ -20,7 +23,7 @@ const ENDS: readonly ['first' | 'last', ReturnType<typeof phrases>][] = [
   ['last', phrases('last', 'latest', 'newest', 'most recent', 'most recently')],
 ];
 
-/** Reads the first one and takes its words, but for those that also say an order. */
+/** Reads the first figure and takes its words, except those that also state an order. */
 export function readFigure(reading: Reading, table: AskedTable): AskedFigure | null {
   for (let at = 0; at < reading.words.length; at++) {
     const found = countedAt(reading, at, table) ?? mostAt(reading, at, table) ?? endAt(reading, at, table);
@@ -65,7 +68,10 @@ function mostAt(reading: Reading, at: number, table: AskedTable): AskedFigure | 
   return { kind: 'most', column: null };
 }
 
-/** "the last call", "when did they first meet"; several are a list: "the latest mails", "the first 5 events". */
+/**
+ * "the last call", "when did they first meet". Plurals ask for a list instead: "the latest mails",
+ * "the first 5 events".
+ */
 function endAt(reading: Reading, at: number, { name }: AskedTable): AskedFigure | undefined {
   for (const [kind, choices] of ENDS) {
     const words = phraseAt(reading, at, choices);

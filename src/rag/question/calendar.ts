@@ -1,17 +1,18 @@
-// Arithmetic of UTC days, months and years in epoch seconds; a day that is on no calendar is undefined.
+// Arithmetic of UTC days, months and years in epoch seconds. Days that no calendar has are
+// undefined.
 
 export const DAY_SECONDS = 86_400;
 export const HOUR_SECONDS = 3600;
 
 export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 
-/** Seconds, both included. */
+/** An interval in seconds, both ends included. */
 export interface Stretch {
   readonly first: number;
   readonly last: number;
 }
 
-/** First second of a day; months count from 1. Undefined: there is no such day. */
+/** First second of a day; months count from 1. Undefined if there is no such day. */
 export function dayStart(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -45,7 +46,10 @@ const SECONDS: Readonly<Record<string, number>> = {
   week: 7 * DAY_SECONDS,
 };
 
-/** So many units before a second; a month or a year goes to the same day, or to the last one of a shorter month. Undefined: before the calendar begins. */
+/**
+ * The time `count` units before a second. For months and years it is the same day of the month, or
+ * the last day of a shorter month. Undefined before the beginning of the calendar.
+ */
 export function before(ts: number, count: number, unit: Unit): number | undefined {
   const seconds = SECONDS[unit];
   if (seconds !== undefined) return within(ts - count * seconds);
@@ -62,7 +66,10 @@ function within(ts: number): number | undefined {
   return Number.isSafeInteger(ts) ? ts : undefined;
 }
 
-/** The calendar day, week (from Monday), month or year around a second; of shorter units the one it lies in. */
+/**
+ * The calendar day, week (from Monday), month or year that contains a second; for shorter units,
+ * the one it is in.
+ */
 export function around(ts: number, unit: Unit): Stretch {
   const date = new Date(ts * 1000);
   if (unit === 'month') return wholeMonth(date.getUTCFullYear(), date.getUTCMonth() + 1)!;

@@ -1,4 +1,4 @@
-// The conditions on columns that a text names: "weight > 0.5", "formation is escort", "speed between 1 and 2".
+// Recognises conditions on columns: "weight > 0.5", "formation is escort", "speed between 1 and 2".
 
 import type { ColumnType } from '../../engine/index.ts';
 import { isNumeric, kindOfType, ruleOf } from '../../model/column-types.ts';
@@ -11,21 +11,24 @@ interface KnownColumn {
   readonly type: ColumnType;
 }
 
-/** A condition as it stands in the text: what is said of the column, before its type is looked at. */
+/** A condition as written, before the column's type is considered. */
 interface Said {
   readonly op: FilterOp | 'between';
-  /** Place of the first word of the value. */
+  /** Index of the first word of the value. */
   readonly at: number;
   readonly negated: boolean;
 }
 
 type Read = { readonly filters: Filter[]; readonly end: number } | { readonly reason: string; readonly end: number };
 
-/** A name may be written with blanks for its underscores: at most so many words. */
+/** Maximum number of words in a column name whose underscores are written as blanks. */
 const MOST_NAME_WORDS = 8;
 const OTHER_NAMES = { 'mean dist': 'mean_dist_m', mean_dist: 'mean_dist_m', 'mean distance': 'mean_dist_m' };
 
-/** Reads all conditions and takes their words; those that cannot be are put aside with the reason. */
+/**
+ * Reads all conditions and takes their words; those that cannot be expressed are put aside with a
+ * reason.
+ */
 export function readFilters(reading: Reading, table: AskedTable): Filter[] {
   const names = columnNames(table);
   const filters: Filter[] = [];
@@ -107,7 +110,7 @@ const MORE = 'more greater higher larger bigger'.split(' ').map((word) => `${wor
 const LESS = 'less lower smaller fewer'.split(' ').map((word) => `${word} than`);
 const orEqual = (phrases: readonly string[]) =>
   phrases.flatMap((phrase) => [`${phrase} or equal to`, `${phrase} or equal`]);
-/** Longer ones first. */
+/** Longer phrases first. */
 const PHRASES: readonly [FilterOp | 'between', Phrases][] = [
   ['>=', phrases('at least', 'no less than', 'not less than', 'not below', 'not under', 'minimum', ...orEqual(MORE))],
   [
@@ -124,7 +127,7 @@ const PHRASES: readonly [FilterOp | 'between', Phrases][] = [
 const IS = ['is', 'was', 'are', 'were', 'of', 'has'];
 const ISNT = ["isn't", "wasn't", "aren't"];
 
-/** What stands behind the name of a column; undefined: no condition. */
+/** The operator after a column name; undefined if it is not a condition. */
 function saidAt(reading: Reading, from: number): Said | undefined {
   let at = from;
   const hasIs = isWord(reading, at, ...IS, ...ISNT);
@@ -160,7 +163,7 @@ function conditionOf(reading: Reading, { column, end }: FoundColumn): Read | und
     : { filters: turned, end: read.end };
 }
 
-/** The opposite of one comparison; nothing matches where the value is missing, as in statements. */
+/** The opposite of a single comparison. As in statements, neither matches a missing value. */
 function opposite(filters: readonly Filter[]): Filter[] | undefined {
   const op = filters.length === 1 ? OPPOSITE[filters[0]!.op] : undefined;
   return op === undefined ? undefined : [{ ...filters[0]!, op }];
@@ -208,10 +211,10 @@ function rangeOf(reading: Reading, column: KnownColumn, at: number, isNumeric: b
   return { filters, end: high.end };
 }
 
-/** Values of one condition, at most. */
+/** Maximum number of values in one condition. */
 const MOST_VALUES = 100;
 
-/** One value, or several with `or` between them; brackets may stand around a list. */
+/** One value, or several joined by `or`; a list may be in brackets. */
 function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number, shown: number): Read {
   const isBracketed = op === 'in' && isWord(reading, at, '(', '[');
   let next = isBracketed ? at + 1 : at;
@@ -232,14 +235,14 @@ function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number,
   return { filters: [{ column: column.name, op: values.length === 1 ? '=' : 'in', value }], end: next };
 }
 
-/** Words between two values of a list. */
+/** Number of words between two values of a list; 0 if the list ends. */
 function linkAt(reading: Reading, at: number, isList: boolean): number {
   if (isWord(reading, at, 'or')) return 1;
   if (!isList || freeWord(reading, at)?.text !== ',') return 0;
   return isWord(reading, at + 1, 'or') ? 2 : 1;
 }
 
-/** Behind `or` a condition of its own, or a node, may begin. */
+/** Another condition, or a node, may begin after `or`. */
 function isValueOfList(reading: Reading, at: number): boolean {
   const next = freeWord(reading, at + 1);
   if (next?.kind === 'sign' && SIGNS[next.text] !== undefined) return false;
@@ -274,7 +277,7 @@ function valueAt(reading: Reading, column: KnownColumn, at: number): { value: Fi
   return { value, end };
 }
 
-/** `line-abreast`, `a_1/b`: what stands without blanks is one bare text. */
+/** `line-abreast`, `a_1/b`: text without blanks is a single value. */
 function isPartOfValue(reading: Reading, at: number): boolean {
   const word = freeWord(reading, at);
   if (word === undefined || !word.glued) return false;
@@ -283,11 +286,11 @@ function isPartOfValue(reading: Reading, at: number): boolean {
   return /^[-/.@:+#&]$/.test(word.text) && next?.glued === true && next.kind !== 'sign' && next.kind !== 'quoted';
 }
 
-/** Names that a window or a list of nodes is compared with. */
+/** Names whose comparisons are read as a window or as nodes. */
 const OTHERS = new Set(['event_ts', 'timestamp', 'ts', 'time', 'node', 'nodes', 'vertex', 'vertices', 'node_id']);
 const NOT_FILTERED = new Set(['id', 'size', 'table', 'properties', 'member', 'members', 'bucket']);
 
-/** A comparison with a name that is no column. */
+/** A comparison with a name that is not a column. */
 function strangerAt(reading: Reading, at: number): Read | undefined {
   const word = freeWord(reading, at);
   if (word?.kind !== 'word' || OTHERS.has(word.lower)) return undefined;

@@ -1,4 +1,5 @@
-// Words that name the edges of any table, and what may be said of all of them: a question of such words alone means the most recent edges.
+// Words that name the edges of any table, or say something about all of them. A question of only
+// such words means the most recent edges.
 
 import { stemmer } from 'stemmer';
 import type { Reading } from './words.ts';
@@ -18,7 +19,7 @@ export const NODE_NOUNS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** What verbs of English that change inside come from. */
+/** Irregular English verb forms and their base forms. */
 const IRREGULAR = new Map(
   `met:meet sent:send paid:pay wrote:write written:write spoke:speak said:say knew:know saw:see went:go sold:sell bought:buy told:tell led:lead held:hold
   left:leave gave:give took:take came:come made:make got:get taught:teach rode:ride drove:drive flew:fly ate:eat fought:fight found:find lent:lend won:win`
@@ -26,13 +27,13 @@ const IRREGULAR = new Map(
     .map((pair) => pair.split(':') as [string, string]),
 );
 
-/** What is the same of the forms of an English word: Porter's stem. */
+/** Porter's stem, common to the inflected forms of an English word. */
 export function stemOf(word: string): string {
   const lower = word.toLowerCase();
   return stemmer(IRREGULAR.get(lower) ?? lower);
 }
 
-/** The stems of the parts of a name: `kept_calls`, `whoMet`. */
+/** The stems of the parts of a name such as `kept_calls` or `whoMet`. */
 export function stemsOfName(name: string): string[] {
   return name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -41,12 +42,12 @@ export function stemsOfName(name: string): string[] {
     .map(stemOf);
 }
 
-/** Whether a word names the edges of a table at large. */
+/** Whether a word names the edges of a table in general. */
 export function isEdgeWord(word: string, tableName: string): boolean {
   return EDGE_NOUNS.has(word) || stemsOfName(tableName).includes(stemOf(word));
 }
 
-/** Whether a text is empty, or says no more than that edges are wanted. */
+/** Whether a text is empty, or asks for edges in general. */
 export function asksForEdges({ words }: Reading, tableName: string): boolean {
   return (
     words.length === 0 ||

@@ -1,4 +1,4 @@
-// The words of a text that nothing else took, without those that mean nothing in it.
+// The keywords of a text: the words that no other reader took, without stop words.
 
 import type { Reading } from './words.ts';
 
@@ -17,11 +17,14 @@ const STOP_WORDS = new Set(
     /\s+/,
   ),
 );
-/** More words say nothing more. */
+/** Maximum number of keywords; more add nothing. */
 const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
-/** By the word in lower case, as it is written; each once, in the order of the text; a quoted text is one. Single letters of the Latin alphabet and lone signs are none. */
+/**
+ * Maps each keyword in lower case to its spelling, without repeats and in the order of the text; a
+ * quoted text is one keyword. Single Latin letters and signs are excluded.
+ */
 export function readKeywords({ words }: Reading): Map<string, string> {
   const keywords = new Map<string, string>();
   for (const { kind, lower, text, taken } of words) {

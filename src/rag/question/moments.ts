@@ -1,4 +1,5 @@
-// One moment of a text: a date, a time, an epoch second, a year, "yesterday", "3 days ago", "5 March 2024".
+// Recognises one moment in a text: a date, a time, an epoch second, a year, "yesterday", "3 days
+// ago", "5 March 2024".
 
 import {
   around,
@@ -15,26 +16,35 @@ import {
 import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, type Word } from './words.ts';
 import { writtenDate } from './written-dates.ts';
 
-/** `first` and `last` bound; a time of the day is one second of the day, whose minute is `span` when its seconds are not written. */
+/**
+ * `first` and `last` serve as bounds. A time of day is a single second; if written without seconds,
+ * its `span` is that minute.
+ */
 export interface Moment extends Stretch {
   readonly kind: 'moment';
-  /** Where the moment is meant as a stretch of its own. */
+  /** The interval that the moment denotes when it is not used as a bound. */
   readonly span: Stretch;
   readonly end: number;
-  /** It is a moment wherever it stands; others are one only behind a word like `since`. */
+  /** Whether it is recognised anywhere; otherwise only after a word like `since`. */
   readonly alone: boolean;
-  /** The latest that has begun is taken; another moment beside it may say which one is meant. */
+  /**
+   * The year or week is not stated: the latest one that has begun is assumed, but another moment
+   * next to it may tell which one is meant.
+   */
   readonly isOpen?: boolean;
 }
 
-/** It looks like a moment and is none. */
+/** A text that looks like a moment but is not valid. */
 export interface NoMoment {
   readonly kind: 'none';
   readonly reason: string;
   readonly end: number;
 }
 
-/** What stands before it: nothing, a word like `in`, a word like `since`, or a word that makes every integer an epoch second. */
+/**
+ * The context before it: nothing, a word like `in`, a word like `since`, or a word that makes every
+ * integer an epoch second.
+ */
 export type Place = 'alone' | 'during' | 'after' | 'seconds';
 
 const SECONDS_WORDS = [
@@ -52,7 +62,7 @@ const SECONDS_WORDS = [
 ];
 const LEADING = ['the', 'year', 'years', 'date', 'dates', 'day', 'month', 'week'];
 
-/** Whether what follows is counted in epoch seconds. */
+/** Whether the following value is in epoch seconds. */
 export function saysSeconds(reading: Reading, at: number): boolean {
   return (
     isWord(reading, at, ...SECONDS_WORDS) || (isWord(reading, at, 'the') && isWord(reading, at + 1, ...SECONDS_WORDS))
@@ -108,7 +118,7 @@ function dateMoment(reading: Reading, at: number, word: Word): Moment | NoMoment
   return withClock(reading, first, end);
 }
 
-/** A day, with the time of the day that may stand behind it. */
+/** A day, with the time of day that may follow it. */
 function withClock(reading: Reading, first: number, end: number): Moment | NoMoment {
   const at = isWord(reading, end, 'at') || freeWord(reading, end)?.text === ',' ? end + 1 : end;
   const time = freeWord(reading, at);
@@ -162,7 +172,10 @@ function namedDay(reading: Reading, at: number, nowTs: number, place: Place): Mo
   return first === undefined ? undefined : moment({ first, last: nowTs }, at + 2, false);
 }
 
-/** "3 days ago": the whole day when days or more are counted, else one such unit from there on. */
+/**
+ * "3 days ago": the whole day for days and longer units; for shorter ones, one unit starting at
+ * that time.
+ */
 function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMoment | undefined {
   const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);
   const unit = count && unitOf(freeWord(reading, count.end)?.lower ?? '');
@@ -188,7 +201,8 @@ function writtenMoment(reading: Reading, from: number, nowTs: number, place: Pla
   const words = reading.words.slice(at, end);
   const hasMonth = words.some(({ lower }) => MONTH.test(lower));
   if (!hasMonth && !words.some(({ lower }) => WEEKDAY.test(lower))) return undefined;
-  // A name alone is a date only behind a word like `since`: May and March, June and Sun mean other things too.
+  // A name alone is a date only after a word like `since`, because May, March, June and Sun have
+  // other meanings too.
   if (place === 'alone' && !words.some(({ kind }) => kind === 'number') && !isWord(reading, at, 'last', 'this', 'next'))
     return undefined;
   if (reading.writtenDatesLeft-- <= 0) return undefined;
@@ -205,7 +219,7 @@ function writtenMoment(reading: Reading, from: number, nowTs: number, place: Pla
   return { ...moment(date.stretch, next, true, spanOf(date.stretch.first, isMinute)), isOpen };
 }
 
-/** The end of the words from a place on that may belong to one written date. */
+/** The end of the words, from an index on, that may belong to one written date. */
 function endOfDateWords(reading: Reading, at: number): number {
   let end = at;
   while (end - at < MOST_DATE_WORDS && isDateWord(reading, at, end)) end++;
@@ -230,7 +244,7 @@ function isDateWord(reading: Reading, begin: number, at: number): boolean {
   return word.text.length <= 2 && isBesideMonth(reading, begin, at);
 }
 
-/** Whether a day's number has the name of a month beside it. */
+/** Whether a number that may be a day is next to the name of a month. */
 function isBesideMonth(reading: Reading, begin: number, at: number): boolean {
   const skip = (place: number, step: 1 | -1): number => {
     let next = place + step;
@@ -248,11 +262,13 @@ function isDayNumber(word: Word | undefined): boolean {
   return word?.kind === 'number' && /^\d{1,2}$/.test(word.text);
 }
 
-/** Shortest number that is an epoch second behind a word like `in`, and where nothing says so. */
+/**
+ * Minimum number of digits of an epoch second after a word like `in`; below, without such a word.
+ */
 const DIGITS_DURING = 5;
 const DIGITS_ALONE = 9;
 const MOST_DIGITS = 11;
-/** A short number behind `since` is an epoch second too, unless it counts what follows. */
+/** After `since` a shorter number is an epoch second too, unless it counts what follows. */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|for|with|where|which|that|having|node|nodes|top|latest|oldest|newest|first|last|by)$/;
 

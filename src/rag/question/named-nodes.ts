@@ -1,4 +1,4 @@
-// The nodes that a text names: "node 12", "nodes 3, 4 and 5", "member #7".
+// Recognises the nodes that a text names: "node 12", "nodes 3, 4 and 5", "member #7".
 
 import { unitOf } from './calendar.ts';
 import { freeWord, isWord, putAside, type Reading, take } from './words.ts';
@@ -17,9 +17,9 @@ const NODE_WORDS = [
 ];
 const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==', ':', '#', '[', '(', '{'];
 const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
-/** So many nodes are looked up, at most. */
+/** Maximum number of nodes looked up. */
 export const MOST_NODES = 64;
-/** Nouns that a number before them counts. */
+/** Nouns that a preceding number counts. */
 const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
 const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 
@@ -55,7 +55,7 @@ function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
   return new Set([...nodes, ...more]).size > MOST_NODES;
 }
 
-/** Place of the first number behind a word for nodes. */
+/** Index of the first number after a word for nodes. */
 function listAt(reading: Reading, at: number): number | undefined {
   const joined = /^(?:node|member|vertex)_?\d+$/.test(freeWord(reading, at)?.lower ?? '');
   if (joined) return at;
@@ -74,7 +74,7 @@ interface NodeList {
 
 const LINKS = [',', ';', 'and', 'or', '&', '/', '+', '&&'];
 
-/** `isMany`: numbers with nothing but blanks between them are a list too. */
+/** `isMany`: numbers separated only by blanks form a list too. */
 function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   const nodes: number[] = [];
   let wrong: string | undefined;
@@ -100,14 +100,14 @@ function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   return { nodes, end: at, wrong };
 }
 
-/** The end of `-7` or `to 7` behind a node. */
+/** The end of `-7` or `to 7` after a node. */
 function rangeAt(reading: Reading, at: number): number {
   const isDash = freeWord(reading, at)?.text === '-' && freeWord(reading, at)!.glued;
   if (!isDash && !isWord(reading, at, 'to', '..', 'through')) return at;
   return isNode(reading, at + 1) ? at + 2 : at;
 }
 
-/** Place of the next number of a list. */
+/** Index of the next number of a list. */
 function nextNumber(reading: Reading, from: number, isMany: boolean): number | undefined {
   let at = from;
   for (let steps = 0; steps < 2 && isWord(reading, at, ...LINKS); steps++) at++;
@@ -116,7 +116,7 @@ function nextNumber(reading: Reading, from: number, isMany: boolean): number | u
   return isNode(reading, at) ? at : undefined;
 }
 
-/** A number that counts or dates nothing. */
+/** Whether the number at an index is a node: it neither counts nor dates anything. */
 function isNode(reading: Reading, at: number): boolean {
   const word = freeWord(reading, at);
   if (word?.kind !== 'number') return false;

@@ -1,26 +1,30 @@
-// What a text asks for, as it was understood: the plain value that retrieval works from and that GET /v1/rag/parse answers.
+// The plain value that a text is understood as: retrieval works from it, and GET /v1/rag/parse
+// returns it.
 
 import type { ColumnType } from '../../engine/index.ts';
 
 export type FilterOp = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'contains';
 export type FilterValue = number | string | boolean | null;
 
-/** Leaves out the edges that it does not hold for. Texts compare without case; a missing value equals only null. */
+/**
+ * A condition that edges must meet. Texts are compared ignoring case; a missing value only equals
+ * null.
+ */
 export interface Filter {
-  /** As the table spells it. */
+  /** As spelled in the table. */
   readonly column: string;
   readonly op: FilterOp;
   /** A list only with `in`. */
   readonly value: FilterValue | readonly FilterValue[];
 }
 
-/** Seconds, both included; null does not bound. */
+/** Seconds, both ends included; null means unbounded. */
 export interface QuestionWindow {
   readonly start_ts: number | null;
   readonly end_ts: number | null;
 }
 
-/** A part of the text that looks like a wish and was not taken, and why. */
+/** A part of the text that looks like a request but was not understood, with the reason. */
 export interface Ignored {
   readonly text: string;
   readonly reason: string;
@@ -33,14 +37,14 @@ export interface Question {
   readonly query: string;
   readonly table: string;
   readonly window: QuestionWindow | null;
-  /** Edges with any of them are meant. */
+  /** Edges with any of them qualify. */
   readonly nodes: readonly number[];
   /** All must hold. */
   readonly filters: readonly Filter[];
-  /** At most so many edges; null: the text does not say. */
+  /** Maximum number of edges; null if the text does not say. */
   readonly top: number | null;
   readonly order: EdgeOrder;
-  /** Lower case, in the order of the text; they only rank. */
+  /** In lower case, in the order of the text; they only affect ranking. */
   readonly keywords: readonly string[];
   readonly ignored: readonly Ignored[];
 }

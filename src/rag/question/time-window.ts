@@ -1,4 +1,5 @@
-// The window of time that a text names: "between A and B", "since A", "last 3 days", "in March 2024"; several such parts count together.
+// Recognises the time window of a text: "between A and B", "since A", "last 3 days", "in March
+// 2024". Several such parts are intersected.
 
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
@@ -21,24 +22,26 @@ interface Bounds {
   end: number | null;
 }
 
-/** What a text says of time. */
+/** What a text says about time. */
 export interface SaidWindow {
   readonly window: QuestionWindow | null;
-  /** What is left of it without its relative and year-less parts. */
+  /** The window without its relative and year-less parts. */
   readonly fixed: QuestionWindow | null;
-  /** Those parts, as they are written. */
+  /** Those parts, as written. */
   readonly relative: readonly string[];
 }
 
-/** Far enough that every relative and every year-less part means another time. */
+/** Large enough that every relative or year-less part then means another time. */
 const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
 
-/** Reads all parts and takes their words. Relative and year-less ones count from `nowTs`. */
+/**
+ * Reads all parts and takes their words. Relative and year-less parts are resolved against `nowTs`.
+ */
 export function readWindow(reading: Reading, nowTs: number): SaidWindow {
   let window: Bounds | null = null;
   let fixed: Bounds | null = null;
   const relative: string[] = [];
-  // Words that say what is meant come before moments that stand alone.
+  // Phrases that state their meaning take precedence over moments that stand alone.
   for (const readAt of [phraseBounds, loneBounds]) {
     for (let at = 0; at < reading.words.length; at++) {
       if (freeWord(reading, at) === undefined) continue;
@@ -67,7 +70,7 @@ function asWindow(bounds: Bounds | null): QuestionWindow | null {
   return bounds === null ? null : { start_ts: bounds.start, end_ts: bounds.end };
 }
 
-/** Whether a part means another time when it is asked at another time. */
+/** Whether a part would mean another time if asked at another time. */
 function isRelative(
   reading: Reading,
   readAt: typeof phraseBounds,
@@ -83,7 +86,7 @@ function isRelative(
 }
 
 interface Found extends Bounds {
-  /** Place of the word behind. */
+  /** Index of the word after the part. */
   readonly stop: number;
 }
 
@@ -134,7 +137,7 @@ const TO = phrases('to', 'until', 'till', 'through', 'thru', 'up to', '-', '..',
 const BETWEEN = [...phrases('and', '&'), ...TO];
 const ONWARDS = phrases('onwards', 'onward', 'on', 'and later', 'or later');
 const CURRENT = phrases('this', 'current');
-/** `by 3` and `up to 3` may mean no time. */
+/** `by 3` and `up to 3` may not refer to a time. */
 const WEAK = ['by', 'up', 'through', 'ending'];
 const TIMES = ['event_ts', 'timestamp', 'ts', 'time'];
 
@@ -175,12 +178,15 @@ function between(reading: Reading, at: number, nowTs: number, place: Place = 'af
   return range(reading, at + 1, nowTs, BETWEEN, place);
 }
 
-/** "1000 and 2000": a number that looks like a year is a second beside one that does not. */
+/**
+ * "1000 and 2000": a number that looks like a year is an epoch second when paired with one that
+ * does not.
+ */
 function isMixed(reading: Reading, at: number, end: number, links: Phrases, nowTs: number): boolean {
   const next = end + phraseAt(reading, end, links);
   const [from, to] = [freeWord(reading, at), freeWord(reading, next)];
   if (end !== at + 1 || from?.kind !== 'number' || to?.kind !== 'number') return false;
-  // 5 March 2001 begins with a number too.
+  // A date such as 5 March 2001 begins with a number too.
   if (momentAt(reading, next, nowTs, 'after')?.end !== next + 1) return false;
   return isYear(from.text) !== isYear(to.text) && Math.min(from.text.length, to.text.length) < 5;
 }
@@ -209,7 +215,7 @@ function weekOf(reading: Reading, at: number, nowTs: number): Part {
   return { start: first, end: last, stop: found.end };
 }
 
-/** The place after a number that can be a day of a month, and that day. */
+/** A number that can be a day of a month, and the index after it. */
 function bareDay(reading: Reading, at: number): { day: number; end: number } | undefined {
   const word = freeWord(reading, at);
   const day = Number(word?.text);
@@ -217,7 +223,9 @@ function bareDay(reading: Reading, at: number): { day: number; end: number } | u
   return { day, end: isWord(reading, at + 1, ...ORDINALS) ? at + 2 : at + 1 };
 }
 
-/** "1 to 7 April 2024" and "April 1 to 7, 2024": one of both days is written without its month. */
+/**
+ * "1 to 7 April 2024" and "April 1 to 7, 2024": one of the two days is written without its month.
+ */
 function daysOfMonth(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
   const first = bareDay(reading, at);
   if (first !== undefined) {
@@ -249,7 +257,7 @@ interface Day {
   readonly end: number;
 }
 
-/** The day that a moment is, or lies in; undefined for longer ones. */
+/** The day that a moment is or lies in; undefined for longer ones. */
 function oneDay(found: Moment | NoMoment | undefined): Day | undefined {
   if (found?.kind !== 'moment' || found.last - found.first >= DAY_SECONDS) return undefined;
   const date = new Date(found.first * 1000);
@@ -262,7 +270,7 @@ function daysBetween({ year, month }: Day, written: number | undefined, from: nu
   return { start: Math.min(a, b), end: wholeDay(Math.max(a, b)).last, stop };
 }
 
-/** Two moments with a word between them; given in the wrong order they are turned. */
+/** Two moments joined by a word; in the wrong order they are swapped. */
 function range(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
   const days = place === 'seconds' ? undefined : daysOfMonth(reading, at, nowTs, links, place);
   if (days !== undefined) return days;
@@ -295,7 +303,7 @@ function fromTo(reading: Reading, at: number, nowTs: number): Part {
   const found = momentAt(reading, at + 1, nowTs, 'after');
   if (found === undefined || found.kind === 'none') return found;
   const onwards = phraseAt(reading, found.end, ONWARDS);
-  // "from yesterday", "from 2024-01-05": that day is meant, unless more is said.
+  // "from yesterday", "from 2024-01-05": means that day only, unless more is said.
   if (isWord(reading, at, 'since') || onwards > 0) return { start: found.first, end: null, stop: found.end + onwards };
   return { start: found.span.first, end: found.span.last, stop: found.end };
 }
@@ -314,7 +322,7 @@ const LAST = phrases(
   'recent',
 );
 
-/** "last 3 days", "past hour", "last 24h": up to now. "this week": the whole of it. */
+/** "last 3 days", "past hour", "last 24h": up to now. "this week": all of it. */
 function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   const current = phraseAt(reading, at, CURRENT);
   if (current > 0) {
@@ -374,7 +382,7 @@ function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): 
   return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
 }
 
-/** A moment without a word that says what it is for, or two with `to` between them. */
+/** A moment without a word that states its role, or two joined by `to`. */
 function loneBounds(reading: Reading, at: number, nowTs: number): Part {
   const whole = range(reading, at, nowTs, TO, 'alone');
   if (whole !== undefined && 'reason' in whole) return whole;

@@ -1,4 +1,11 @@
-// Understands a question in plain words: window of time, nodes, conditions on columns, how many edges, keywords. Total: any text has a meaning.
+// Understands a question in plain words: time window, nodes, conditions on columns, number of
+// edges, keywords. Every text has a meaning; there are no errors.
+//
+// The text is split into words once. Readers then run in a fixed order, most specific first:
+// conditions, nodes, time window, figure, number and order, keywords. Each reader marks the words
+// it understood as taken, so no later reader sees them. In "top 5 events of node 12 since 2024", 12
+// becomes a node, 2024 the window and 5 the number of edges; nothing is left as a keyword. Words
+// that look like a request but cannot be honoured are put aside with a reason (`ignored`).
 
 import { wellFormed } from '../../model/text.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
@@ -11,41 +18,45 @@ import { readWindow } from './time-window.ts';
 import { readWanted } from './wanted-count.ts';
 import { type Reading, tidied, wordsOf } from './words.ts';
 
-/** Of a longer text the beginning is understood. */
+/** Only this many characters of a text are understood. */
 export const MOST_UNDERSTOOD = 4000;
 
 const MOST_WRITTEN_DATES = 20;
 
-/** A question, and what binding it to data needs beside it. */
+/** A question, with what is needed in addition to bind it to data. */
 export interface Understood {
   readonly question: Question;
-  /** Keywords as they are written, by their lower case. */
+  /** Keywords as written, by their lower-case form. */
   readonly keywords: ReadonlyMap<string, string>;
-  /** The window without its relative and year-less parts, and these. */
+  /** The window without its relative and year-less parts; below, those parts. */
   readonly fixed: QuestionWindow | null;
   readonly relative: readonly string[];
   readonly figure: AskedFigure | null;
-  /** It is empty, or has a word for edges. */
+  /** Whether the text is empty or has a word for edges. */
   readonly asksForEdges: boolean;
-  /** Any of its nodes is meant, where several are named. */
+  /** If several nodes are named, any of them suffices. */
   readonly hasOr: boolean;
-  /** The words of it, as they are written. */
+  /** The words of the text, as written. */
   readonly words: readonly string[];
 }
 
-/** What a text asks of a table. "Last 3 days", "today" and "in June" count against `nowMs`; all times are UTC. The work is bounded. */
+/**
+ * What a text asks of a table. "Last 3 days", "today" and "in June" are relative to `nowMs`; all
+ * times are UTC. The work is bounded.
+ */
 export function understand(query: string, table: AskedTable, nowMs: number): Question {
   return understood(query, table, nowMs).question;
 }
 
-/** As `understand`, with what is not shown. */
+/** Like `understand`, including what is not shown. */
 export function understood(query: string, table: AskedTable, nowMs: number): Understood {
   const reading = begun(query);
   const nowTs = Math.floor(nowMs / 1000);
   const asksEdges = asksForEdges(reading, table.name);
   const words = reading.words.filter(({ kind }) => kind === 'word').map(({ text }) => text);
   const hasOr = reading.words.some(({ lower }) => lower === 'or');
-  // What is said with a name comes first; a number that one part takes is gone for the others.
+  // Readers of named things come first, because a number that one reader takes is gone for the
+  // others.
   const filters = readFilters(reading, table);
   const nodes = readNodes(reading);
   const { window, fixed, relative } = readWindow(reading, nowTs);

@@ -1,4 +1,5 @@
-// How many edges a text wants and in which order: "top 5", "3 most recent", "latest", "oldest 10".
+// Recognises how many edges a text wants and in which order: "top 5", "3 most recent", "latest",
+// "oldest 10".
 
 import { isEdgeWord } from './general-words.ts';
 import type { AskedTable, EdgeOrder } from './question.ts';
@@ -24,9 +25,9 @@ const ALONE: readonly [EdgeOrder, Phrases][] = [
   ['newest', phrases('most recent', 'most recently', 'latest', 'newest', 'newest first', 'most recent first')],
   ['oldest', phrases('oldest', 'earliest', 'oldest first')],
 ];
-/** `show 5` is a wish for edges only before a word for them; `top 5` also where nothing else is counted. */
+/** `show 5` asks for edges only before a word for them, `top 5` also if nothing else is counted. */
 const NEEDS_NOUN = phrases('show me', 'show', 'only');
-/** Words that a number before them does not count. */
+/** Words that a preceding number does not count. */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|from|for|with|where|which|that|having|about|by|as|is|are|were|was|did|do|does|top|latest|newest|oldest|most|weight|formation)$/;
 

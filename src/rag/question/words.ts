@@ -1,18 +1,18 @@
-// Cuts a question into words, numbers, dates, quoted texts and signs, in time that grows with its length alone.
+// Splits a question into words, numbers, dates, quoted texts and signs, in linear time.
 
 export type WordKind = 'word' | 'number' | 'date' | 'time' | 'quoted' | 'sign';
 
 export interface Word {
   readonly kind: WordKind;
-  /** As it stands in the tidied text; of a quoted text what is inside. */
+  /** As in the normalised text; for a quoted text, its inside. */
   readonly text: string;
   readonly lower: string;
-  /** Offsets in the tidied text. */
+  /** Offsets in the normalised text. */
   readonly start: number;
   readonly end: number;
-  /** Nothing stands between it and the word before. */
+  /** Whether it follows the previous word without a blank. */
   readonly glued: boolean;
-  /** What took it. */
+  /** Whether some reader has understood it. */
   taken: boolean;
 }
 
@@ -26,14 +26,15 @@ const QUOTES: readonly [RegExp, string][] = [
   [/[\s\p{Cc}\u200b\u2060\ufeff]+/gu, ' '],
 ];
 
-/** One spelling for dashes, quotes, comparison signs and blanks. */
+/** Normalises dashes, quotes, comparison signs and blanks. */
 export function tidied(text: string): string {
   return QUOTES.reduce((tidy, [pattern, plain]) => tidy.replace(pattern, plain), text.normalize('NFC'));
 }
 
-/** A zone only behind a time. */
+/** A time of day; a zone is only allowed after a time. */
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?(?:[zZ]|[uU][tT][cC]|[gG][mM][tT])(?![\p{L}\p{N}_])| ?[+-]\d{2}(?::?\d{2})?(?![\d-]))?`;
-// Every alternative begins at another kind of sign or has a fixed length: nothing is tried twice over a long stretch.
+// Every alternative begins with another kind of character or has a fixed length, so long runs are
+// never tried twice.
 const DATE = String.raw`(?:\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2})(?:[tT]${CLOCK}| ${CLOCK})?(?![\p{L}\p{N}_])|\d{4}-\d{2}(?![\p{L}\p{N}_]|-\d)`;
 const WHOLE_DATE = new RegExp(`^(?:${DATE})$`, 'u');
 const PATTERNS: readonly [WordKind, RegExp][] = [
@@ -81,7 +82,10 @@ function wordAt(text: string, at: number, glued: boolean): Word {
   return { kind: 'sign', text: found, lower: found, start: at, end: at + found.length, glued, taken: false };
 }
 
-/** A minus or a plus is a sign of a number only where a number can begin: `3-4` is two numbers with a dash between them. */
+/**
+ * A minus or plus is part of a number only where a number can begin: `3-4` is two numbers with a
+ * dash between them.
+ */
 function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
   const begin = text[at]!;
   if (kind === 'number' && (begin === '-' || begin === '+' || begin === '.'))
@@ -89,7 +93,7 @@ function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
   return begin >= '0' && begin <= '9';
 }
 
-/** A quoted text that closes soon; an apostrophe is none. */
+/** A quoted text that is closed soon; an apostrophe does not open one. */
 function quotedAt(text: string, at: number): { inside: string; end: number } | undefined {
   const mark = text[at]!;
   if (mark !== '"' && mark !== "'") return undefined;
@@ -103,36 +107,41 @@ function quotedAt(text: string, at: number): { inside: string; end: number } | u
   return undefined;
 }
 
-/** A question while it is read: its words, who took which, and what was put aside. */
+/**
+ * A question while it is being read: its words, which of them are taken, and what was put aside.
+ */
 export interface Reading {
   readonly text: string;
   readonly words: readonly Word[];
   readonly ignored: { text: string; reason: string }[];
-  /** So many written dates may still be looked at: each takes a fraction of a millisecond. */
+  /** Number of written dates that may still be parsed; each takes a fraction of a millisecond. */
   writtenDatesLeft: number;
 }
 
-/** The word at a place that nobody took yet. */
+/** The word at an index, unless it is taken. */
 export function freeWord({ words }: Reading, at: number): Word | undefined {
   const word = words[at];
   return word === undefined || word.taken ? undefined : word;
 }
 
-/** Whether the free word at a place is one of these, in lower case. */
+/** Whether the free word at an index is one of these, which are in lower case. */
 export function isWord(reading: Reading, at: number, ...choices: readonly string[]): boolean {
   const word = freeWord(reading, at);
   return word !== undefined && word.kind !== 'quoted' && choices.includes(word.lower);
 }
 
-/** Phrases as their words. */
+/** Phrases, each as a list of words. */
 export type Phrases = readonly (readonly string[])[];
 
-/** Written with blanks between their words. */
+/** Splits phrases written with blanks into words. */
 export function phrases(...texts: readonly string[]): Phrases {
   return texts.map((text) => text.split(' '));
 }
 
-/** How many words one of these phrases takes at a place, 0: none stands there; the first that does counts. */
+/**
+ * Number of words that one of these phrases takes at an index, 0 if none matches; the first match
+ * counts.
+ */
 export function phraseAt(reading: Reading, at: number, choices: Phrases): number {
   const first = freeWord(reading, at);
   if (first === undefined || first.kind === 'quoted') return 0;
@@ -147,19 +156,19 @@ export function take({ words }: Reading, from: number, to: number): void {
   for (let at = from; at < to; at++) words[at]!.taken = true;
 }
 
-/** Longest part of a text that is shown back. */
+/** Maximum length of a part of the text that is shown back. */
 const MOST_SHOWN = 120;
-/** So many parts are told; more say nothing new. */
+/** Maximum number of parts reported; more add nothing. */
 const MOST_IGNORED = 50;
 
-/** Takes words that are not understood, with the reason. */
+/** Takes words that were not understood, with the reason. */
 export function putAside(reading: Reading, from: number, to: number, reason: string): void {
   take(reading, from, to);
   if (reading.ignored.length >= MOST_IGNORED) return;
   reading.ignored.push({ text: writtenAt(reading, from, to), reason });
 }
 
-/** Some words as they are written, cut where they are long. */
+/** Some words as written, truncated if long. */
 export function writtenAt({ text, words }: Reading, from: number, to: number): string {
   const written = text.slice(words[from]!.start, words[to - 1]!.end);
   return written.length > MOST_SHOWN ? `${written.slice(0, MOST_SHOWN)}...` : written;
@@ -168,7 +177,7 @@ export function writtenAt({ text, words }: Reading, from: number, to: number): s
 const SMALL_NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 const LARGER = new Map(Object.entries({ fifteen: 15, twenty: 20, thirty: 30, fifty: 50, hundred: 100 }));
 
-/** A count that is not negative, in digits or as a word; groups of digits may be cut by commas (`1,000`). */
+/** A non-negative count, in digits or as a word; digits may be grouped by commas (`1,000`). */
 export function countAt(reading: Reading, at: number): { value: number; end: number } | undefined {
   const word = freeWord(reading, at);
   if (word === undefined) return undefined;
@@ -181,7 +190,7 @@ export function countAt(reading: Reading, at: number): { value: number; end: num
   return numberAt(reading, at);
 }
 
-/** A number; groups of three digits may be cut by commas without blanks. */
+/** A number; groups of three digits may be separated by commas without blanks. */
 export function numberAt(reading: Reading, at: number): { value: number; end: number } | undefined {
   const word = freeWord(reading, at);
   if (word === undefined || word.kind !== 'number') return undefined;

@@ -1,4 +1,5 @@
-// Dates written with names of months and weekdays, by chrono-node: the one file that knows it. It is only ever given a few words.
+// Parses dates with the names of months and weekdays. Wraps chrono-node, which is used nowhere else
+// and only ever sees a few words.
 
 import { createRequire } from 'node:module';
 import type { ParsedResult } from 'chrono-node';
@@ -11,20 +12,23 @@ interface Chrono {
 let chrono: Chrono | undefined;
 
 export interface WrittenDate {
-  /** Undefined: it looks like a date, and is none. */
+  /** Undefined if the text looks like a date but is not valid. */
   readonly stretch: Stretch | undefined;
-  /** It names a time of the day: first and last are one second. */
+  /** Whether it states a time of day; first and last are then the same second. */
   readonly hasTime: boolean;
   readonly hasDay: boolean;
-  /** Which year or week is meant was left open. */
+  /** Whether the year or week was not stated. */
   readonly isOpen: boolean;
-  /** Offset in the text behind the date. */
+  /** Offset in the text after the date. */
   readonly end: number;
 }
 
-/** The date that a short text begins with; undefined when it begins with none. Years and weeks left out are the latest that have begun. */
+/**
+ * The date at the start of a short text; undefined if there is none. If the year or week is not
+ * stated, it is the latest that has begun.
+ */
 export function writtenDate(text: string, nowTs: number): WrittenDate | undefined {
-  // Loaded when it is first needed: that takes some 50 ms.
+  // Loaded on first use, because that takes about 50 ms.
   chrono ??= createRequire(import.meta.url)('chrono-node/en') as Chrono;
   const found = chrono.parse(text, { instant: new Date(nowTs * 1000), timezone: 'UTC' })[0];
   if (found === undefined || found.index !== 0) return undefined;
@@ -41,7 +45,7 @@ export function writtenDate(text: string, nowTs: number): WrittenDate | undefine
   }
   let first = dayStart(year, month, day);
   if (first === undefined) return { stretch: undefined, hasTime, hasDay, isOpen, end };
-  // A weekday alone is the latest one, today too; `this` and `next` say another.
+  // A weekday alone is the latest one, possibly today, unless `this` or `next` says otherwise.
   if (weekday && first > nowTs && !/^(this|next)/i.test(found.text)) first -= 7 * 86_400;
   else if (!weekday) first = begun(!isOpen, year, nowTs, (each) => dayOf(each, month, day))?.first ?? first;
   if (!hasTime) return { stretch: wholeDay(first), hasTime, hasDay, isOpen, end };
@@ -55,7 +59,10 @@ function dayOf(year: number, month: number, day: number): Stretch | undefined {
   return first === undefined ? undefined : wholeDay(first);
 }
 
-/** Of a year that was not written: the latest in which the stretch has begun. 29 February comes every four years, but once in a century. */
+/**
+ * The interval in the latest year in which it has begun, unless the year was written. 29 February
+ * recurs every four years, except once a century.
+ */
 function begun(
   isWritten: boolean,
   year: number,

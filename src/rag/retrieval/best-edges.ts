@@ -1,15 +1,15 @@
-// The best edges so far: a heap of a fixed size whose worst one stands at its root.
+// The best edges so far: a heap of fixed size with the worst kept edge at its root.
 
 import type { EdgeOrder } from '../question/question.ts';
 
-/** An edge by its key, with its score. */
+/** The key of an edge and its score. */
 export interface Candidate {
   readonly id: number;
   readonly eventTs: number;
   readonly score: number;
 }
 
-/** Whether a comes before b. Equal scores: the newer one, then the smaller id. */
+/** Whether a ranks before b. Ties: the newer one, then the smaller id. */
 export function comesBefore(a: Candidate, b: Candidate, order: EdgeOrder): boolean {
   if (order === 'score' && a.score !== b.score) return a.score > b.score;
   if (a.eventTs !== b.eventTs) return order === 'oldest' ? a.eventTs < b.eventTs : a.eventTs > b.eventTs;
@@ -21,7 +21,7 @@ export class BestEdges {
   readonly #size: number;
   readonly #heap: Candidate[] = [];
   readonly #ids = new Set<number>();
-  /** More edges were offered than it holds. */
+  /** Whether more edges were offered than it keeps. */
   overflowed = false;
 
   constructor(order: EdgeOrder, size: number) {
@@ -33,7 +33,7 @@ export class BestEdges {
     return this.#heap.length === this.#size;
   }
 
-  /** The last one that is kept. */
+  /** The lowest-ranked edge that is kept. */
   get worst(): Candidate | undefined {
     return this.#heap[0];
   }
@@ -46,7 +46,7 @@ export class BestEdges {
     return this.#ids.has(id);
   }
 
-  /** An edge may be offered again. */
+  /** Offers an edge; offering the same one again has no effect. */
   offer(candidate: Candidate): void {
     if (this.#ids.has(candidate.id)) return;
     if (!this.isFull) {
@@ -64,7 +64,7 @@ export class BestEdges {
     this.#sink();
   }
 
-  /** As `offer`, of an edge that comes behind all that are kept. */
+  /** Like `offer`, for an edge known to rank after all that are kept. */
   turnAway(id: number): void {
     this.overflowed ||= !this.#ids.has(id);
   }

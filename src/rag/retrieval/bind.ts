@@ -1,6 +1,8 @@
-// What of a question binds to data: names of nodes, nodes that some edge holds, a window with edges in it, predicates of rules, words of rows.
+// Binds a question to data: names of nodes, nodes that are in some edge, a window that contains
+// edges, predicates of rules, words in rows.
 //
-// A question of which nothing binds is not answered: its answer could only be about something else. Each word that binds nothing is told.
+// A question of which nothing binds is not answered, because the answer could only be about
+// something else. Each word that binds to nothing is reported.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -12,27 +14,30 @@ import { EdgeReader } from './edge-rows.ts';
 import type { KeywordMatch } from './keyword-match.ts';
 import { timeEnds } from './time-ends.ts';
 
-/** Where an import keeps the names of a table's nodes: one edge for each, the node its only member, its name in this column. */
+/**
+ * An import keeps the names of a table's nodes in a table with this suffix: one edge per node, with
+ * the node as its only member and its name in the column NAME_COLUMN.
+ */
 export const NAMES_SUFFIX = '_nodes';
 export const NAME_COLUMN = 'vertex';
 
 export interface BindOptions {
   readonly reader: EdgeReader;
-  /** Undefined: nothing names the nodes. */
+  /** Undefined if no table names the nodes. */
   readonly names: NameReader | undefined;
-  /** Stems of the predicates of the rules in use and of their names. */
+  /** Stems of the predicates and names of the rules in use. */
   readonly predicates: ReadonlySet<string>;
-  /** A window that was given beside the text. */
+  /** Whether the request gives a window in addition to the text. */
   readonly hasOverride: boolean;
 }
 
 export interface NameReader {
   readonly reader: EdgeReader;
-  /** Id of the column of the names. */
+  /** Id of the column with the names. */
   readonly column: number;
 }
 
-/** Undefined where the table has no column of names. */
+/** Undefined if the table has no column of names. */
 export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | undefined {
   const { columns } = snapshot.columns;
   const column = columns.find(
@@ -44,13 +49,16 @@ export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | und
 
 export interface Bound {
   readonly question: Question;
-  /** Words that must be found in rows, else they are ignored; by lower case, as they are written. */
+  /** Words that must occur in rows, or else are ignored; spelling by lower-case form. */
   readonly free: ReadonlyMap<string, string>;
-  /** Of those words, what is part of names of nodes that the question does not say whole: some of these names. */
+  /**
+   * For those of the words that are part of node names the question does not give in full: some of
+   * these names.
+   */
   readonly near: ReadonlyMap<string, readonly string[]>;
-  /** A node, a time, a condition or a predicate: words only rank then. */
+  /** Whether a node, time or condition binds; words then only affect ranking. */
   readonly isNamed: boolean;
-  /** Without a word that is found in a row something binds all the same. */
+  /** Whether something binds even if no word occurs in a row. */
   readonly binds: boolean;
 }
 
@@ -80,7 +88,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const columnStems = new Set(reader.snapshot.columns.columns.flatMap(({ name }) => stemsOfName(name)));
   for (const word of keywords) {
     const stem = stemOf(word);
-    // "calls about penguins" of a table of calls says nothing of a predicate `called`.
+    // "calls about penguins" asked of a table of calls does not refer to a predicate `called`.
     const isEdge = isEdgeWord(word, said.question.table);
     if (!isEdge && predicates.has(stem)) hasPredicate = true;
     else if (columnStems.has(stem)) hasColumn = true;
@@ -96,7 +104,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
     free,
     near,
     isNamed,
-    // Nodes alone that nothing holds are no reason to tell of other edges.
+    // Named nodes that are in no edge do not justify an answer about other edges.
     binds: isNamed || hasPredicate || (isGeneral && nodes.length === 0),
   };
 }
@@ -113,12 +121,12 @@ function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
   return false;
 }
 
-/** Names of which a word is a part, that are shown. */
+/** Maximum number of names shown for a word that is part of them. */
 const MOST_NEAR = 3;
 
 /**
- * Nodes whose names are whole words of the text, without case, the longest first; takes these words out of `free`. `near` is
- * given, for words that are left, some names that have them.
+ * Nodes whose names occur in the text as whole words, ignoring case, longest first; their words are
+ * removed from `free`. For words that are left, `near` receives some names that contain them.
  */
 function* namedNodes(
   { question, words }: Understood,
@@ -159,10 +167,10 @@ function* namedNodes(
   return nodes;
 }
 
-/** Nodes that are named for an answer. */
+/** Maximum number of nodes named in an answer. */
 const MOST_NODES_NAMED = 500;
 
-/** Names of the members of some edges, the first ones. */
+/** Names of the members of the first edges. */
 export function* memberNames(
   table: Table,
   edges: readonly { readonly members: readonly number[] }[],
@@ -189,7 +197,7 @@ export function* memberNames(
 
 const MOST_NAMED = 64;
 
-/** Lower case, one space between words. */
+/** Normalises to lower case with single spaces. */
 function plainWords(text: string): string {
   return text
     .normalize('NFKC')
@@ -199,7 +207,9 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** Which of the words some row of the named nodes and the window has; stops when all were found. */
+/**
+ * Which of the words occur in rows of the named nodes and the window; stops once all were found.
+ */
 export function* wordsInRows(
   reader: EdgeReader,
   { free, question: { nodes, window } }: Bound,
@@ -223,12 +233,12 @@ export function* wordsInRows(
 }
 
 /**
- * Whether a question names somebody or something that is nowhere in the data: part of a name, and, where a figure is asked for,
- * any word that is written as a name or a month is, and whatever could not be understood. An answer without it would be one to
- * another question.
+ * Whether a question names somebody or something that is not in the data: a part of a name or, if a
+ * figure is asked for, any word written like a name or a month, and anything that could not be
+ * understood. Ignoring it would answer another question.
  */
 export function missesName(said: Understood, { free, near }: Bound, found: ReadonlySet<string>): boolean {
-  // A second window, nodes that cannot be left out and the like were put aside when the text was read.
+  // A second window, nodes to be excluded and the like were put aside when the text was read.
   if (said.figure !== null && said.question.ignored.length > 0) return true;
   const hasCase = said.words.some((word) => /^\p{Ll}/u.test(word));
   const isName = (text: string) => hasCase && /^\p{Lu}/u.test(text) && text !== said.words[0];
@@ -237,7 +247,10 @@ export function missesName(said: Understood, { free, near }: Bound, found: Reado
   return false;
 }
 
-/** The words that bound nothing, as `understood` tells them; of a question without a word of its own all of them. */
+/**
+ * The words that bind to nothing, as reported in `understood`; all words if the question has
+ * neither keywords nor nodes and nothing binds.
+ */
 export function ignoredWords(
   said: Understood,
   { free, near }: Bound,

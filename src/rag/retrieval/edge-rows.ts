@@ -1,4 +1,4 @@
-// Reads rows of a table at one snapshot as columns, and makes edges of them.
+// Reads rows of a table at one snapshot as columns, and turns them into edges.
 
 import type { PropertyValue, QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -22,7 +22,7 @@ export const WEIGHT = 0;
 export const MEAN_DIST = 1;
 export const FORMATION = 2;
 
-/** One snapshot of a table, read as often as needed. */
+/** Reads one snapshot of a table, any number of times. */
 export class EdgeReader {
   readonly table: Table;
   readonly snapshot: Snapshot;
@@ -30,15 +30,16 @@ export class EdgeReader {
   readonly #keys: ReturnType<typeof columnPlan>;
   readonly #plan: ScanPlan;
   readonly #context: QueryContext;
-  /** What drove the last scan. */
+  /** The strategy of the last scan. */
   strategy: QueryPlan['strategy'] = 'FULL_SCAN';
 
-  /** `keys`: what `readKeys` reads beside times and ids. */
+  /** `keys`: what `readKeys` reads in addition to times and ids. */
   constructor(table: Table, snapshot: Snapshot, keys: { members: boolean; columns: ReadonlySet<number> }) {
     this.table = table;
     this.snapshot = snapshot;
     const pattern = { alias: 'e', table, members: undefined };
-    // In one turn with the snapshot: later the table may have other columns.
+    // Planned in the same event loop turn as the snapshot, because the table's columns may change
+    // later.
     this.#whole = columnPlan(
       pattern,
       needs(
@@ -51,7 +52,7 @@ export class EdgeReader {
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }
 
-  /** Rows with what the search looks at. Null: some ms went by. */
+  /** Rows with the columns that the search needs. Yields null after a few ms of work. */
   readKeys(bounds: ScanBounds): Generator<EdgeRows | null, void, void> {
     return this.#read(bounds, this.#keys);
   }
@@ -102,7 +103,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: 
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,
     score,
-    // Any identifier is a name: one like __proto__ too.
+    // fromEntries, because a column may be named like __proto__.
     properties: Object.fromEntries(own.map(({ name }, index) => [name, values[index]!])),
   };
 }
@@ -110,6 +111,6 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: 
 function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
   if (column === undefined || column.nulls[row] === 1) return null;
   if (column.kind === 'text') return column.texts[column.codes[row]!]!;
-  // JSON knows no -0.
+  // JSON has no -0.
   return isBoolean ? column.values[row] === 1 : column.values[row]! + 0;
 }

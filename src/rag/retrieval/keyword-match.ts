@@ -1,4 +1,5 @@
-// How many of a question's keywords the texts of an edge hold: each as a word, without case and the usual endings of English.
+// Counts how many of a question's keywords occur in the texts of an edge, as words, ignoring case
+// and common English endings.
 
 import type { EdgeRows } from './edge-rows.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
@@ -13,14 +14,17 @@ export class KeywordMatch {
     this.#columns = textColumns;
   }
 
-  /** The share of the keywords that a row holds, 0 to 1. */
+  /** The share of the keywords that a row contains, 0 to 1. */
   sharesIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
     const bitsOf = this.bitsIn(rows);
     return count === 0 ? () => 0 : (row) => bitCount(bitsOf(row)) / count;
   }
 
-  /** A bit for each keyword that a row holds, the first one lowest; made for some rows at once, so that a text is looked at once. */
+  /**
+   * A bit for each keyword that a row contains, the first one lowest. Prepared for a set of rows,
+   * so that each distinct text is searched once.
+   */
   bitsIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
     const columns: { nulls: Uint8Array; codes: Uint32Array; found: Uint32Array }[] = [];
@@ -38,7 +42,7 @@ export class KeywordMatch {
     };
   }
 
-  /** Which of the keywords, given in their order, the texts of some edges hold. */
+  /** Which of the keywords, passed in their order, occur in the texts of some edges. */
   wordsIn(edges: readonly RetrievedEdge[], words: readonly string[]): Set<string> {
     let bits = 0;
     for (const { formation, properties } of edges) {
@@ -48,7 +52,7 @@ export class KeywordMatch {
     return new Set(words.filter((_, place) => ((bits >>> place) & 1) === 1));
   }
 
-  /** A bit for each keyword that a text in lower case holds. */
+  /** A bit for each keyword that a text in lower case contains. */
   #foundIn(text: string): number {
     let bits = 0;
     for (const [place, stem] of this.#stems.entries()) if (holdsWord(text, stem)) bits |= 1 << place;
@@ -56,12 +60,12 @@ export class KeywordMatch {
   }
 }
 
-/** A keyword without the `s` of a plural. */
+/** A keyword without its plural `s`. */
 export function keywordStem(word: string): string {
   return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-/** Whether a text (lower case) has a word that is the stem, or the stem with an ending. */
+/** Whether a text in lower case has a word that is the stem, or the stem with an ending. */
 export function holdsWord(text: string, stem: string): boolean {
   for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1))
     if (

@@ -1,4 +1,5 @@
-// The edges that a question means, best first, through the indexes of its table at one snapshot.
+// Retrieves the edges that a question means, best first, through the indexes of its table at one
+// snapshot.
 
 import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
@@ -17,35 +18,40 @@ import { findBest, type Search } from './search.ts';
 import { timeEnds } from './time-ends.ts';
 
 export interface Retrieval {
-  /** Best first, ties by newer then smaller id; by time alone where the text asks for the latest or the oldest. */
+  /**
+   * Best first, ties by newer time, then smaller id; by time alone if the text asks for the latest
+   * or the oldest.
+   */
   readonly edges: RetrievedEdge[];
-  /** More edges matched than are here. */
+  /** Whether more edges matched than are returned. */
   readonly truncated: boolean;
-  /** As understood, with the window that was used and all that bound nothing. */
+  /**
+   * The question as understood, with the window that was used and everything that bound to nothing.
+   */
   readonly question: Question;
-  /** False: nothing of the text binds to data, so nothing was looked for. */
+  /** False if nothing in the text binds to data, so nothing was searched. */
   readonly binds: boolean;
   readonly said: Understood;
-  /** Keywords that rows of the table have. */
+  /** Keywords that occur in rows of the table. */
   readonly foundWords: ReadonlySet<string>;
   readonly strategy: QueryPlan['strategy'];
   readonly lsn: number;
 }
 
 export interface RetrieveOptions {
-  /** 1 to 10,000; a number in the text makes it less. */
+  /** 1 to 10,000; a number in the text can only lower it. */
   readonly topK: number;
-  /** Each side that is given wins over the text's. */
+  /** Each side that is given overrides that of the text. */
   readonly override?: { readonly startTs?: number | undefined; readonly endTs?: number | undefined } | undefined;
-  /** What "today" counts from in a table without edges; else its newest edge. */
+  /** The reference for "today" in a table without edges; otherwise that is the newest edge. */
   readonly nowMs: number;
   /** The table that names the nodes. */
   readonly names?: Table | undefined;
-  /** Stems of the predicates of the rules in use and of their names. */
+  /** Stems of the predicates and names of the rules in use. */
   readonly predicates?: ReadonlySet<string> | undefined;
 }
 
-/** Steps of some ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
+/** Runs in steps of a few ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
   const snapshot = table.snapshot();
   const { names } = options;
@@ -69,7 +75,8 @@ function* retrieveAt(
   const { columns } = snapshot.columns;
   const own = columns.filter(({ id }) => id > FORMATION);
   const asked = { name: table.name, columns: own };
-  // Readers are made in one turn with the snapshot; what they read does not depend on the time that times count from.
+  // Readers are created in the same event loop turn as the snapshot. What they read does not depend
+  // on the reference time, which is not known yet.
   const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
   const filters = splitFilters(named, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
@@ -103,7 +110,7 @@ function* retrieveAt(
     return answered(state, [], false, strategyOf(question, isNamed, reader));
   const needsKeyword = !isNamed && foundWords.size > 0;
   const byTime = !isNamed && !needsKeyword;
-  // A text that names nothing means the most recent edges; what else it says ranks those.
+  // A text that names nothing means the most recent edges; the rest of it ranks those.
   const search: Search = {
     least: within.least,
     greatest: within.greatest,
@@ -138,12 +145,15 @@ function answered(
   return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, strategy, lsn };
 }
 
-/** Whether rows are searched for words beforehand: where nothing else says which edges are meant, or a figure of these edges is asked for. */
+/**
+ * Whether rows are searched for words beforehand: if nothing else says which edges are meant, if a
+ * figure is asked for, or if a word is part of a name.
+ */
 function needsWords({ isNamed, near, question }: Bound, { figure }: Understood): boolean {
   return (!isNamed && question.nodes.length === 0) || figure !== null || near.size > 0;
 }
 
-/** One edge by its key, with all that it has; undefined when it is gone meanwhile. */
+/** One edge by its key, with all columns; undefined if it no longer exists. */
 export function* retrieveOne(
   table: Table,
   { id, eventTs }: { id: number; eventTs: number },
@@ -172,19 +182,24 @@ function overridden(window: QuestionWindow | null, override: RetrieveOptions['ov
   return start_ts === null && end_ts === null ? null : { start_ts, end_ts };
 }
 
-/** What led to the edges. Without nodes and time an order of a column may, else each edge is looked at. */
+/**
+ * How the edges were found. Without nodes and a window the order of a column may be used; otherwise
+ * every edge is read.
+ */
 function strategyOf({ nodes, window, filters }: Question, isNamed: boolean, reader: EdgeReader): QueryPlan['strategy'] {
   if (nodes.length > 0) return 'FMI_LOOKUP';
   if (reader.strategy === 'PSI_RANGE') return 'PSI_RANGE';
   return window !== null || !isNamed || filters.length === 0 ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
 }
 
-/** Rows between those wanted that are read along, for each: to read one row alone costs as much. */
+/**
+ * Unwanted rows per wanted row that may be read along: reading one row on its own costs as much.
+ */
 const MOST_BETWEEN = 48;
-/** Rows that are read at once, at most. */
+/** Maximum number of rows read at once. */
 const MOST_AT_ONCE = 8192;
 
-/** The edges with all that they have, in the order given. */
+/** The edges with all columns, in the given order. */
 function* wholeEdges(
   reader: EdgeReader,
   nodes: readonly number[],
@@ -193,7 +208,7 @@ function* wholeEdges(
   const found = new Map<number, RetrievedEdge>();
   const scores = new Map(candidates.map(({ id, score }) => [id, score]));
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);
-  // Every edge holds the node, when there is one.
+  // A single named node is in every edge.
   const way = nodes.length === 1 ? nodes : undefined;
   let letters = 0;
   for (const bounds of readsOf(reader, way, byTime)) {
@@ -216,7 +231,10 @@ function* wholeEdges(
   return candidates.map(({ id }) => found.get(id)!);
 }
 
-/** In the texts of all edges of a question: they are held several times, as text of the answer too. */
+/**
+ * Maximum number of characters in the texts of all edges of a question, which are held several
+ * times, including as text of the answer.
+ */
 const MOST_LETTERS = 8 * 2 ** 20;
 
 function lettersOf({ formation, properties }: RetrievedEdge): number {
@@ -235,10 +253,14 @@ function tooLong(edges: number): HedgerowError {
   );
 }
 
-/** Reads that a step makes: about a millisecond. */
+/** Reads per step: about a millisecond. */
 const STEP_READS = 16;
 
-/** Few reads that find all candidates: of stretches where they stand close, else of single rows. Undefined: some reads went by. */
+/**
+ * A small set of reads that covers all candidates: of ranges where they are dense, otherwise of
+ * single rows. Ranges are halved until the estimated rows per candidate are few enough. Yields
+ * undefined after a few reads.
+ */
 function* readsOf(
   { table, snapshot }: EdgeReader,
   nodes: readonly number[] | undefined,

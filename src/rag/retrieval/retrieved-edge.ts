@@ -1,4 +1,4 @@
-// One retrieved hyperedge, as `cited_edges` and `all_edges` answer it.
+// One retrieved hyperedge, in the form of `cited_edges` and `all_edges`.
 
 import type { PropertyValue } from '../../engine/index.ts';
 
@@ -6,7 +6,7 @@ export interface RetrievedEdge {
   edge_id: number;
   /** `HEDGE-<edge id>`. */
   hedge_tag: string;
-  /** Seconds. */
+  /** Epoch seconds. */
   event_ts: number;
   /** Ascending, without repeats. */
   members: number[];

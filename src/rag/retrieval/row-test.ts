@@ -1,4 +1,5 @@
-// Conditions on columns as the engine's ranges where it has them, and as a look at each row where it has not.
+// Splits conditions on columns into ranges for the engine and tests on each row for everything
+// else.
 
 import type { ColumnType, RangeCondition } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -14,9 +15,9 @@ export interface FilterColumn {
 }
 
 export interface SplitFilters {
-  /** What the engine leaves out. */
+  /** Ranges that the engine evaluates. */
   readonly where: readonly RangeCondition[];
-  /** What is looked at here. */
+  /** Conditions tested on each row here. */
   readonly looked: readonly { readonly filter: Filter; readonly column: FilterColumn }[];
 }
 
@@ -49,7 +50,7 @@ function rangeOf({ column, op, value }: Filter): RangeCondition | undefined {
   }
 }
 
-/** Whether a row passes; made for some rows at once, so that a text is looked at once. */
+/** Whether a row passes. Prepared for a set of rows, so that each distinct text is tested once. */
 export type RowTest = (row: number) => boolean;
 
 export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
@@ -59,7 +60,7 @@ export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
   return (row) => tests.every((test) => test(row));
 }
 
-/** A missing value equals null alone, and differs from nothing, as in statements. */
+/** As in statements, a missing value only equals null and differs from nothing. */
 function columnTest({ op, value }: Filter, { type }: FilterColumn, column: PropertyColumn): RowTest {
   const { nulls } = column;
   if (value === null) {

@@ -1,19 +1,22 @@
-// How well an edge fits a question, 0 to 1: a weighted mean of its parts, each 0 to 1. The same edge in the same table always has the same score.
+// Scores how well an edge fits a question, 0 to 1: a weighted mean of parts that are 0 to 1
+// themselves. The same edge in the same table always gets the same score.
 
 /**
- * What the parts weigh. Members: the share of the named nodes that the edge holds. Keywords: the share of the keywords that its texts hold. Recency: 1 for the
- * newest edge of the table, 0 for its oldest, by time between. Weight: w / (1 + w), 0 for none and below 0. A part that the text says nothing about does not
- * count: members without a named node, keywords without a keyword.
+ * Weights of the parts. Members: the share of the named nodes that are in the edge. Keywords: the
+ * share of the keywords that are in its texts. Recency: linear in time from 0 for the oldest edge
+ * of the table to 1 for the newest. Weight: w / (1 + w), and 0 for null or negative weights. Parts
+ * that the text says nothing about are left out: members without a named node, keywords without a
+ * keyword.
  */
 export const PART_WEIGHTS = { members: 0.4, keywords: 0.3, recency: 0.25, weight: 0.05 } as const;
 
-/** The scale of one question on one table. */
+/** The scale for one question on one table. */
 export interface ScoreScale {
   readonly members: number;
   readonly keywords: number;
   readonly recency: number;
   readonly weight: number;
-  /** Times of the table's ends. */
+  /** Times of the table's oldest and newest edge. */
   readonly oldest: number;
   readonly newest: number;
 }
@@ -36,12 +39,12 @@ export function recencyOf({ oldest, newest }: ScoreScale, eventTs: number): numb
   return newest === oldest ? 1 : (eventTs - oldest) / (newest - oldest);
 }
 
-/** Null is NaN. */
+/** NaN stands for null. */
 export function weightPart(weight: number): number {
   return weight > 0 ? (weight === Infinity ? 1 : weight / (1 + weight)) : 0;
 }
 
-/** `members` and `keywords`: shares. */
+/** `members` and `keywords` are shares. */
 export function scoreOf(scale: ScoreScale, members: number, keywords: number, eventTs: number, weight: number): number {
   return (
     scale.members * members +
@@ -51,11 +54,12 @@ export function scoreOf(scale: ScoreScale, members: number, keywords: number, ev
   );
 }
 
-/** Sums of a few parts differ by less, however they are rounded. */
+/** Upper bound for the rounding error of a sum of a few parts. */
 const ROUNDING = 1e-12;
 
 /**
- * The least weight with which an edge can reach a score, when its other parts are at most these: -Infinity when any does, Infinity when none can.
+ * The least weight with which an edge can reach a score, if its other parts are at most these:
+ * -Infinity if any weight suffices, Infinity if none does.
  */
 export function leastWeight(
   scale: ScoreScale,
@@ -67,11 +71,14 @@ export function leastWeight(
   const others = scoreOf(scale, members, keywords, latest, 0);
   const part = (score - others - ROUNDING) / scale.weight;
   if (part <= 0) return Number.NEGATIVE_INFINITY;
-  // Rounded down: one edge too many does no harm.
+  // Rounded down, because reading one edge too many does no harm.
   return part >= 1 ? Number.POSITIVE_INFINITY : (part / (1 - part)) * (1 - 1e-9);
 }
 
-/** The least time, about, with which an edge without weight reaches a score, when its other parts are these; -Infinity where any does. */
+/**
+ * Approximately the least time at which an edge without weight reaches a score, if its other parts
+ * are these; -Infinity if any time suffices.
+ */
 export function leastTime(scale: ScoreScale, score: number, members: number, keywords: number): number {
   const recency = (score - scale.members * members - scale.keywords * keywords) / scale.recency;
   return recency <= 0 ? Number.NEGATIVE_INFINITY : Math.floor(scale.oldest + recency * (scale.newest - scale.oldest));

@@ -1,7 +1,21 @@
-// Finds the best edges of a question without reading all: newest first, and only as long as what is left can still be better.
+// Finds the best edges of a question without reading all of them: newest first, and only as long as
+// older edges can still be better.
 //
-// Windows grow towards the past. When the heap is full, an edge of a later window can come before its worst one only with more nodes or a weight that make up
-// for its age: the engine is asked for those alone, and when nothing is enough the search ends. What is left out could not have been among the best.
+// The search reads windows of time from the newest towards the past and offers every matching row
+// to a heap of `size` edges. Windows are sized by estimated rows, each allowed GROWTH times as many
+// as the last. While the heap is not full, every edge with a named node is read. Once it is full,
+// the least score in it is a threshold. An edge no newer than the window's end has at most that
+// recency and at most a keyword share of 1, so score.ts can give, for each number of named nodes in
+// it, the least weight with which it still reaches the threshold. That leaves at most two kinds of
+// edges to read (`looksFor`):
+//
+// - edges with so many nodes that any weight suffices;
+// - edges with fewer nodes, but with enough weight.
+//
+// ways.ts finds the edges with at least k of the nodes through the node index, and the weight
+// becomes a range condition of the engine. Both requirements rise as windows recede; when nothing
+// can meet them, the search ends. The result is exact: what was not read could not have been among
+// the best. Orders by time alone end as soon as the heap is full.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
@@ -15,7 +29,7 @@ import { leastTime, leastWeight, type ScoreScale, scoreOf } from './score.ts';
 import { timeEnds } from './time-ends.ts';
 import { type Way, waysTo } from './ways.ts';
 
-/** What is looked for, checked and complete. */
+/** The search to run, checked and complete. */
 export interface Search {
   /** Least and greatest time of edges that may match. */
   readonly least: number;
@@ -24,15 +38,15 @@ export interface Search {
   readonly filters: SplitFilters;
   readonly keywords: KeywordMatch;
   readonly hasKeywords: boolean;
-  /** Edges without any of the keywords are left out. */
+  /** Whether edges without any of the keywords are excluded. */
   readonly needsKeyword: boolean;
   readonly order: EdgeOrder;
-  /** So many edges are kept. */
+  /** Number of edges to keep. */
   readonly size: number;
   readonly scale: ScoreScale;
 }
 
-/** The best edges; `overflowed` is exact. A step is some ms at most. */
+/** The best edges; their `overflowed` is exact. A step takes a few ms at most. */
 export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> {
   const best = new BestEdges(search.order, search.size);
   const rarest = yield* rarestFirst(reader, search);
@@ -47,14 +61,14 @@ export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> 
 interface Window {
   readonly startTs: number;
   readonly endTs: number;
-  /** About; with several nodes those of each are counted. */
+  /** Estimated number of rows; with several nodes, the sum over the nodes. */
   readonly rows: number;
 }
 
-/** A window of fewer rows is looked at in one piece. */
+/** A window with fewer rows is read in one piece. */
 const FEW_ROWS = 4096;
 
-/** False: what lies behind the window cannot be among the best. */
+/** False if nothing beyond the window can be among the best. */
 function* searchWindow(
   reader: EdgeReader,
   search: Search,
@@ -62,7 +76,8 @@ function* searchWindow(
   { startTs, endTs, rows }: Window,
   best: BestEdges,
 ): Steps<boolean> {
-  // The older an edge, the more nodes it must hold: in pieces, as few rows as can be are looked at.
+  // The older an edge, the more nodes it needs, so the window is read in pieces with rising
+  // requirements.
   for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
     const { looks, enoughSince } = looksFor(search, best, high);
     if (looks.length === 0) return false;
@@ -81,7 +96,10 @@ function* searchWindow(
   return true;
 }
 
-/** Edges that may still be among the best: those that hold so many nodes, and have so much weight. */
+/**
+ * Edges that may still be among the best: those with at least `held` nodes and at least this
+ * weight.
+ */
 interface Look {
   readonly held: number;
   readonly weight: number;
@@ -89,7 +107,10 @@ interface Look {
 
 const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
 
-/** What to look for up to a time; nothing: the search has ended. `enoughSince`: for older edges more is asked of those that need no weight. */
+/**
+ * What to read up to a time; empty if the search has ended. `enoughSince`: for edges older than
+ * this, more nodes are needed where weight is not required.
+ */
 function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
   const { order, scale, nodes, hasKeywords } = search;
   if (!best.isFull) return { looks: [ANY], enoughSince: Number.NEGATIVE_INFINITY };
@@ -132,12 +153,18 @@ function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, e
   };
 }
 
-/** The first window holds some times as many edges as are wanted, at most about; every next one may hold so many times as many. */
+/**
+ * The first window has at most about FIRST_TIMES times as many rows as are wanted (FIRST_ROWS at
+ * least); each next one may have GROWTH times as many.
+ */
 const FIRST_TIMES = 4;
 const FIRST_ROWS = 256;
 const GROWTH = 4;
 
-/** Windows that cover the time of the search, the one to look at first in front, each with its rows, about. Undefined: some ms went by. */
+/**
+ * Windows that cover the time range of the search, in search order, each with its estimated rows.
+ * Yields undefined after a few ms of work.
+ */
 function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | undefined, void, void> {
   const { least, greatest, order } = search;
   const ways = waysTo(search.nodes, 1, 0);
@@ -151,7 +178,7 @@ function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | unde
     order === 'oldest' ? [low, Math.min(high, low + width - 1)] : [Math.max(low, high - width + 1), high];
   while (low <= high) {
     let window = nextWindow();
-    // Edges may stand close in a part of the time, and wide apart in the others.
+    // Edges may be dense in some parts of the time range and sparse in others.
     for (rows = yield* rowsWithin(window); width > 1 && rows > mostRows; rows = yield* rowsWithin(window)) {
       width = Math.ceil(width / GROWTH);
       window = nextWindow();
@@ -162,17 +189,17 @@ function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | unde
     width *= GROWTH;
     if (rows * GROWTH > mostRows) mostRows *= GROWTH;
     if (rows > 0 || low > high) continue;
-    // Over the gap to the next edge.
+    // Skips the gap to the next edge.
     const left = yield* timeEnds(reader, low, high);
     if (left === undefined) return;
     [low, high] = [left.least, left.greatest];
   }
 }
 
-/** Ways whose rows are estimated in a step. */
+/** Number of ways estimated per step. */
 const STEP_WAYS = 4;
 
-/** The rows that the ways find in a window, about. */
+/** Estimated number of rows that the ways find in a window. */
 function* estimated(
   { table, snapshot }: EdgeReader,
   { filters }: Search,
@@ -194,7 +221,7 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
   const keywordShare = search.keywords.sharesIn(rows);
   const weights = rows.columns.get(WEIGHT)!;
   const values = weights.kind === 'number' ? weights.values : undefined;
-  // Newest first: the later ones are turned away without a look at the heap.
+  // Newest first, so that later rows are turned away without touching the heap.
   for (let row = rows.rows - 1; row >= 0; row--) {
     if (!passes(row)) continue;
     const share = keywordShare(row);
@@ -208,13 +235,15 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
   }
 }
 
-/** The share of the named nodes that an edge holds; every edge that is read holds one. */
+/**
+ * The share of the named nodes that are in an edge. Every edge that is read contains at least one.
+ */
 function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
   if (nodes.length < 2) return nodes.length;
   let held = 0;
   let at = rows.offsets[row]!;
   const end = rows.offsets[row + 1]!;
-  // Both ascend.
+  // Both lists are ascending.
   for (const node of nodes) {
     while (at < end && rows.members[at]! < node) at++;
     if (at < end && rows.members[at] === node) held++;
@@ -222,13 +251,13 @@ function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): num
   return held / nodes.length;
 }
 
-/** Looks for one more edge that matches, where nothing that was read was turned away. */
+/** Looks for one more matching edge, if nothing that was read was turned away. */
 function* lookForMore(
   reader: EdgeReader,
   { least, greatest, nodes, filters, size, keywords, needsKeyword }: Search,
   best: BestEdges,
 ): Steps<void> {
-  // Of so many rows one at least is not among those that are kept, when none is left out here.
+  // Without row tests, one of size + 1 rows is certainly not among those kept.
   const limit = filters.looked.length === 0 && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {
     for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {

@@ -1,4 +1,10 @@
-// The times of the first and the last live edge of a window, found without looking at all edges between them.
+// Finds the times of the first and the last live edge of a window without reading all edges between
+// them.
+//
+// The first is read directly, as scans are in time order. For the last, a binary search over row
+// estimates finds a time after which there is no edge. Estimates count deleted rows too, so from
+// there windows of growing width (1, 4, 16, ... seconds) are scanned backwards until one has a live
+// edge.
 
 import type { EdgeReader } from './edge-rows.ts';
 
@@ -7,11 +13,14 @@ export interface TimeEnds {
   readonly greatest: number;
 }
 
-/** The engine looks at so many rows in memory for the ends of a window in a fraction of a millisecond. */
+/**
+ * Up to this number of rows in memory, the engine finds the ends of a window in a fraction of a
+ * millisecond.
+ */
 const FEW_ROWS = 16_384;
 const LAST_SECOND = Number.MAX_SAFE_INTEGER;
 
-/** Undefined: no edge. Both bounds are included. */
+/** Undefined if there is no edge. Both bounds are inclusive. */
 export function* timeEnds(
   reader: EdgeReader,
   startTs: number | undefined,
@@ -23,7 +32,7 @@ export function* timeEnds(
   if (inMemory <= FEW_ROWS) return reader.table.timeBounds({ startTs, endTs }, reader.snapshot);
   const least = yield* lastTimeOf(reader, startTs, endTs, 1);
   if (least === undefined) return undefined;
-  // No live edge lies behind `high`; the estimates count dead ones too.
+  // No live edge is later than `high`; estimates include dead rows.
   let high = yield* latestEstimated(reader, least, endTs ?? LAST_SECOND);
   for (let width = 1; high > least; width *= 4) {
     const found = yield* lastTimeOf(reader, Math.max(least, high - width + 1), high, width === 1 ? 1 : undefined);
@@ -33,7 +42,7 @@ export function* timeEnds(
   return { least, greatest: least };
 }
 
-/** The last time of a window's edges, or of its first `limit` ones. */
+/** The last time among a window's edges, or among its first `limit` ones. */
 function* lastTimeOf(
   reader: EdgeReader,
   startTs: number | undefined,
@@ -48,10 +57,10 @@ function* lastTimeOf(
   return last;
 }
 
-/** Steps of one search between two pauses. */
+/** Iterations of the binary search between two pauses. */
 const STEP_LOOKS = 16;
 
-/** A time behind which there is no edge; `low` has one. */
+/** A time after which there is no edge; there must be one at `low`. */
 function* latestEstimated(reader: EdgeReader, low: number, high: number): Generator<undefined, number, void> {
   let [from, to] = [low, high];
   for (let looks = 1; from < to; looks++) {

@@ -1,17 +1,23 @@
-// Through which nodes the edges are found that hold at least so many of the named ones.
+// Finds edges that contain at least a given number of the named nodes through the node index.
+//
+// By the pigeonhole principle an edge with at least k of n nodes lacks at most n - k of them, so it
+// contains one of any n - k + 1 nodes and two of any n - k + 2. Looking up the rarest n - k + 1
+// nodes therefore finds every such edge, and so does looking up all pairs of the rarest n - k + 2,
+// which reads fewer rows at the cost of more lookups. Example: for 3 of 4 nodes a, b, c, d (rarest
+// first), look up a and b, or the pairs ab, ac and bc.
 
-/** Edges that hold all nodes of one way. */
+/** The nodes of one lookup, which finds the edges that contain all of them. */
 export type Way = readonly number[];
 
-/** Pairs looked for, at most: those of twenty nodes. */
+/** Maximum number of pairs to look up: those of twenty nodes. */
 const MOST_PAIRS = 190;
-/** A pair is worth its look-up when it saves reading so many rows. */
+/** Number of rows that a pair must save to be worth its lookup. */
 const ROWS_OF_A_PAIR = 200;
 
 /**
- * Ways that together find every edge that holds at least `least` of the nodes. `rarest`: the nodes, those with the fewest edges first; without nodes
- * there is one way, all edges. An edge that lacks at most n - least nodes holds one of any n - least + 1 of them, and two of any n - least + 2. `rows`: that hold
- * any node, about.
+ * Ways that together find every edge with at least `least` of the nodes; without nodes, a single
+ * way that finds all edges. `rarest`: the nodes by ascending number of edges. `rows`: the
+ * estimated number of edges with any of the nodes.
  */
 export function waysTo(rarest: readonly number[], least: number, rows: number): Way[] {
   const count = rarest.length;

@@ -1,12 +1,17 @@
-// Asks a backend for rows all at once, within the time that the whole work has.
+// Reads whole results from a backend, within one deadline for several questions.
 
 import type { QueryOptions, RowBatches, SqlRow } from '../backend.ts';
 import { openDeadline } from './deadline.ts';
 
-/** Runs SQL of this package and reads it whole. `most`: milliseconds. */
+/**
+ * Runs SQL written by this package and reads the whole result. `most`: time limit in milliseconds.
+ */
 export type Ask = (sql: string, most?: number) => Promise<readonly SqlRow[]>;
 
-/** `work` asks as often as it likes; all its questions together have the time of `options`. */
+/**
+ * Runs `work`, which may ask any number of questions; together they share the time limit of
+ * `options`.
+ */
 export async function asking<T>(
   options: QueryOptions,
   run: (sql: string, options: QueryOptions) => RowBatches,

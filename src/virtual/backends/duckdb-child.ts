@@ -1,4 +1,5 @@
-// The other end of the DuckDB process: started, asked, and given up when it dies.
+// The service's side of the DuckDB process: starts it, sends it questions, and fails them when it
+// dies.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { refusal } from '../../errors.ts';
@@ -7,14 +8,14 @@ import { batchOf } from './duckdb-columns.ts';
 import { DUCKDB_PACKAGE, type DuckDbLimits, type FromDuckDb, type ToDuckDb } from './duckdb-messages.ts';
 import { type Later, later } from './later.ts';
 
-/** What `DuckDbChild` needs of a process; tests give their own. */
+/** The part of a process that `DuckDbChild` uses; tests pass their own. */
 export type DuckDbPeer = Pick<ChildProcess, 'send' | 'kill' | 'on' | 'pid' | 'connected'>;
 export type Run = Omit<Extract<ToDuckDb, { kind: 'run' }>, 'kind' | 'id'>;
 
-/** Rows are kept by DuckDB; this heap holds only what is on its way. */
+/** DuckDB keeps rows in native memory; this heap only holds batches in transit. */
 const HEAP_MB = 128;
 
-/** The built script, also when this runs from source (tests). */
+/** Starts the built script, even when this module runs from source (tests). */
 export function forkDuckDb(cwd: string): DuckDbPeer {
   const here = import.meta.url;
   const script = here.endsWith('.ts')
@@ -22,8 +23,8 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
     : new URL('./duckdb-process.js', here);
   return fork(script, {
     cwd,
-    // Nothing of the service's environment: it may hold secrets.
-    // Few heaps of malloc: each keeps what its threads have freed.
+    // Passes on nothing of the service's environment, which may hold secrets. Few malloc arenas:
+    // each keeps the memory that its threads have freed.
     env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2' },
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=4'],
     serialization: 'advanced',
@@ -31,19 +32,19 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
   });
 }
 
-/** The answer to one question as it comes in. */
+/** The answer to one question, as it arrives. */
 export interface Answer {
-  /** The next batch; undefined at the end. Rejects with the reason of a failure. */
+  /** The next batch; undefined at the end. Rejects if the question failed. */
   next(): Promise<RowBatch | undefined>;
-  /** Whether nothing more will come. */
+  /** Whether no more batches will arrive. */
   readonly over: boolean;
-  /** Resolves when nothing more will come. */
+  /** Resolves when no more batches will arrive. */
   readonly ended: Promise<void>;
   stop(): void;
 }
 
 export class DuckDbChild {
-  /** Rejects with `virtual_unavailable` where the library is missing. */
+  /** Rejects with `virtual_unavailable` if the library is missing. */
   readonly ready: Promise<void>;
   readonly gone: Promise<void>;
   readonly #peer: DuckDbPeer;
@@ -97,7 +98,7 @@ export class DuckDbChild {
   }
 
   #say(message: ToDuckDb): void {
-    // A process that is gone says so by its exit.
+    // No error here: a process that is gone is reported by its exit event.
     if (this.#peer.connected) this.#peer.send(message, undefined, {}, () => undefined);
   }
 
@@ -128,7 +129,7 @@ export class DuckDbChild {
   }
 }
 
-/** What DuckDB says of a statement or a file, in its own words: may hold paths. */
+/** DuckDB's own message about a statement or a file; may contain paths. */
 export class DuckDbFailure extends Error {}
 
 class OpenAnswer implements Answer {

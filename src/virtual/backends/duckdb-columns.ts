@@ -1,13 +1,14 @@
-// Rows on their way out of the DuckDB process: column by column, few objects whatever the number of rows.
+// The wire format of rows leaving the DuckDB process: column by column, so that the number of
+// objects does not depend on the number of rows.
 
 import type { RowBatch, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 
-/** 1 where a value is null; undefined: none is. */
+/** 1 where a value is null; undefined if none is. */
 type Nulls = Uint8Array | undefined;
 
 export type WireColumn =
   | { readonly kind: 'numbers'; readonly values: Float64Array; readonly nulls: Nulls }
-  /** One text after the other, and how many UTF-16 units each has. */
+  /** All texts concatenated, and the length of each in UTF-16 units. */
   | { readonly kind: 'texts'; readonly text: string; readonly lengths: Uint32Array; readonly nulls: Nulls }
   | { readonly kind: 'values'; readonly values: readonly SqlValue[] };
 
@@ -16,7 +17,7 @@ export interface WireBatch {
   readonly columns: readonly WireColumn[];
 }
 
-/** What came in, as rows and as columns. */
+/** A received batch, readable by row and by column. */
 export function batchOf({ length, columns: wires }: WireBatch): RowBatch {
   const columns = wires.map(columnOf);
   return {
@@ -47,8 +48,9 @@ function columnOf(wire: WireColumn): SqlColumn {
 }
 
 /**
- * Collects the values of one column, to be sent together; used again for the next batch, so that sending makes little garbage.
- * As numbers or as texts as long as all are, else as plain values.
+ * Collects the values of one column of a batch. Its buffers are reused for the next batch, so that
+ * sending makes little garbage. A column is sent as numbers or as texts while all its values are,
+ * otherwise as plain values.
  */
 export class WireBuilder {
   #length = 0;
@@ -58,7 +60,7 @@ export class WireBuilder {
   #lengths: Uint32Array;
   #texts: string[] = [];
   #textCount = 0;
-  /** Since something came that is neither number, text nor null, or both numbers and texts. */
+  /** Set once the column has a value other than number, text or null, or both numbers and texts. */
   #values: SqlValue[] | undefined;
 
   constructor(capacity: number) {
@@ -89,7 +91,7 @@ export class WireBuilder {
     this.#length++;
   }
 
-  /** Numbers without nulls, all at once. */
+  /** Adds many numbers at once; none is null. */
   addNumbers(numbers: ArrayLike<number>): void {
     if (this.#values !== undefined || this.#textCount > 0) {
       for (let index = 0; index < numbers.length; index++) this.add(numbers[index]!);
@@ -100,7 +102,7 @@ export class WireBuilder {
     this.#length += numbers.length;
   }
 
-  /** What was collected; good until the next value is added. */
+  /** The collected column; valid until the next value is added. */
   take(): WireColumn {
     const wire = this.#wire();
     this.#length = 0;

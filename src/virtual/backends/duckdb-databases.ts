@@ -1,11 +1,12 @@
-// The databases that are open in the DuckDB process: each read-only, shut off from all other files, its configuration locked.
+// The databases open in the DuckDB process: each is read-only, has no access to other files, and
+// its configuration is locked.
 
 import type { Connection, Instance, Library } from './duckdb-library.ts';
 import type { DuckDbLimits, DuckDbSource, FileFormat } from './duckdb-messages.ts';
 import { type HeldFiles, holdFiles } from './held-files.ts';
 
 const MOST_IDLE = 3;
-/** Up to so many bytes all rows are looked at to find the types of columns; beyond, a sample. */
+/** Up to this size all rows of a file are read to infer column types; above it, a sample. */
 const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
 
 interface Opened {
@@ -20,7 +21,10 @@ interface OpenDatabase {
 }
 
 export interface Databases {
-  /** Calls `work` with a connection of its own. Rejects with DuckDB's reason when the source cannot be opened. */
+  /**
+   * Calls `work` with a connection of its own. Rejects with DuckDB's reason if the source cannot be
+   * opened.
+   */
   use<T>(source: DuckDbSource, work: (connection: Connection) => Promise<T>): Promise<T>;
 }
 
@@ -54,7 +58,7 @@ export function openDatabases(library: Library, limits: DuckDbLimits): Databases
   function leave(key: string, found: OpenDatabase, failed: boolean): void {
     found.users--;
     if (found.users > 0) return;
-    // Failed to open: the next one tries again.
+    // Opening failed, so the next caller tries again.
     if (failed) {
       close(key);
       return;
@@ -112,7 +116,7 @@ async function openInstance(
     threads: String(limits.threads),
     temp_directory: limits.spillFolder,
     max_temp_directory_size: `${limits.spillMb}MB`,
-    // Last: some of the others cannot be set after it.
+    // Must come last: some of the other settings cannot be changed after it.
     ...(database ? { access_mode: 'READ_ONLY', enable_external_access: 'false' } : {}),
   });
   try {
@@ -127,7 +131,10 @@ async function openInstance(
   }
 }
 
-/** Once made, a view reads its files again and again: they stay allowed, by their full names, when everything else is shut. */
+/**
+ * A view reads its files anew on each query, so they stay allowed, by full name, while all other
+ * access is closed.
+ */
 function settings(paths: readonly string[]): string[] {
   return [
     "SET TimeZone = 'UTC'",

@@ -1,10 +1,11 @@
-// Lets one plain SELECT through and nothing else: the last door before DuckDB, though only compiled SQL comes here.
+// Allows one plain SELECT and nothing else. Only compiled SQL gets here; this is the last line of
+// defence before DuckDB.
 
 import type { Connection, Library } from './duckdb-library.ts';
 
-/** Functions that make rows without reading anything. */
+/** Table functions that produce rows without reading anything. */
 const HARMLESS_TABLES: ReadonlySet<string> = new Set(['unnest', 'range', 'generate_series']);
-/** Functions that show or change the state of the process. */
+/** Functions that reveal or change the state of the process. */
 const FORBIDDEN: ReadonlySet<string> = new Set(
   (
     'current_setting getenv getvariable set_config setseed write_log sleep_ms pg_sleep nextval currval setval current_query ' +
@@ -16,10 +17,13 @@ const SYSTEM_SCHEMAS: ReadonlySet<string> = new Set(['information_schema', 'pg_c
 const SYSTEM_CATALOGS: ReadonlySet<string> = new Set(['system', 'temp']);
 const MAX_SQL_CHARACTERS = 1_000_000;
 
-/** Why a statement is refused; undefined: it may run. */
+/** The reason why a statement is refused; undefined if it may run. */
 export type Guard = (sql: string) => Promise<string | undefined>;
 
-/** Parses in a database of its own, so that nothing defined in a file that is read can take part. */
+/**
+ * Parses in a separate empty database, so that nothing defined in the files being read can
+ * interfere.
+ */
 export async function openGuard({ DuckDBInstance }: Library): Promise<Guard> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', enable_external_access: 'false' });
   const connection = await instance.connect();
@@ -53,7 +57,7 @@ function faultOf({ error, error_message, statements = [] }: ParsedSql, views: Re
 }
 
 function faultBelow(node: unknown, views: ReadonlySet<string>): string | undefined {
-  // A list instead of calls: SQL nests as deep as it likes.
+  // An explicit stack instead of recursion: SQL may be nested to any depth.
   const open: unknown[] = [node];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;

@@ -1,4 +1,5 @@
-// Keeps one DuckDB process: started for the first question, ended when nobody asks, replaced when it died, killed when it does not stop.
+// Manages the one DuckDB process: started for the first question, ended when idle, replaced when it
+// dies, and killed when a statement does not stop.
 
 import { refusal } from '../../errors.ts';
 import { Semaphore } from '../../schedule/locks.ts';
@@ -8,21 +9,21 @@ import { type Answer, DuckDbChild, type DuckDbPeer, forkDuckDb, type Run } from 
 import { spillFolder } from './files.ts';
 
 export interface DuckDbHostOptions {
-  /** Of each open database; default 512. */
+  /** Memory limit of each open database; default 512. */
   readonly memoryMb?: number | undefined;
-  /** On disk, for what does not fit into memory; default 2048. */
+  /** Disk space for data that does not fit into memory; default 2048. */
   readonly spillMb?: number | undefined;
   /** Default 2. */
   readonly threads?: number | undefined;
-  /** Statements at once; default 4. */
+  /** Maximum number of concurrent statements; default 4. */
   readonly atOnce?: number | undefined;
-  /** The process goes after so long without work; default 60,000. */
+  /** Idle time after which the process is ended; default 60,000. */
   readonly idleMs?: number | undefined;
-  /** A database is closed after so long without work; default 5,000. */
+  /** Idle time after which a database is closed; default 5,000. */
   readonly keepOpenMs?: number | undefined;
-  /** How long a statement may take to stop; default 1,000. */
+  /** Time a statement has to stop before the process is killed; default 1,000. */
   readonly killAfterMs?: number | undefined;
-  /** Default: a process of this package. */
+  /** Default: forks this package's own script. */
   readonly start?: ((cwd: string) => DuckDbPeer) | undefined;
 }
 
@@ -34,7 +35,7 @@ interface Running {
 export class DuckDbHost {
   readonly #options: DuckDbHostOptions;
   readonly #places: Semaphore;
-  /** Each resolves when a process and its folder are gone. */
+  /** One per ending process; each resolves once the process and its folder are gone. */
   readonly #leaving = new Set<Promise<void>>();
   #running: Promise<Running> | undefined;
   #child: DuckDbChild | undefined;
@@ -45,7 +46,7 @@ export class DuckDbHost {
     this.#places = new Semaphore(options.atOnce ?? 4);
   }
 
-  /** Of the process, when one runs. */
+  /** Process id, undefined if no process is running. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -84,7 +85,7 @@ export class DuckDbHost {
     await Promise.all(this.#leaving);
   }
 
-  /** The process that runs, or a new one. */
+  /** The running process, or a new one. */
   async #process(): Promise<Running> {
     if (this.#closed) throw refusal('draining', 'The service is stopping. Try again when it has started.');
     this.#running ??= this.#start();
@@ -123,13 +124,16 @@ export class DuckDbHost {
     this.#running = undefined;
   }
 
-  /** Forgotten first: between the signal and the end of a process nobody shall be given it. */
+  /**
+   * Forgets the process before killing it, so that nobody is given it between the signal and its
+   * exit.
+   */
   #end(child: DuckDbChild): void {
     this.#forget(child);
     child.kill();
   }
 
-  /** The turn lasts until the statement has really ended. */
+  /** Frees the place only once the statement has really ended. */
   #finish(found: Running, answer: Answer, leave: () => void): void {
     if (!answer.over) {
       answer.stop();

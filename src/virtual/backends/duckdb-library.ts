@@ -1,4 +1,4 @@
-// The optional library `@duckdb/node-api`, loaded when it is asked for.
+// The optional library `@duckdb/node-api`, loaded on demand.
 
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
@@ -9,9 +9,9 @@ export type ColumnType = DuckDBType;
 export type Value = DuckDBValue;
 export type Library = typeof import('@duckdb/node-api');
 
-/** Rejects when it is not installed. */
+/** Rejects if it is not installed. */
 export async function loadLibrary(): Promise<Library> {
-  // Not written in place: a bundler or a machine without it shall still load this file.
+  // In a variable, so that bundlers and machines without the library can still load this file.
   const name = '@duckdb/node-api';
   return (await import(name)) as Library;
 }

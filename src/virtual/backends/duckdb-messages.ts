@@ -1,22 +1,24 @@
-// What the service and the process that runs DuckDB say to each other.
+// Messages between the service and the DuckDB process.
 
 import type { WireBatch } from './duckdb-columns.ts';
 
 export type FileFormat = 'parquet' | 'csv' | 'json';
 
-/** A file as it was found. */
+/** A file as it was found on disk. */
 export interface SourceFile {
-  /** Absolute, without links. */
+  /** Absolute, with symbolic links resolved. */
   readonly path: string;
   /** Device and inode. */
   readonly identity: string;
 }
 
-/** What is opened. The key changes when a file does, so that nothing stale is kept. */
+/**
+ * The source to open. Its key changes when a file does, so that a stale database is never reused.
+ */
 export interface DuckDbSource {
   readonly key: string;
   readonly files: readonly SourceFile[];
-  /** A database file, or files of rows that become one table. */
+  /** A database file with its WAL, or data files that together form one table. */
   readonly opened:
     | { readonly kind: 'database'; readonly log: SourceFile | undefined }
     | { readonly kind: 'files'; readonly format: FileFormat; readonly table: string; readonly bytes: number };
@@ -25,16 +27,16 @@ export interface DuckDbSource {
 export interface DuckDbLimits {
   readonly memoryMb: number;
   readonly threads: number;
-  /** Rows that did not fit into memory go here. */
+  /** Where DuckDB spills data that does not fit into memory. */
   readonly spillFolder: string;
   readonly spillMb: number;
-  /** A database that nobody asks is closed after so long: its file can then be written by others. */
+  /** Idle time after which a database is closed, so that others can write to its file. */
   readonly keepOpenMs: number;
 }
 
 export type Parameter = number | string | boolean;
 
-/** Each question has a number; every answer names it. */
+/** Each question has a number, which every answer to it repeats. */
 export type ToDuckDb =
   | { readonly kind: 'limits'; readonly limits: DuckDbLimits }
   | {
@@ -43,19 +45,19 @@ export type ToDuckDb =
       readonly source: DuckDbSource;
       readonly sql: string;
       readonly parameters: readonly Parameter[];
-      /** SQL of this package itself: may ask the catalog. */
+      /** SQL written by this package, which may query the catalog. */
       readonly ours: boolean;
     }
-  /** The last batch has been taken: send one more. */
+  /** A batch was consumed: send one more. */
   | { readonly kind: 'more'; readonly id: number }
   | { readonly kind: 'stop'; readonly id: number };
 
 export type FromDuckDb =
   | { readonly kind: 'ready' }
-  /** The library is not installed, or does not run on this machine. */
+  /** The library is not installed or does not run on this machine. */
   | { readonly kind: 'absent'; readonly reason: string }
   | { readonly kind: 'rows'; readonly id: number; readonly rows: WireBatch }
-  /** Nothing more is said about this question. */
+  /** All rows were sent; this is the last message about the question. */
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string; readonly refused: boolean };
 

@@ -1,4 +1,4 @@
-// The process that runs DuckDB for the service: a native crash ends this process and nothing else.
+// The process that runs DuckDB for the service, so that a native crash ends only this process.
 
 import { openDatabases } from './duckdb-databases.ts';
 import { openGuard } from './duckdb-guard.ts';
@@ -11,7 +11,8 @@ const say = (message: FromDuckDb) => {
   process.send?.(message, undefined, {}, () => undefined);
 };
 
-// Without the service there is nobody to answer; a statement that still runs would keep the process.
+// Without the service nobody reads the answers, and a running statement would keep the process
+// alive.
 process.on('disconnect', () => {
   try {
     if (spillFolder !== undefined) removeSpillFolder(spillFolder);

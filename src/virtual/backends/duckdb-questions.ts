@@ -1,4 +1,5 @@
-// Answers the questions that come into the DuckDB process: rows by batches, the next one when the last was taken, until it is told to stop.
+// Answers questions inside the DuckDB process: sends rows in batches, with flow control, until the
+// end or until stopped.
 
 import type { WireBatch } from './duckdb-columns.ts';
 import type { Databases } from './duckdb-databases.ts';
@@ -7,7 +8,7 @@ import type { Connection, Library } from './duckdb-library.ts';
 import type { FromDuckDb, Parameter, ToDuckDb } from './duckdb-messages.ts';
 import { chunkCollector } from './duckdb-values.ts';
 
-/** Batches that may be under way: one is read while the one before is taken. */
+/** Batches in flight: one is produced while the previous one is consumed. */
 const BATCHES_AHEAD = 2;
 const INTERRUPT_AGAIN_MS = 50;
 const FULL_ROWS = 2000;
@@ -18,7 +19,7 @@ type Run = Extract<ToDuckDb, { kind: 'run' }>;
 interface Question {
   stopped: boolean;
   connection: Connection | undefined;
-  /** Batches that may be sent now. */
+  /** Number of batches that may be sent now. */
   allowed: number;
   wake: (() => void) | undefined;
 }
@@ -91,7 +92,10 @@ export class DuckDbQuestions {
     }
   }
 
-  /** A scan that finds little comes in tiny pieces: they are sent together, but nothing is kept back for long. */
+  /**
+   * Combines the tiny chunks of a scan that matches few rows into larger batches, but holds rows
+   * back for KEPT_BACK_MS at most.
+   */
   async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
     await connection.run('BEGIN');
     const prepared = await this.#prepare(connection, run.sql, run.parameters);
@@ -124,7 +128,10 @@ export class DuckDbQuestions {
   }
 }
 
-/** A stream that fails in the middle ends as if there were no more rows, without a word: only the transaction that it breaks tells. */
+/**
+ * DuckDB ends a stream that fails midway as if there were no more rows, without an error. Only the
+ * transaction, which it aborts, reveals the failure.
+ */
 async function checkWhole(connection: Connection): Promise<void> {
   await connection.run('SELECT 1').catch(() => {
     throw new Error(
@@ -133,7 +140,7 @@ async function checkWhole(connection: Connection): Promise<void> {
   });
 }
 
-/** Again and again: an interruption that comes just before a statement begins is forgotten. */
+/** Repeats the interrupt, because one that arrives just before a statement begins is lost. */
 function interrupt(question: Question): void {
   if (question.connection === undefined) return;
   question.connection.interrupt();

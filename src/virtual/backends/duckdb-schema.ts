@@ -1,4 +1,4 @@
-// Reads the schema of a DuckDB database: tables and views, their columns, keys, and how many rows they have.
+// Reads the schema of a DuckDB database: tables and views, their columns, keys and row counts.
 
 import type {
   BackendColumn,
@@ -12,7 +12,7 @@ import type {
 } from '../backend.ts';
 import type { Ask } from './ask.ts';
 
-/** Counting the rows of views may take so long, all together. */
+/** Time limit for counting the rows of all views together. */
 const COUNT_MS = 2000;
 
 const RELATIONS = `
@@ -58,7 +58,7 @@ function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
   return found;
 }
 
-/** Null when counting takes too long, or fails: a view may read files that are shut off. */
+/** Null if counting takes too long or fails; a view may read files that are not accessible. */
 async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
   if (ms <= 0) return null;
   const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
@@ -76,7 +76,7 @@ function keysOf(rows: readonly SqlRow[]): { keys: UniqueKey[]; foreignKeys: Fore
   for (const [schema, name, type, columns, target, targetColumns] of rows) {
     const table = nameOf(schema, name);
     if (type !== 'FOREIGN KEY') keys.push({ table, columns: texts(columns) });
-    // A foreign key of DuckDB stays in its schema.
+    // A DuckDB foreign key stays within its schema.
     else
       foreignKeys.push({
         table,
@@ -87,7 +87,7 @@ function keysOf(rows: readonly SqlRow[]): { keys: UniqueKey[]; foreignKeys: Fore
   return { keys, foreignKeys };
 }
 
-/** Of indexes on columns alone: one on an expression says nothing about a column. */
+/** Unique indexes on plain columns; an index on an expression says nothing about a column. */
 function indexKeys(rows: readonly SqlRow[], columns: ReadonlyMap<string, readonly BackendColumn[]>): UniqueKey[] {
   const keys: UniqueKey[] = [];
   for (const [schema, name, expressions] of rows) {

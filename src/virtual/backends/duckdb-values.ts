@@ -1,4 +1,5 @@
-// Values of DuckDB as values of rows: nothing loses digits, whatever has no form of its own becomes text.
+// Converts DuckDB values to row values: no digits are lost, and types without a counterpart become
+// text.
 
 import type { SqlValue } from '../backend.ts';
 import { type WireBatch, WireBuilder } from './duckdb-columns.ts';
@@ -8,14 +9,14 @@ import type { Chunk, ColumnType, Library, Value } from './duckdb-library.ts';
 export interface ChunkCollector {
   readonly length: number;
   add(chunk: Chunk): void;
-  /** Good until the next chunk is added. */
+  /** Valid until the next chunk is added. */
   take(): WireBatch;
 }
 
-/** Rows that a chunk of DuckDB holds at most. */
+/** Maximum number of rows in a DuckDB chunk. */
 const CHUNK_ROWS = 2048;
 
-/** Column by column, which is how DuckDB keeps them. */
+/** Works column by column, which is how DuckDB stores chunks. */
 export function chunkCollector(library: Library, types: readonly ColumnType[]): ChunkCollector {
   const builders = types.map(() => new WireBuilder(2 * CHUNK_ROWS));
   const readers = types.map((type) => readerOf(library, type));
@@ -50,13 +51,16 @@ export function chunkCollector(library: Library, types: readonly ColumnType[]): 
   };
 }
 
-/** What the library keeps to itself; where it is not found, values are asked for one by one. */
+/** Internal fields of the library's vectors. If they are missing, values are read one by one. */
 interface VectorInside {
   readonly items?: unknown;
   readonly validity?: { readonly data?: unknown };
 }
 
-/** The numbers of a vector of numbers without nulls, when all of them are safe and finite: no object is made for any of them. */
+/**
+ * The numbers of a vector without nulls, if all of them are safe and finite. Allocates no object
+ * per value.
+ */
 function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | undefined {
   const { items, validity } = vector as VectorInside;
   if (validity?.data !== null) return undefined;
@@ -68,7 +72,7 @@ function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | und
 
 const SAFE_HALF = 2 ** 21;
 
-/** By halves of 32 bits. Undefined when one is not below 2^53 either way. */
+/** Reads each integer as two 32-bit halves. Undefined if one is not between -2^53 and 2^53. */
 function safeIntegers(items: BigInt64Array): Float64Array | undefined {
   const halves = new Int32Array(items.buffer, items.byteOffset, 2 * items.length);
   const numbers = new Float64Array(items.length);
@@ -80,7 +84,9 @@ function safeIntegers(items: BigInt64Array): Float64Array | undefined {
   return numbers;
 }
 
-/** The library shows them as days far away. */
+/**
+ * Day numbers of infinite dates, which the library would render as dates in the far future or past.
+ */
 const DATES_WITHOUT_END: ReadonlyMap<number, string> = new Map([
   [2147483647, 'infinity'],
   [-2147483647, '-infinity'],
@@ -129,7 +135,7 @@ function wholeNumber(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 
-/** A member of a list: texts and numbers as they are, all else as text. */
+/** A list item: texts and numbers unchanged, everything else as text. */
 function member(value: Value): string | number | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
@@ -146,7 +152,7 @@ function isNested(value: Value): value is Value & Nested {
   return typeof value === 'object' && value !== null && ('items' in value || 'entries' in value || 'tag' in value);
 }
 
-/** Something that JSON can hold. */
+/** The value in a form that JSON can hold. */
 function plain(value: Value): unknown {
   if (typeof value === 'boolean' || !isNested(value)) return typeof value === 'boolean' ? value : member(value);
   const { items, entries, tag } = value as Nested;

@@ -1,4 +1,5 @@
-// Finds the files of a backend on disk: regular files below the root only, whatever links and patterns say. The only file of this room that asks the file system.
+// Finds the files of a backend on disk. Only regular files below the root qualify, whatever links
+// and patterns say. Only this module and held-files.ts touch the file system.
 
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, rmSync } from 'node:fs';
@@ -15,12 +16,15 @@ import { identityOf } from './held-files.ts';
 export interface FoundFiles {
   /** Sorted by path. */
   readonly files: readonly SourceFile[];
-  /** The log beside a database. */
+  /** The WAL next to a database file. */
   readonly log: SourceFile | undefined;
-  /** The name of the one table of such files. */
+  /** Name of the single table that the files form. */
   readonly table: string;
   readonly bytes: number;
-  /** Names, sizes, times of change and numbers on disk: another text when any of it changed. A hash, as there may be thousands. */
+  /**
+   * Hash of paths, sizes, modification times and inode numbers: changes when any of them does. A
+   * hash, because there may be thousands of files.
+   */
   readonly fingerprint: string;
 }
 
@@ -28,7 +32,10 @@ const MAX_FILES = 10_000;
 const MAX_LOOKED_AT = 200_000;
 const MAX_DEPTH = 32;
 
-/** `invalid_input` for what may not be read, `backend_failed` for what is not there. */
+/**
+ * Rejects with `invalid_input` for files that may not be read and `backend_failed` for files that
+ * do not exist.
+ */
 export async function findFiles(root: string, { type, path }: FileBackend): Promise<FoundFiles> {
   const wrong = wrongPath(path, type, resolve(root));
   if (wrong !== undefined) throw badPath(wrong);
@@ -73,8 +80,9 @@ async function regularFile(root: string, name: string, asked: string): Promise<{
 }
 
 /**
- * Without links; rejects with the error of the file system where there is none, and with `invalid_input` where it lies outside of the root, whether or not
- * there is anything: a link to a folder outside must not tell which files are in it.
+ * The path with links resolved. Rejects with `invalid_input` if it is outside the root, whether or
+ * not anything exists there, because a link to an outside folder must not reveal which files are in
+ * it. Otherwise rejects with the file system's error.
  */
 async function realPathBelow(root: string, name: string): Promise<string> {
   const asked = join(root, name);
@@ -91,10 +99,13 @@ function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** As many links as Linux follows in one path. */
+/** The maximum number of links that Linux follows in one path. */
 const MAX_LINKS = 40;
 
-/** Where an absolute path leads: through links as far as it exists, and as it is written from there on. In a circle of links: anywhere within it. */
+/**
+ * Where an absolute path leads: links are followed as far as the path exists, and the rest is taken
+ * literally. For a cycle of links, some path within it.
+ */
 async function leadsTo(path: string): Promise<string> {
   const parts = path.split(sep);
   let reached: string = sep;
@@ -143,7 +154,7 @@ function kindOf(stats: BigIntStats): string {
   return 'a device';
 }
 
-/** The log beside a database file is read with it. */
+/** The WAL next to a database file, which DuckDB reads along with it. */
 async function logOf(root: string, database: string, asked: string): Promise<SourceFile | undefined> {
   const log = `${database}.wal`;
   if (!isBelow(root, await leadsTo(log)))
@@ -170,7 +181,10 @@ async function printOf(path: string, stats: BigIntStats, withLog: boolean): Prom
   return `${path} ${one(stats)}${log === undefined ? '' : ` ${one(log)}`}`;
 }
 
-/** Names below the root that a pattern stands for, sorted. Links to folders are followed only where the pattern names them. */
+/**
+ * The names below the root that match a pattern, sorted. Links to folders are followed only where
+ * the pattern names them literally.
+ */
 async function expand(root: string, pattern: string): Promise<string[]> {
   let looked = 0;
   const found = new Set<string>();
@@ -198,7 +212,7 @@ async function expand(root: string, pattern: string): Promise<string[]> {
       : [{ name: part, isLink: true }];
     for (const { name, isLink } of names) {
       const path = join(dir, name);
-      // Refused before anything is looked for in it.
+      // Refuse a link out of the root before following it.
       if (isLink) await realPathBelow(root, path).catch(passMissing);
       if (rest.length > 0) await walk(path, rest, depth + 1);
       else if (hasWildcard(part) || (await stat(join(root, path)).catch(() => undefined)) !== undefined)
@@ -207,7 +221,8 @@ async function expand(root: string, pattern: string): Promise<string[]> {
     }
   };
   const keep = async (path: string) => {
-    // A folder called x.parquet is passed over; what is neither file nor folder is refused later, by name.
+    // A folder named x.parquet is skipped; anything that is neither file nor folder is refused
+    // later, by name.
     const stats = await stat(join(root, path)).catch(() => undefined);
     if (!(stats?.isDirectory() ?? false)) found.add(path);
   };
@@ -219,18 +234,18 @@ async function expand(root: string, pattern: string): Promise<string[]> {
   return [...found].sort();
 }
 
-/** What the file system says of a name is reported later, for the whole path. */
+/** Ignores errors of the file system, which are reported later for the whole path. */
 function passMissing(error: unknown): void {
   if (error instanceof HedgerowError) throw error;
 }
 
-/** A folder of its own for what does not fit into memory, and how to be rid of it. */
+/** A new folder for data that does not fit into memory, and a function that removes it. */
 export async function spillFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'hedgerow-virtual-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** At once, by the process that used it when the service is gone. */
+/** Synchronous: used by the DuckDB process when the service is gone. */
 export function removeSpillFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-// Patterns over file names: `*`, `?`, `[a-z]` within a name, `**` for folders of any depth.
+// Patterns for file names: `*`, `?` and `[a-z]` within a name, `**` for folders of any depth.
 
 const WILDCARD = /[*?[]/;
 
@@ -6,15 +6,21 @@ export function hasWildcard(text: string): boolean {
   return WILDCARD.test(text);
 }
 
-/** A pattern of one name as a test. Hidden names match only patterns that begin with a dot. */
+/**
+ * Compiles the pattern of one name to a test. Hidden names only match patterns that begin with a
+ * dot.
+ */
 export function nameTest(pattern: string): (name: string) => boolean {
   const hidden = pattern.startsWith('.');
-  // Greedy runs of one star next to another would be slow to refuse a long name.
+  // Adjacent stars mean the same as one, but would slow down the refusal of a long name.
   const parts = pattern.replaceAll(/\*+/g, '*').match(/\*|\?|\[!?\]?[^\]]*\]|[\s\S]/gu) ?? [];
   return (name) => (hidden || !name.startsWith('.')) && matches(parts, [...name]);
 }
 
-/** Linear in practice: of several stars only the last one ever has to be widened. */
+/**
+ * Backtracks only to the last star, which suffices because an earlier star never needs to be
+ * widened. Linear in practice; at worst name length times pattern length.
+ */
 function matches(parts: readonly string[], name: readonly string[]): boolean {
   let part = 0;
   let at = 0;
@@ -56,7 +62,10 @@ function matchesOne(part: string, character: string): boolean {
 
 const PACKED = /\.(gz|zst)$/i;
 
-/** The one table of a file is its stem; of a pattern the text before the first wildcard of its last name, else the nearest folder without one. */
+/**
+ * The table name of a file is its stem. For a pattern it is the text before the first wildcard of
+ * the last name, or else the nearest folder without a wildcard.
+ */
 export function tableNameOf(path: string, rootName: string): string {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   const last = names.at(-1) ?? '';

@@ -1,27 +1,33 @@
-// Holds the very files that were found, so that DuckDB reads no others: a name that was looked at may lead elsewhere by the time it is opened.
+// Pins the files that were found, so that DuckDB reads exactly those: by the time it opens a path,
+// the path may lead to another file.
 //
-// A file of rows is opened here, compared with what was found (device and inode), and given to DuckDB as a link in a private folder to its descriptor: reading
-// the link opens that file, whatever its old name has become. A database is opened by DuckDB under its full name without links, so it gets a second name in the
-// private folder (a hard link), or where there can be none, on another file system, a copy; its log is copied always.
+// A data file is opened here and compared with what was found (device and inode). DuckDB then gets
+// a symbolic link, in a private folder, to the open descriptor: reading the link reads that file,
+// whatever has happened to its old path. DuckDB opens a database by its resolved path, so a
+// database gets a hard link in the private folder instead, or a copy if the folder is on another
+// file system. Its WAL is always copied.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DuckDbSource, SourceFile } from './duckdb-messages.ts';
 
-/** Descriptors of this process as files: Linux. */
+/** Folder of this process's descriptors as files; Linux only. */
 const DESCRIPTORS = '/proc/self/fd';
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 export interface HeldFiles {
-  /** What DuckDB is to open. */
+  /** The paths that DuckDB opens. */
   readonly paths: readonly string[];
-  /** A text of DuckDB with the names that the files had when they were found. */
+  /** A message of DuckDB with the original paths of the files. */
   shown(text: string): string;
   close(): Promise<void>;
 }
 
-/** `parent`: a folder that only this service can write to. `mostCopied`: bytes of a database that is copied, at most. Rejects when a file is no longer the one found. */
+/**
+ * `parent`: a folder that only this service can write to. `mostCopied`: limit in bytes for copying
+ * a database. Rejects if a file is no longer the one that was found.
+ */
 export async function holdFiles(source: DuckDbSource, parent: string, mostCopied: number): Promise<HeldFiles> {
   const folder = await mkdtemp(join(parent, 'held-'));
   const handles: FileHandle[] = [];
@@ -48,7 +54,10 @@ export async function holdFiles(source: DuckDbSource, parent: string, mostCopied
 
 type Hold = (file: SourceFile) => Promise<FileHandle>;
 
-/** The names keep what is before them: DuckDB looks at endings, and at folders such as `year=2024`. */
+/**
+ * Keeps the original path below the private folder, because DuckDB interprets extensions and folder
+ * names such as `year=2024`.
+ */
 async function holdRows(files: readonly SourceFile[], folder: string, hold: Hold): Promise<string[]> {
   const paths: string[] = [];
   for (const file of files) {
@@ -84,7 +93,7 @@ async function holdDatabase(
   return path;
 }
 
-/** False: the file cannot have a second name there. */
+/** False if the file cannot be hard-linked there. */
 async function linked(file: SourceFile, path: string): Promise<boolean> {
   try {
     await link(file.path, path);
@@ -92,7 +101,8 @@ async function linked(file: SourceFile, path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw replaced();
     return false;
   }
-  // What has got the second name may be another file by now. Under that name it stays what it is.
+  // The path may have been replaced before it was linked, so check the link; what it refers to no
+  // longer changes.
   await (await openFound({ ...file, path })).close();
   return true;
 }
@@ -102,7 +112,7 @@ async function copyHeld({ fd }: FileHandle, file: SourceFile, path: string): Pro
 }
 
 async function openFound({ path, identity }: SourceFile): Promise<FileHandle> {
-  // A pipe that nobody writes to must not be waited for.
+  // Non-blocking, so that opening a pipe without a writer does not hang.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ELOOP' || error.code === 'ENOENT' || error.code === 'ENOTDIR' ? replaced() : error;
@@ -113,7 +123,7 @@ async function openFound({ path, identity }: SourceFile): Promise<FileHandle> {
   throw replaced();
 }
 
-/** Which file it is, whatever its name. */
+/** Identifies a file independently of its name. */
 export function identityOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
   return `${dev}:${ino}`;
 }

@@ -1,4 +1,4 @@
-// The backends of virtual graphs: which there are, and a session for one of them.
+// The backends of virtual graphs: lists the available types and opens sessions.
 
 import { createRequire } from 'node:module';
 import { HedgerowError, refusal } from '../../errors.ts';
@@ -11,15 +11,15 @@ import { openDuckDbSession } from './duckdb-session.ts';
 import { openPostgresSession } from './postgres-session.ts';
 
 export interface BackendsOptions {
-  /** Absolute path of the folder that files of backends lie in. */
+  /** Absolute path of the folder that contains the files of backends. */
   readonly root: string;
-  /** Addresses of PostgreSQL databases by NAME, compared without case. */
+  /** PostgreSQL connection strings by NAME, which is case-insensitive. */
   readonly dsns: ReadonlyMap<string, string>;
-  /** Milliseconds, for times that pass; default: this machine's. */
+  /** Monotonic clock in milliseconds; default: this machine's. */
   readonly now?: (() => number) | undefined;
-  /** The DuckDB process: its memory, threads, idle times. */
+  /** Options of the DuckDB process: memory, threads, idle times. */
   readonly duckdb?: DuckDbHostOptions | undefined;
-  /** Whether a package is there; default: looks for it. */
+  /** Whether a package is installed; default: tries to resolve it. */
   readonly installed?: ((name: string) => boolean) | undefined;
 }
 
@@ -30,12 +30,15 @@ export interface BackendTypeItem {
 }
 
 export interface Backends {
-  /** Whether DuckDB's package is installed. */
+  /** Whether the DuckDB package is installed. */
   readonly installed: boolean;
   types(): BackendTypeItem[];
-  /** The one session of a backend; opens nothing yet. Throws `virtual_unavailable` without the package, `backend_failed` for an unknown NAME. */
+  /**
+   * A session for a backend; does not connect yet. Throws `virtual_unavailable` without the
+   * package, `backend_failed` for an unknown NAME.
+   */
   open(backend: BackendSpec): BackendSession;
-  /** Processes and connections that run now, for tests and statistics. */
+  /** Id of the DuckDB process, undefined if none is running; for tests and statistics. */
   duckdbPid(): number | undefined;
   close(): Promise<void>;
 }
@@ -77,7 +80,8 @@ export function openBackends(options: BackendsOptions): Backends {
     open(backend) {
       if (closed) throw refusal('draining', 'The service is stopping. Try again when it has started.');
       if (backend.type !== 'postgres' && !installed) throw absent();
-      // Sessions of files hold nothing, those of databases a few connections: as many as there are names.
+      // Sessions of files hold no resources. Those of databases hold a few connections and are
+      // shared: one per NAME.
       if (backend.type !== 'postgres') return start(backend);
       const key = backend.dsn.toUpperCase();
       const found = sessions.get(key) ?? shared(start(backend));
@@ -93,7 +97,10 @@ export function openBackends(options: BackendsOptions): Backends {
     },
   };
 
-  /** Others may use it too: it ends with all backends, not when one of them is done with it. */
+  /**
+   * Other callers may use the session too, so it is closed together with all backends, not when one
+   * caller closes it.
+   */
   function shared(session: BackendSession): BackendSession {
     const { close } = session;
     return { ...session, close: () => (closed ? close() : Promise.resolve()) };

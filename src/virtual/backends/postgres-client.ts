@@ -1,4 +1,5 @@
-// Connections to PostgreSQL and what speaks its protocol: read-only transactions, rows by a cursor, statements cancelled when their time is over.
+// Connections to PostgreSQL and compatible servers: read-only transactions, rows through a cursor,
+// and statements cancelled at their deadline.
 
 import pg from 'pg';
 import Cursor from 'pg-cursor';
@@ -16,7 +17,7 @@ export interface PostgresClients {
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly address: string;
-  /** Statements at once; default 4. */
+  /** Maximum number of concurrent statements; default 4. */
   readonly most?: number | undefined;
 }
 
@@ -31,15 +32,15 @@ const types = { getTypeParser: (oid: number) => readerOf(oid) } as unknown as pg
 export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresClients {
   const pool = new pg.Pool({
     connectionString: address,
-    max: most + 1, // one more, to cancel what the others do
+    max: most + 1, // one more, to cancel the statements of the others
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
     application_name: 'hedgerow',
   });
-  // A client that dies at rest leaves the pool; the next question takes a new one.
+  // An idle client that dies is removed from the pool; the next question gets a new one.
   pool.on('error', () => undefined);
-  // One that dies at work is told by the statement that it works on.
+  // The death of a busy client is reported by its running statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   const places = new Semaphore(most);
@@ -75,7 +76,10 @@ export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresCl
   };
 }
 
-/** A connection in a transaction. One that died at rest is found out here, and replaced once. */
+/**
+ * A connection with an open transaction. A pooled connection that died while idle is detected here
+ * and replaced once.
+ */
 async function begin(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
   for (let attempt = 1; ; attempt++) {
     const client = await connect(pool, deadline);
@@ -96,13 +100,16 @@ async function connect(pool: pg.Pool, { signal }: Deadline): Promise<pg.PoolClie
   try {
     return await before(coming, signal);
   } catch (error) {
-    // It may still come, when nobody waits any more.
+    // The connection may still arrive although nobody waits for it any more.
     if (signal.aborted) coming.then((client) => client.release()).catch(() => undefined);
     throw error;
   }
 }
 
-/** What went through goes back to the others. Everything else is thrown away: dropping the connection ends its transaction. */
+/**
+ * Returns the connection to the pool after success. Otherwise discards it: dropping the connection
+ * ends its transaction.
+ */
 async function leave(pool: pg.Pool, client: pg.PoolClient, cancel: boolean, failed: boolean): Promise<void> {
   if (failed) {
     const { processID } = client as pg.PoolClient & { processID?: number | null };
@@ -110,14 +117,17 @@ async function leave(pool: pg.Pool, client: pg.PoolClient, cancel: boolean, fail
     if (cancel && processID) pool.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => undefined);
     return;
   }
-  // Never COMMIT: large objects, for one, can be made in a transaction that is called read-only.
+  // Never COMMIT: even a read-only transaction can create some things, such as large objects.
   await client.query('ROLLBACK').then(
     () => client.release(),
     () => client.release(true),
   );
 }
 
-/** Of the system, of the library, or of a server that is going or coming. */
+/**
+ * Whether the error comes from the operating system, the client library, or a server that is
+ * starting or stopping.
+ */
 export function isConnectionError(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   if (code === undefined)

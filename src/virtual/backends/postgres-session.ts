@@ -1,4 +1,5 @@
-// A backend in PostgreSQL: one SELECT at a time in a read-only transaction; what goes wrong is told without address or password.
+// A backend in PostgreSQL: each SELECT runs in a read-only transaction. Error messages mask the
+// password, and describe the database by its NAME and host only.
 
 import { HedgerowError, refusal } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
@@ -7,9 +8,9 @@ import { isConnectionError, openPostgres } from './postgres-client.ts';
 import { readPostgresSchema } from './postgres-schema.ts';
 
 export interface PostgresSessionOptions {
-  /** NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  /** The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
   readonly name: string;
-  /** What stands there. */
+  /** The value of that variable. */
   readonly address: string;
   readonly now: () => number;
 }
@@ -23,7 +24,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
     try {
       yield* clients.run(statement, options);
     } catch (error) {
-      // Whoever ended the query gets his own reason back, whatever it says.
+      // A caller that aborts the query gets its own reason back, whatever it is.
       if (options.signal?.aborted === true && error === options.signal.reason) throw error;
       throw explained(error, { where, address, waitedMs: performance.now() - started });
     }
@@ -56,7 +57,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
   };
 }
 
-/** `The database WAREHOUSE (host db.example.com)`: never more of the address. */
+/** Like `The database WAREHOUSE (host db.example.com)`: shows no more of the address. */
 function whereOf(name: string, address: string): string {
   try {
     const { hostname } = new URL(address);
@@ -105,7 +106,7 @@ function failure(detail: string): HedgerowError {
   return refusal('backend_failed', detail);
 }
 
-/** The server's words, short, without anything that stands in the address. */
+/** The first line of the server's message, cut to 300 characters, with the password masked. */
 function shown(message: string, address: string): string {
   let text = message.split('\n', 1)[0]!.slice(0, 300);
   for (const secret of secretsOf(address)) text = text.replaceAll(secret, '***');

@@ -1,4 +1,5 @@
-// Values as PostgreSQL writes them, as values of rows: nothing loses digits, what has no form of its own stays text.
+// Parses PostgreSQL's text format into row values: no digits are lost, and types without a
+// counterpart stay text.
 
 import type { ColumnKind, SqlValue } from '../backend.ts';
 
@@ -7,16 +8,16 @@ export type TextReader = (text: string) => SqlValue;
 const asText: TextReader = (text) => text;
 const asBoolean: TextReader = (text) => text === 't';
 const asNumber: TextReader = (text) => Number(text);
-/** NaN and the infinities have no JSON: they stay text. */
+/** NaN and the infinities have no JSON form and stay text. */
 const asReal: TextReader = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
 const asInteger: TextReader = (text) => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
-/** In a list a whole number beyond 2^53 is text. */
+/** In a list, an integer beyond 2^53 stays text. */
 const asListed: TextReader = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 
-/** By the numbers of pg_type, which never change. */
+/** By OID of the type in pg_type; built-in OIDs never change. */
 const READERS: Readonly<Record<number, TextReader>> = {
   16: asBoolean,
   20: asInteger,
@@ -49,7 +50,7 @@ export function readerOf(oid: number): TextReader {
   return listed === undefined ? (READERS[oid] ?? asText) : (text) => readList(text, listed);
 }
 
-/** `{a,"b c",NULL}`; a list of lists stays text. */
+/** Parses an array such as `{a,"b c",NULL}`; a nested array stays text. */
 function readList(text: string, read: TextReader): SqlValue {
   const items: (string | number | null)[] = [];
   if (!text.startsWith('{') || /^\{\s*\{/.test(text)) return text;
@@ -94,7 +95,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   uuid: 'uuid',
 };
 
-/** By the name in pg_type. */
+/** By the type's name in pg_type. */
 export function kindOfPostgres(typeName: string): ColumnKind {
   return KINDS[typeName] ?? 'other';
 }

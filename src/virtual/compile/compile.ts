@@ -1,4 +1,16 @@
-// Compiles a query over a virtual graph to one SELECT, with its plan and with what reads the rows.
+// Compiles a query over a virtual graph to one SELECT, together with its plan and a description of
+// the result columns.
+//
+// A query names one edge label of the spec. The compiler resolves every name against the backend's
+// schema, then writes the SELECT for the shape of that edge:
+//
+//   row:   SELECT event_ts, members.., properties.. FROM table WHERE row conditions
+//   group: SELECT event_ts, keys.., array_agg(DISTINCT member) FROM table WHERE row conditions
+//          GROUP BY keys HAVING group conditions
+//
+// Every literal is bound as a parameter, every identifier is quoted, and every column is converted
+// to a type that the wire format carries exactly. ORDER BY covers all columns but the member list,
+// so that a LIMIT always selects the same edges.
 
 import type { BackendColumn, BackendSchema, ColumnKind, Dialect, SqlStatement } from '../backend.ts';
 import { quoted } from '../identifiers.ts';
@@ -15,21 +27,25 @@ export type { QueryPlan } from './plan.ts';
 
 export interface CompileOptions {
   readonly dialect: Dialect;
-  /** Takes the place of the query's LIMIT. */
+  /** Replaces the query's LIMIT. */
   readonly limit?: number | undefined;
   /**
-   * Default true: by time, then by every other column. Without a LIMIT that is a sort of the whole result, which a long stream may do without.
+   * Default true: orders by time, then by every other column. Without a LIMIT this sorts the whole
+   * result, which a long stream can do without.
    */
   readonly isOrdered?: boolean | undefined;
 }
 
-/** What the columns of a row are. The first one is the time in seconds. */
+/** Describes the columns of a row. The first one is the time in seconds. */
 export interface RowReading {
   readonly edgeLabel: string;
   readonly shape: 'row' | 'group';
-  /** Of `row` in columns 1 to n; of `group` one, whose values are the list in the last column. */
+  /**
+   * For `row`, the members in columns 1 to n; for `group`, one member, whose values are the list in
+   * the last column.
+   */
   readonly members: readonly ReadMember[];
-  /** Behind the members of a row; of a group from column 1 on. */
+  /** After the members of a row; from column 1 on for a group. */
   readonly properties: readonly { readonly name: string; readonly kind: ColumnKind }[];
 }
 
@@ -44,7 +60,7 @@ export interface CompiledQuery {
   readonly statement: SqlStatement;
   readonly plan: QueryPlan;
   readonly reading: RowReading;
-  /** The LIMIT that holds. */
+  /** The effective LIMIT. */
   readonly limit: number | undefined;
 }
 
@@ -80,7 +96,7 @@ interface SelectParts {
   readonly limit: number | undefined;
 }
 
-/** Lines of SQL, and how many columns there are to order by. */
+/** Lines of SQL, and the number of leading columns to order by. */
 interface Select {
   readonly sql: readonly string[];
   readonly columns: number;
@@ -91,7 +107,8 @@ function rowSelect({ edge, conditions, dialect, limit }: SelectParts): Select {
   const others = [...edge.members.map(({ column }) => column), ...edge.properties];
   const wires = others.map((column) => selected(column, dialect));
   const where = [...conditions.rows];
-  // Rows that are no edge must not count to the limit. Without one they are read, and counted as skipped.
+  // Rows that are not edges must not count towards the limit. Without a limit they are read and
+  // counted as skipped.
   if (limit !== undefined) {
     where.push(edge.ts.kind === 'integer' ? `${ts} IS NOT NULL` : `isfinite(${ts})`);
     where.push(`(${edge.members.map(({ column }) => `${columnSql(column)} IS NOT NULL`).join(' OR ')})`);
@@ -107,7 +124,8 @@ function groupSelect({ edge, conditions, dialect, limit }: SelectParts): Select 
   const having = [...conditions.groups];
   if (limit !== undefined) having.push(`${leastTimeSql(edge.ts, dialect)} IS NOT NULL`, `count(${member}) > 0`);
   const keys = edge.properties.map((key) => groupableSql(key, dialect));
-  // Wires are made of the grouped columns, so that they need not be grouped themselves.
+  // Converted columns are expressions over the grouped ones, so they need not be grouped
+  // themselves.
   const wires = edge.properties.map((key) => selected(key, dialect));
   const text =
     column.kind === 'real' ? wireSql(column, dialect) : `CAST(${wireSql(column, dialect)} AS ${dialect.types.text})`;
@@ -121,7 +139,7 @@ function groupSelect({ edge, conditions, dialect, limit }: SelectParts): Select 
   return { sql, columns: 1 + wires.length };
 }
 
-/** A column of the result; under its own name, whatever was made of it. */
+/** A result column under its own name, even if it is an expression. */
 function selected(column: BackendColumn, dialect: SqlDialect): string {
   const sql = wireSql(column, dialect);
   return sql === columnSql(column) ? sql : `${sql} AS ${quoted(column.name)}`;

@@ -1,4 +1,5 @@
-// The conditions of a query as SQL: those on rows, and those on whole groups.
+// Compiles the conditions of a query to SQL: conditions on rows (WHERE) and on whole groups
+// (HAVING).
 
 import { shown } from '../identifiers.ts';
 import type { Condition, Query, Subject } from '../language/ast.ts';
@@ -16,9 +17,9 @@ import {
 import { isTime, placeOf } from './plan.ts';
 
 export interface ConditionSql {
-  /** Of WHERE. */
+  /** Conditions of WHERE. */
   readonly rows: readonly string[];
-  /** Of HAVING. */
+  /** Conditions of HAVING. */
   readonly groups: readonly string[];
 }
 
@@ -28,7 +29,8 @@ export function conditionsSql(query: Query, edge: NamedEdge, context: OperandCon
   for (const condition of query.conditions) {
     const { operand, of } = subjectOf(query, condition, edge, context);
     const sql = conditionSql(condition, operand);
-    // In a group m.id asks whether the group holds such a member; all its members stay.
+    // For a group, m.id asks whether the group contains such a member; all members of the group are
+    // returned.
     if (of === 'any') {
       groups.push(`bool_or(${sql})`);
       rows.push(...groupsHolding(condition, sql, edge, context));
@@ -38,8 +40,9 @@ export function conditionsSql(query: Query, edge: NamedEdge, context: OperandCon
 }
 
 /**
- * Of groups that hold one of a few members only the rows are read and their members collected, not those of all groups. A row whose key has a null
- * equals no other one here, so it stays; the HAVING decides.
+ * Restricts the scan to the rows of groups that contain one of the given members, so that the
+ * members of other groups are not collected. A null in the key equals nothing here, so such rows
+ * are kept and the HAVING decides.
  */
 function groupsHolding(
   { operator }: Condition,
@@ -61,7 +64,10 @@ function conditionSql({ operator, literals }: Condition, operand: Operand): stri
   return `(${operand.compare('>=', literals[0]!)} AND ${operand.compare('<=', literals[1]!)})`;
 }
 
-/** What is compared, and whether of a row, of a group, or of any row of a group. */
+/**
+ * The operand of a condition, and whether it belongs to a row, to a group, or to any row of a
+ * group.
+ */
 interface Compared {
   readonly operand: Operand;
   readonly of: 'row' | 'group' | 'any';
@@ -106,7 +112,7 @@ function memberOperand(query: Query, { owner, field }: Subject, edge: NamedEdge,
   throw errorAt(query.text, field!.start, detail, undefined, 'unknown_column');
 }
 
-/** A pattern that names members names those which conditions are about. */
+/** If the pattern names members, conditions may only refer to those. */
 function checkPattern({ members, text }: Query, start: number, name: string): void {
   if (members.some(({ member }) => member.name.toLowerCase() === name.toLowerCase())) return;
   throw errorAt(
@@ -124,7 +130,10 @@ function checkAlias({ alias, text }: Query, { owner }: Subject): void {
   throw errorAt(text, owner.start, detail, undefined, 'invalid_statement');
 }
 
-/** How many members an edge has: columns that are not null, or different values of a group. */
+/**
+ * The number of members of an edge: non-null member columns of a row, or distinct values of a
+ * group.
+ */
 function sizeSql({ spec, members }: NamedEdge, { dialect }: OperandContext): string {
   const columns = members.map(({ column }) =>
     column.kind === 'other' ? dialect.asText(dialect.base(column)) : dialect.base(column),

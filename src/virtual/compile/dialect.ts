@@ -1,4 +1,4 @@
-// What DuckDB and PostgreSQL write differently: types, times, the order of texts.
+// Differences between the SQL of DuckDB and of PostgreSQL: types, times, text ordering.
 
 import type { BackendColumn, BackendTable, ColumnKind, Dialect } from '../backend.ts';
 import { quoted } from '../identifiers.ts';
@@ -17,23 +17,25 @@ export type BoundType =
 
 export interface SqlDialect {
   readonly name: Dialect;
-  /** The type in a CAST; `wide` holds every integer of 128 bits. */
+  /** Type names for a CAST; `wide` holds every 128-bit integer. */
   readonly types: Readonly<Record<BoundType, string>>;
-  /** A column as everything else here takes it. */
+  /** A column in the form that all other functions here expect. */
   base(column: BackendColumn): string;
-  /** Whole seconds since 1970 of a timestamp, down to the earlier one; null when it is infinite. */
+  /** Whole seconds since 1970 of a timestamp, rounded down; null if it is infinite. */
   seconds(sql: string): string;
   /** Microseconds since 1970 of a timestamp. */
   micros(sql: string): string;
-  /** As a text that is ordered by its bytes. */
+  /** Converts to text that is ordered by its bytes. */
   asText(sql: string): string;
-  /** A text as it travels; ordered by its bytes. */
+  /** A text in its wire form, ordered by its bytes. */
   wireText(sql: string): string;
-  /** Orders a text by its bytes, whatever the database's language. */
+  /** Orders a text by its bytes, whatever the database's collation. */
   byBytes(sql: string): string;
 }
 
-/** The table of a SELECT under one name of ours: no column can then be taken for a name of the result. */
+/**
+ * Alias of the table in every SELECT, so that a column name cannot be mistaken for a result name.
+ */
 const TABLE_ALIAS = 'edge';
 
 export function tableSql({ path }: BackendTable): string {
@@ -58,14 +60,17 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
       date: 'DATE',
       uuid: 'UUID',
     },
-    // Nanoseconds reach from 1677 to 2262 only: a comparison with another time would fail, not answer.
+    // Nanosecond timestamps only range from 1677 to 2262: comparing them with other times would
+    // fail.
     base: (column) =>
       column.type.toUpperCase() === 'TIMESTAMP_NS' ? `CAST(${columnSql(column)} AS TIMESTAMP)` : columnSql(column),
-    // Integers all the way: as a DOUBLE the last microseconds of a second are lost in far years. `//` and `%` cut towards zero.
+    // Integer arithmetic throughout: as a DOUBLE, times in distant years lose microseconds. `//`
+    // and `%` truncate towards zero.
     seconds: (sql) => `(epoch_us(${sql}) - (epoch_us(${sql}) % 1000000 + 1000000) % 1000000) // 1000000`,
     micros: (sql) => `epoch_us(${sql})`,
     asText: (sql) => `CAST(${sql} AS VARCHAR)`,
-    // The library takes a byte order mark from the start of every text that it reads: a second one stays.
+    // The library strips a byte order mark from the start of every text it reads, so a second one
+    // is added.
     wireText: (sql) => `CASE WHEN starts_with(${sql}, chr(65279)) THEN chr(65279) || ${sql} ELSE ${sql} END`,
     byBytes: (sql) => sql,
   },
@@ -91,12 +96,12 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
   },
 };
 
-/** Days since 1970 of a date; null when it is infinite. */
+/** Days since 1970 of a date; null if it is infinite. */
 export function daysSql(sql: string): string {
   return `CASE WHEN isfinite(${sql}) THEN ${sql} - DATE '1970-01-01' END`;
 }
 
-/** A column as it travels to hydration (`SqlValue`). */
+/** A column in its wire form for hydration (`SqlValue`). */
 export function wireSql(column: BackendColumn, dialect: SqlDialect): string {
   const sql = dialect.base(column);
   switch (column.kind) {
@@ -124,10 +129,10 @@ function isOf({ type }: BackendColumn, name: string): boolean {
   return type.toLowerCase() === name.toLowerCase();
 }
 
-/** A column as it can be grouped and counted: some types of their own kind have no equality. */
+/** A column in a form that can be grouped and counted: some unusual types have no equality. */
 export function groupableSql(column: BackendColumn, dialect: SqlDialect): string {
   return column.kind === 'other' ? dialect.asText(columnSql(column)) : dialect.base(column);
 }
 
-/** Types that a column of times may have, as a message names them. */
+/** Types allowed for a time column. */
 export const TIME_KINDS: readonly ColumnKind[] = ['integer', 'timestamp', 'timestamptz', 'date'];

@@ -1,4 +1,5 @@
-// Finds what a query and its edge name: the edge, its members, tables and columns of the backend.
+// Resolves the names of a query and its edge: the edge, its members, and the tables and columns of
+// the backend.
 
 import { type HedgerowError, refusal } from '../../errors.ts';
 import type { BackendColumn, BackendSchema, BackendTable } from '../backend.ts';
@@ -16,16 +17,19 @@ export interface NamedMember {
 interface NamedParts {
   readonly table: BackendTable;
   readonly ts: BackendColumn;
-  /** All of the edge's, in the order of the spec; of a group one. */
+  /** All members of the edge, in the order of the spec; exactly one for a group. */
   readonly members: readonly NamedMember[];
-  /** Columns whose values are properties: of a row what is left of the table, of a group its key. */
+  /**
+   * Columns that become properties: of a row, the remaining columns of the table; of a group, its
+   * key.
+   */
   readonly properties: readonly BackendColumn[];
 }
 
-/** An edge of the spec with what its names stand for. */
+/** An edge of the spec with its names resolved. */
 export type NamedEdge = NamedParts & { readonly spec: EdgeSpec };
 
-/** The edge that a query asks for; its patterns and the edge's own names are checked. */
+/** The edge that a query asks for. Checks the query's patterns and the edge's own names. */
 export function namedEdge(query: Query, spec: VirtualSpec, schema: BackendSchema): NamedEdge {
   const edge = findLabel(query, query.label, spec.edges, 'edge label');
   checkPatterns(query, edge, spec);
@@ -57,7 +61,7 @@ function groupParts(
   return { members, properties: [...new Set(edge.group_columns.map(column))] };
 }
 
-/** The members that a pattern names must be the edge's, with their labels. */
+/** The members that a pattern names must belong to the edge and have its labels. */
 function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
   const seen = new Set<string>();
   for (const { member, label } of query.members) {
@@ -110,7 +114,7 @@ function wrong(query: Query, { start }: { start: number }, detail: string): Hedg
   return errorAt(query.text, start, detail, undefined, 'invalid_statement');
 }
 
-/** The nodes that the edge joins must be in the backend too. */
+/** The nodes of the edge must exist in the backend too. */
 function checkNodes(edge: EdgeSpec, spec: VirtualSpec, schema: BackendSchema): void {
   const labels = new Set(edge.members.map((member) => member.node_label));
   for (const node of spec.nodes.filter(({ label }) => labels.has(label))) {
@@ -143,7 +147,7 @@ function columnOf(table: BackendTable, name: string, who: string): BackendColumn
   throw refusal('unknown_column', `${who} names ${place}, which the backend does not have; ${known}.`);
 }
 
-/** A column that a condition names as `alias.column`. */
+/** The column that a condition names as `alias.column`. */
 export function findColumn(query: Query, { name, start }: Name, { spec, table, properties }: NamedEdge): BackendColumn {
   const known = spec.shape === 'group' ? properties : table.columns;
   const result = findNamed(known, name);

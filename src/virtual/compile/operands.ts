@@ -1,4 +1,5 @@
-// Compares columns, times and sizes with the literals of a query: each literal bound, each comparison exact for the column's type.
+// Compares columns, times and sizes with the literals of a query. Each literal is bound, and each
+// comparison is exact for the column's type.
 
 import type { HedgerowError } from '../../errors.ts';
 import { isoSeconds, timeProblem } from '../../iso-time.ts';
@@ -10,23 +11,23 @@ import { errorAt } from '../language/token.ts';
 import { FIRST_SECOND, instantOf, isoDate, isoTimestamp, LAST_SECOND } from '../times.ts';
 import { type BoundType, daysSql, type SqlDialect } from './dialect.ts';
 
-/** What stands on the left of a comparison. */
+/** The left side of a comparison. */
 export interface Operand {
-  /** SQL of a condition; throws `invalid_statement` for a literal of another type. */
+  /** SQL of a condition; throws `invalid_statement` for a literal of the wrong type. */
   compare(operator: Comparison, literal: Literal): string;
   among(literals: readonly Literal[]): string;
 }
 
-/** Of one statement. */
+/** State of one statement. */
 export interface OperandContext {
   readonly dialect: SqlDialect;
-  /** Takes the values of $1 to $n. */
+  /** Collects the values of $1 to $n. */
   readonly parameters: (number | string | boolean)[];
-  /** The query, for errors. */
+  /** The query, for error messages. */
   readonly text: string;
 }
 
-/** `shownAs`: how the query writes it. `raw`: its SQL, when that is not the column itself. */
+/** `shownAs`: how the query writes the column. */
 export function columnOperand(column: BackendColumn, shownAs: string, context: OperandContext): Operand {
   const raw = context.dialect.base(column);
   const about = `${shownAs} is of the type ${column.type}`;
@@ -54,7 +55,7 @@ export function columnOperand(column: BackendColumn, shownAs: string, context: O
   }
 }
 
-/** Binds a value and gives its SQL. */
+/** Binds a value and returns its SQL. */
 function bound(value: number | string | boolean, type: BoundType, { dialect, parameters }: OperandContext): string {
   parameters.push(value);
   return `CAST($${parameters.length} AS ${dialect.types[type]})`;
@@ -100,7 +101,7 @@ function textOperand(sql: string, about: string, context: OperandContext): Opera
   };
 }
 
-/** Something whose values are integers: a fraction is never equal, and lies between two of them. */
+/** An operand with integer values: a fraction never equals one, and lies between two of them. */
 export function integerOperand(sql: string, about: string, context: OperandContext): Operand {
   return {
     compare: (operator, literal) => {
@@ -123,7 +124,7 @@ export function integerOperand(sql: string, about: string, context: OperandConte
   };
 }
 
-/** Exact; undefined when it is a fraction. What no integer of 128 bits reaches becomes the widest one. */
+/** The exact integer; undefined for a fraction. A value beyond 128 bits becomes the widest one. */
 function integralOf(value: number | bigint): number | bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (!Number.isInteger(value)) return undefined;
@@ -133,7 +134,8 @@ function integralOf(value: number | bigint): number | bigint | undefined {
 }
 
 /**
- * Exact: the literal as it is written, in the type of the column. What DuckDB's type cannot hold is compared as doubles; with no scale it is an integer.
+ * Compares exactly: the literal as written, in the type of the column. A literal that DuckDB's type
+ * cannot hold is compared as a double; a column with scale 0 is compared as an integer.
  */
 function decimalOperand(column: BackendColumn, raw: string, about: string, context: OperandContext): Operand {
   const { dialect } = context;
@@ -157,7 +159,7 @@ function decimalOperand(column: BackendColumn, raw: string, about: string, conte
   }
 }
 
-/** A number bound as DuckDB's DECIMAL(p, s); undefined when that does not hold it. */
+/** A number bound as DuckDB's DECIMAL(p, s); undefined if that type cannot hold it. */
 function decimalIn(type: string, text: string, { parameters }: OperandContext): string | undefined {
   const [, precision, scale] = /^DECIMAL\((\d+),\s*(\d+)\)$/i.exec(type) ?? [];
   const [, whole, fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
@@ -167,7 +169,7 @@ function decimalIn(type: string, text: string, { parameters }: OperandContext): 
   return `CAST($${parameters.length} AS DECIMAL(${precision}, ${scale}))`;
 }
 
-/** As the query writes it: a double may not hold all its digits. */
+/** The number as written in the query, because a double may not hold all its digits. */
 function numberText(literal: Literal, about: string, context: OperandContext): string {
   const value = numberOf(literal, about, context);
   const written = /^-?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?/i.exec(
@@ -177,8 +179,10 @@ function numberText(literal: Literal, about: string, context: OperandContext): s
 }
 
 /**
- * The time of an edge in whole seconds, compared with seconds or with a text of ISO 8601, whose fraction of a second is cut off. The column itself is compared, with a time: that is what backends have indexes and ranges for. `sql` is the
- * column, or the least one of a group.
+ * The time of an edge in whole seconds, compared with seconds or with an ISO 8601 text whose
+ * fraction of a second is cut off. Where possible the column itself is compared with a time, so
+ * that the backend can use its indexes and min/max statistics. `sql` is the column, or the least
+ * time of a group.
  */
 export function timeOperand(column: BackendColumn, sql: string, context: OperandContext): Operand {
   const about = 'event_ts is in whole seconds since 1970';
@@ -197,7 +201,7 @@ export function timeOperand(column: BackendColumn, sql: string, context: Operand
   return { compare, among: (literals) => plain.among(literals.map((one) => inSeconds(one, about, context))) };
 }
 
-/** A text as the seconds that it names; other literals as they are. */
+/** A text as the seconds it denotes; other literals unchanged. */
 function inSeconds(literal: Literal, about: string, context: OperandContext): Literal {
   if (typeof literal.value !== 'string') return literal;
   const value = isoSeconds(literal.value);
@@ -207,13 +211,13 @@ function inSeconds(literal: Literal, about: string, context: OperandContext): Li
 
 const DAY_SECONDS = 86_400;
 
-/** SQL of an edge's time in seconds; `sql` as for `timeOperand`. */
+/** SQL of an edge's time in seconds; `sql` as in `timeOperand`. */
 export function secondsSql({ kind }: BackendColumn, sql: string, dialect: SqlDialect): string {
   if (kind === 'integer') return sql;
   return kind === 'date' ? `${daysSqlWide(sql, dialect)} * ${DAY_SECONDS}` : dialect.seconds(sql);
 }
 
-/** SQL of the least time of a group, not in seconds yet; infinite times are none. */
+/** SQL of the least time of a group, not yet in seconds; infinite times are ignored. */
 export function leastTimeSql(column: BackendColumn, dialect: SqlDialect): string {
   const sql = dialect.base(column);
   return column.kind === 'integer' ? `min(${sql})` : `min(${sql}) FILTER (WHERE isfinite(${sql}))`;
@@ -256,7 +260,7 @@ function compareDays(sql: string, operator: Comparison, second: number, context:
   return operator[0] === '<' ? `${sql} <= ${at(day)}` : `${sql} > ${at(day)}`;
 }
 
-// Values of literals; each throws `invalid_statement` for a literal of another type.
+// Values of literals. Each function throws `invalid_statement` for a literal of the wrong type.
 
 function mismatch(literal: Literal, about: string, advice: string, { text }: OperandContext): HedgerowError {
   return errorAt(text, literal.start, `${about}; ${advice}.`, undefined, 'invalid_statement');

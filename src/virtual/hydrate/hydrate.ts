@@ -1,4 +1,4 @@
-// Makes hyperedges of the rows of a compiled query.
+// Turns the rows of a compiled query into hyperedges.
 
 import type { RowBatch, RowBatches, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 import type { ReadMember, RowReading } from '../compile/compile.ts';
@@ -6,16 +6,16 @@ import { type EdgeForm, type EdgeWriter, edgeWriter } from './json.ts';
 import { idText, listIds, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
 
 export interface HydratedMember {
-  /** `<lowercase label>:<value>`, the value exact. */
+  /** `<lowercase label>:<value>`, with the exact value. */
   readonly vertex_local_id: string;
   readonly role: string;
   readonly name: string;
 }
 
-/** JSON as it stands in an answer. */
+/** The JSON of an answer. */
 export interface HydratedEdge {
   readonly edge_label: string;
-  /** Of a row in the order of the spec; of a group by their values, ascending. */
+  /** For a row in the order of the spec; for a group ascending by value. */
   readonly members: readonly HydratedMember[];
   readonly event_ts: number;
   readonly properties: Readonly<Record<string, PropertyValue>>;
@@ -29,24 +29,31 @@ export interface Provenance {
   readonly captured_at: number;
 }
 
-/** Edges of one batch of rows. What is not asked for is not made. */
+/** Edges of one batch of rows, built lazily. */
 export interface HydratedBatch {
   /** Throws `hydration_failed`. */
   readonly edges: readonly HydratedEdge[];
-  /** How many edges there are. */
+  /** Number of edges. */
   readonly count: number;
-  /** Rows or groups that are no edge: without members, or without a time. A LIMIT keeps them out from the start. */
+  /**
+   * Number of rows or groups that are not edges, for want of members or a time. A LIMIT excludes
+   * them in the SQL.
+   */
   readonly skipped: number;
-  /** What the edges take in memory when they are made, about. */
+  /** Approximate memory the edges take once built. */
   readonly bytes: number;
   /**
-   * The edges as JSON, each byte for byte what `JSON.stringify` makes of it (with times as texts where asked for), without making them. Good until any batch of this result is asked
-   * for its JSON: the buffer is used again, so that a long stream makes no garbage. Throws `hydration_failed`.
+   * The edges as JSON, without building them: byte for byte what `JSON.stringify` returns for each
+   * (with times as texts if requested). Valid until the next call on any batch of this result,
+   * because the buffer is reused so that a long stream makes no garbage. Throws `hydration_failed`.
    */
   json(form: EdgeForm): Uint8Array;
 }
 
-/** Batches as they come; leaving the loop early ends the query. Throws what `rows` throws, and their batches `hydration_failed`. */
+/**
+ * Hydrates batches as they arrive; leaving the loop early ends the query. Throws the errors of
+ * `rows`; the batches throw `hydration_failed`.
+ */
 export async function* hydrate(
   rows: RowBatches,
   reading: RowReading,
@@ -57,14 +64,14 @@ export async function* hydrate(
   for await (const batch of rows) yield new Hydrated(batch, reading, edgeAt, write);
 }
 
-/** The edge of a row that is one. */
+/** Builds the edge of a row; the row must be one of the edge rows. */
 type EdgeReader = (columns: readonly SqlColumn[], row: number) => HydratedEdge;
 
 class Hydrated implements HydratedBatch {
   readonly skipped: number;
   readonly #columns: readonly SqlColumn[];
   readonly #reading: RowReading;
-  /** The rows that are edges. */
+  /** Indexes of the rows that are edges. */
   readonly #rows: Uint32Array;
   readonly #edgeAt: EdgeReader;
   readonly #write: EdgeWriter;
@@ -135,7 +142,7 @@ function hasValue(column: SqlColumn, row: number): boolean {
   return column[row] !== null;
 }
 
-/** What is no list is told when it is read. */
+/** A value that is not a list counts as present; reading it throws. */
 function hasItem(column: SqlColumn, row: number): boolean {
   const list: SqlValue = column[row]!;
   return Array.isArray(list) ? list.some((item) => item !== null) : list !== null;
@@ -187,7 +194,7 @@ function propertiesAt(
   for (let index = 0; index < properties.length; index++) {
     const { name, kind } = properties[index]!;
     const value = propertyOf(columns[first + index]![row]!, kind, name);
-    // A column may be called so; assigned, it would be no property.
+    // A column may have this name, and a plain assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(found, name, { value, enumerable: true });
     else found[name] = value;
   }

@@ -1,11 +1,12 @@
-// JSON in one buffer of bytes that grows and is used again: writing millions of small parts makes no garbage.
+// Writes JSON into one growing, reusable byte buffer: writing millions of small parts makes no
+// garbage.
 
 const FIRST_BYTES = 64 * 1024;
-/** Shorter ones are copied byte by byte: a call costs more. */
+/** Parts up to this length are copied byte by byte, because a call costs more. */
 const SHORT_BYTES = 8;
-/** Longer texts are looked at and copied by the engine's own code. */
+/** Longer texts are checked and copied by native code. */
 const SHORT_TEXT = 48;
-/** Bytes that one UTF-16 unit takes at most: `\u001f`. */
+/** Maximum number of bytes per UTF-16 unit: `\u001f`. */
 const MOST_BYTES_A_UNIT = 6;
 const BYTES_OF_NUMBER = 32;
 
@@ -13,12 +14,12 @@ export class JsonBytes {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
 
-  /** Forgets what was written and not taken. */
+  /** Discards what was written. */
   begin(): void {
     this.#at = 0;
   }
 
-  /** Bytes of JSON as they are. */
+  /** Appends bytes that are JSON already. */
   part(part: Uint8Array): void {
     const { length } = part;
     this.#reserve(length);
@@ -33,14 +34,14 @@ export class JsonBytes {
     else this.#ascii(`${value}`);
   }
 
-  /** A text as it stands between quotes. */
+  /** Appends the inside of a JSON string, without its quotes. */
   text(text: string): void {
     this.#reserve(MOST_BYTES_A_UNIT * text.length);
     if (text.length > SHORT_TEXT || !this.#plain(text))
       this.#at += this.#bytes.write(JSON.stringify(text).slice(1, -1), this.#at);
   }
 
-  /** What was written since the beginning; good until the next one. */
+  /** The bytes written since `begin`; valid until the next `begin`. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -62,7 +63,7 @@ export class JsonBytes {
     this.#at += text.length;
   }
 
-  /** False, and nothing is written, when a character is not ASCII or has to be escaped. */
+  /** Writes the text if it is ASCII without escapes; otherwise writes nothing and returns false. */
   #plain(text: string): boolean {
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index);

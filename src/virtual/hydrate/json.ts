@@ -1,4 +1,5 @@
-// Writes the hyperedges of a batch as JSON straight from its columns: of millions of edges none is made.
+// Writes the hyperedges of a batch as JSON straight from its columns, without building millions of
+// edge objects.
 
 import { isoTime } from '../../iso-time.ts';
 import type { ColumnKind, SqlColumn } from '../backend.ts';
@@ -7,19 +8,19 @@ import type { HydratedEdge, Provenance } from './hydrate.ts';
 import { JsonBytes } from './json-bytes.ts';
 import { idText, listIds, propertyOf, secondOf, vertexHead } from './values.ts';
 
-/** How each edge is written. */
+/** The form in which each edge is written. */
 export interface EdgeForm {
-  /** Texts around it. */
+  /** Texts before and after each edge. */
   readonly before: string;
   readonly after: string;
-  /** Times as texts of ISO 8601; default epoch seconds. */
+  /** Times as ISO 8601 texts; default epoch seconds. */
   readonly isoTimes?: boolean;
 }
 
-/** The JSON of the edges of these rows, in UTF-8; good until the next call. */
+/** The JSON of the edges of these rows, in UTF-8; valid until the next call. */
 export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, form: EdgeForm) => Uint8Array;
 
-/** Writes what one row has of something. */
+/** Writes one part of an edge from a row. */
 type PartWriter = (columns: readonly SqlColumn[], row: number) => void;
 
 export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWriter {
@@ -49,9 +50,9 @@ export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWri
 }
 
 interface MemberParts {
-  /** Up to the value of the id, in quotes that are open. */
+  /** Everything up to the value of the id, with its quote open. */
   readonly head: Uint8Array;
-  /** The same behind another member. */
+  /** The same, following another member. */
   readonly nextHead: Uint8Array;
   readonly tail: Uint8Array;
 }
@@ -94,7 +95,7 @@ function groupMembersWriter(json: JsonBytes, { members }: RowReading): PartWrite
 }
 
 function propertiesWriter(json: JsonBytes, { properties }: RowReading, first: number): PartWriter {
-  // Objects have names that are whole numbers first: the order of an edge that is made is the order of this one.
+  // JavaScript objects list integer-like names first: use the same order as an edge object would.
   const places = new Map(properties.map(({ name }, index) => [name, index]));
   const order = Object.keys(Object.fromEntries(places)).map((name) => places.get(name)!);
   const none = Buffer.from(',"properties":{');
@@ -129,7 +130,10 @@ function writeText(json: JsonBytes, text: string): void {
   json.part(QUOTE);
 }
 
-/** An edge as JSON, its own times and not its properties in the form that is asked for. */
+/**
+ * An edge as JSON. Only its own times are written in the requested form, not those among its
+ * properties.
+ */
 export function edgeText(edge: HydratedEdge, isoTimes: boolean | undefined): string {
   if (isoTimes !== true) return JSON.stringify(edge);
   return JSON.stringify({ ...edge, event_ts: isoTime(edge.event_ts), provenance: isoProvenance(edge.provenance) });

@@ -1,4 +1,4 @@
-// Values of rows as ids of members, as properties and as times; each as JSON holds it exactly.
+// Converts row values to member ids, properties and times, each exact in JSON.
 
 import { HedgerowError } from '../../errors.ts';
 import type { ColumnKind, SqlValue } from '../backend.ts';
@@ -7,12 +7,15 @@ import { isoDate, isoOfMicros } from '../times.ts';
 
 export type PropertyValue = number | string | boolean | null;
 
-/** What the ids of a node begin with. */
+/** The prefix of the ids of a node. */
 export function vertexHead(nodeLabel: string): string {
   return `${nodeLabel.toLowerCase()}:`;
 }
 
-/** The id of a member as text; undefined when there is none. Integers of any width are exact, times are ISO 8601. */
+/**
+ * The id of a member as text; undefined if null. Integers of any width are exact, times are ISO
+ * 8601.
+ */
 export function idText(value: SqlValue, kind: ColumnKind, name: string): string | undefined {
   if (value === null) return undefined;
   switch (kind) {
@@ -31,7 +34,7 @@ export function idText(value: SqlValue, kind: ColumnKind, name: string): string 
   }
 }
 
-/** The ids of a group's members, each once, ascending: numbers and times by their size, texts by their bytes. */
+/** The distinct member ids of a group, ascending: numbers and times by value, texts by bytes. */
 export function listIds(value: SqlValue, kind: ColumnKind, name: string): string[] {
   if (value === null) return [];
   if (!Array.isArray(value)) throw strange(name, 'no list');
@@ -55,13 +58,16 @@ function orderOf(kind: ColumnKind): (a: string | number, b: string | number) => 
   return (a, b) => compareReals(Number(a), Number(b)) || (plainDecimal(String(a)) < plainDecimal(String(b)) ? -1 : 1);
 }
 
-/** NaN is the greatest, as databases have it. */
+/** NaN is the greatest, as in the databases. */
 function compareReals(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What JSON holds: integers beyond 2^53 and decimals of many digits as text, NaN and infinities as null. */
+/**
+ * The JSON form of a value: integers beyond 2^53 and decimals of many digits as text, NaN and
+ * infinities as null.
+ */
 export function propertyOf(value: SqlValue, kind: ColumnKind, name: string): PropertyValue {
   if (value === null) return null;
   if (kind === 'text' && typeof value === 'string') return value;
@@ -75,12 +81,12 @@ export function propertyOf(value: SqlValue, kind: ColumnKind, name: string): Pro
   return plainDecimal(String(number)) === text ? number : text;
 }
 
-/** `1.50` as `1.5`: the same number in every database. */
+/** `1.50` as `1.5`, so that the same number looks the same from every database. */
 function plainDecimal(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** Throws `hydration_failed` for what is no time of an edge. */
+/** Throws `hydration_failed` for anything that is not a whole number of seconds. */
 export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): number {
   const second = typeof value === 'bigint' ? Number(value) : value;
   if (typeof second === 'number' && Number.isSafeInteger(second)) return second;
@@ -101,7 +107,7 @@ function textOf(value: SqlValue, name: string): string {
   throw strange(name, 'no text');
 }
 
-/** The backend gave what its own types rule out. */
+/** The error for a value that contradicts the backend's own column types. */
 function strange(name: string, what: string): HedgerowError {
   return new HedgerowError(
     'hydration_failed',

@@ -1,4 +1,4 @@
-// What a query over a virtual graph says, with the place of every name and literal.
+// The syntax tree of a query over a virtual graph, with the position of every name and literal.
 
 export interface Name {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface Name {
 
 export interface Literal {
   readonly kind: 'integer' | 'float' | 'text' | 'boolean';
-  /** `integer`: exact, `number` when that is exact. */
+  /** For `integer`: exact, a bigint where a number would not be. */
   readonly value: number | bigint | string | boolean;
   readonly start: number;
 }
@@ -19,7 +19,7 @@ export type Operator = Comparison | 'IN' | 'BETWEEN';
 export interface Subject {
   readonly kind: 'field' | 'size';
   readonly owner: Name;
-  /** Of `field` only. */
+  /** Only for kind `field`. */
   readonly field: Name | undefined;
   readonly start: number;
 }
@@ -27,7 +27,7 @@ export interface Subject {
 export interface Condition {
   readonly subject: Subject;
   readonly operator: Operator;
-  /** One; of IN one or more; of BETWEEN two. */
+  /** One; for IN one or more; for BETWEEN two. */
   readonly literals: readonly Literal[];
 }
 
@@ -36,7 +36,7 @@ export interface Query {
   readonly alias: Name;
   readonly label: Name;
   readonly members: readonly { readonly member: Name; readonly label: Name }[];
-  /** All of them hold. */
+  /** All must hold. */
   readonly conditions: readonly Condition[];
   readonly limit: number | undefined;
 }

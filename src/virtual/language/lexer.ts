@@ -1,11 +1,13 @@
-// Cuts the text of a query into tokens.
+// Splits the text of a query into tokens.
 
 import type { HedgerowError } from '../../errors.ts';
 import { isWellFormed } from '../../model/text.ts';
 import { MAX_DIGITS, MAX_LITERAL_LENGTH, MAX_QUERY_LENGTH, MAX_WIDE_INTEGER } from './limits.ts';
 import { errorAt, shown, type Token, type TokenKind } from './token.ts';
 
-/** All tokens, an `end` token last. Throws `syntax_error`. Linear in the length of the text. */
+/**
+ * All tokens, ending with an `end` token. Throws `syntax_error`. Linear in the length of the text.
+ */
 export function tokenize(text: string): Token[] {
   if (text.length > MAX_QUERY_LENGTH)
     throw errorAt(text, 0, `the query has ${text.length} characters, more than the limit of ${MAX_QUERY_LENGTH}.`);
@@ -42,7 +44,7 @@ function readToken(text: string, at: number): Token {
   throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
 }
 
-/** What a sticky expression finds exactly at `at`. */
+/** What a sticky pattern matches exactly at `at`. */
 function matched(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
@@ -53,7 +55,7 @@ const NUMBER = /(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?/y;
 const SYMBOL = /<=|>=|<>|!=|[()[\]{},:.;=<>+*/%-]/y;
 const BLANKS = /[ \t\n\v\f\r\u00a0\ufeff]*/y;
 
-/** The first place at or behind `at` that is no blank and in no comment. */
+/** The first position from `at` on that is neither blank nor inside a comment. */
 function skipBlanks(text: string, at: number): number {
   let next = at;
   while (true) {
@@ -97,7 +99,10 @@ function readName(text: string, start: number): Token {
   return token('name', text.slice(start + 1, end), start, end + 1);
 }
 
-/** A text in quotes with the escapes of statements: \\ \' \" \n \r \t \uXXXX and a doubled quote. */
+/**
+ * A quoted text, with the escapes that statements have: \\ \' \" \n \r \t \uXXXX and a doubled
+ * quote.
+ */
 function readText(text: string, start: number, quote: string): Token {
   const stop = quote === "'" ? /['\\]/g : /["\\]/g;
   let value = '';
@@ -128,7 +133,7 @@ function textToken(text: string, value: string, start: number, end: number): Tok
   return token('text', value, start, end);
 }
 
-/** What the escape at `at` stands for. */
+/** The character that the escape at `at` denotes. */
 function escaped(text: string, at: number): string {
   const simple = ESCAPES.get(text[at + 1] ?? '');
   if (simple !== undefined) return simple;

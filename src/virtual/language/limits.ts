@@ -1,13 +1,13 @@
-// Limits of one query over a virtual graph: any text gives an answer in linear time and bounded memory.
+// Limits of one query over a virtual graph: any text is answered in linear time and bounded memory.
 
-/** Characters of a query. */
+/** Maximum length of a query in characters. */
 export const MAX_QUERY_LENGTH = 2 ** 18;
-/** Characters of a text literal. */
+/** Maximum length of a text literal in characters. */
 export const MAX_LITERAL_LENGTH = 2 ** 16;
-/** Digits of an integer literal as it is written. */
+/** Maximum number of digits of an integer literal as written. */
 export const MAX_DIGITS = 39;
 export const MAX_WIDE_INTEGER = 2n ** 127n - 1n;
-/** Conditions that AND may join. */
+/** Maximum number of conditions joined by AND. */
 export const MAX_CONDITIONS = 500;
-/** Literals of all conditions together. */
+/** Maximum number of literals in all conditions together. */
 export const MAX_LITERALS = 10_000;

@@ -1,11 +1,15 @@
-// Reads a query: MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT n].
+// Parses a query: MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT
+// n].
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Condition, Literal, Name, Operator, Query, Subject } from './ast.ts';
 import { MAX_CONDITIONS, MAX_LITERALS } from './limits.ts';
 import { TokenStream } from './token-stream.ts';
 
-/** Throws `syntax_error` with line, column, what was found and what was expected. Linear in the length of the text. */
+/**
+ * Throws `syntax_error` with the line, the column, the token found and the tokens expected. Linear
+ * in the length of the text.
+ */
 export function parseQuery(text: string): Query {
   const stream = new TokenStream(text);
   stream.expectWord('MATCH');
@@ -155,7 +159,7 @@ function signOf(stream: TokenStream): '-' | '+' | undefined {
 
 function numberOf(kind: 'integer' | 'float', text: string, start: number): Literal {
   const number = Number(text);
-  // Not -0: the SQL of a bound -0 is another text in every library.
+  // Never -0, because libraries disagree on how to write a bound -0.
   if (kind === 'float') return { kind, value: number + 0, start };
   return { kind, value: Number.isSafeInteger(number) ? number + 0 : BigInt(text), start };
 }

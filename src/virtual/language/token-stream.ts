@@ -1,4 +1,5 @@
-// Walks the tokens of a query and remembers what could have stood at the present place, for the error message.
+// Walks the tokens of a query, and remembers what would have been accepted at the current token for
+// the error message.
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Name } from './ast.ts';
@@ -9,7 +10,7 @@ export class TokenStream {
   readonly text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** What was looked for at the present token and not found. */
+  /** What the parser tried to accept at the current token without success. */
   #expected: string[] = [];
 
   constructor(text: string) {
@@ -58,7 +59,7 @@ export class TokenStream {
     if (!this.acceptSymbol(symbol)) throw this.fail();
   }
 
-  /** A word (keywords too) or a name in backquotes. `what` completes "expected ...". */
+  /** A word (keywords included) or a name in backquotes. `what` completes "expected ...". */
   expectName(what: string): Name {
     const { kind, value, start } = this.current;
     if (kind !== 'word' && kind !== 'name') throw this.fail(what);
@@ -66,12 +67,12 @@ export class TokenStream {
     return { name: value, start };
   }
 
-  /** The error of the present token: none of what was looked for. */
+  /** The error that the current token is none of those expected. */
   fail(...what: string[]): HedgerowError {
     return unexpected(this.text, this.current, [...this.#expected, ...what]);
   }
 
-  /** An error about the meaning of what stands at `offset`. */
+  /** An error about the meaning of the token at `offset`. */
   failAt(offset: number, detail: string): HedgerowError {
     return errorAt(this.text, offset, detail);
   }

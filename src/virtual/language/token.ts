@@ -1,4 +1,4 @@
-// A token of a query, and the errors that name its place.
+// Tokens of a query, and errors that point to a place in it.
 
 import { HedgerowError } from '../../errors.ts';
 
@@ -6,17 +6,20 @@ export type TokenKind = 'word' | 'name' | 'integer' | 'float' | 'text' | 'symbol
 
 export interface Token {
   readonly kind: TokenKind;
-  /** `word`: as written. `name`: of backquotes, without them. `text`: the value, escapes resolved. Numbers: as written. `symbol`: itself. `end`: empty. */
+  /**
+   * `word`: as written. `name`: without its backquotes. `text`: the value, with escapes resolved.
+   * Numbers: as written. `symbol`: itself. `end`: empty.
+   */
   readonly value: string;
-  /** A word in capitals; empty for other kinds. */
+  /** A word in upper case; empty for other kinds. */
   readonly upper: string;
-  /** First character, counted in UTF-16 units from 0. */
+  /** Offset of the first character, in UTF-16 units from 0. */
   readonly start: number;
-  /** Behind the last character. */
+  /** Offset after the last character. */
   readonly end: number;
 }
 
-/** `expected` stays out of errors about what a name means. */
+/** An error at `offset`. `expected` is omitted from errors about the meaning of a name. */
 export function errorAt(
   text: string,
   offset: number,
@@ -30,7 +33,7 @@ export function errorAt(
   });
 }
 
-/** What was found is none of what was expected. */
+/** The error for a token that is none of those expected. */
 export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
   const unique = [...new Set(expected)];
   return errorAt(text, token.start, `found ${describeToken(token)}, but expected ${listed(unique)}.`, unique);
@@ -47,12 +50,12 @@ function describeToken({ kind, value }: Token): string {
   return kind === 'text' ? `the text ${JSON.stringify(shown(value))}` : JSON.stringify(shown(value));
 }
 
-/** A text as messages show it: cut when it is long. */
+/** A text as shown in messages: truncated if long. */
 export function shown(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}...`;
 }
 
-/** 1-based. Columns count characters, not UTF-16 units. */
+/** Both are 1-based. Columns count characters, not UTF-16 units. */
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const lines = text.slice(0, offset).split('\n');
   return { line: lines.length, column: [...lines[lines.length - 1]!].length + 1 };

@@ -1,4 +1,5 @@
-// Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
+// Maps the properties of hyperedges to table columns: valid names, and types that can hold the
+// values seen.
 
 import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
@@ -17,17 +18,17 @@ import type { HydratedEdge } from '../hydrate/hydrate.ts';
 export interface MaterializedColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** The property it holds. */
+  /** The property that the column holds. */
   readonly property: string;
-  /** A column that every table has. */
+  /** Whether it is a column that every table has. */
   readonly builtIn: boolean;
-  /** The value as the column takes it; null when it does not. */
+  /** Converts a value for the column; null if the column cannot hold it. */
   readonly read: (value: unknown) => PropertyValue;
 }
 
 /**
- * Columns for the properties of a result, in their order; those beyond what a table takes are left out. `edges`: some of it, to see whether integers
- * fit.
+ * Columns for the properties of a result, in order; properties beyond the maximum number of columns
+ * are dropped. `edges`: a sample, to see whether integers fit.
  */
 export function columnsOf(
   properties: readonly { readonly name: string; readonly kind: ColumnKind }[],
@@ -47,7 +48,10 @@ export function columnsOf(
   });
 }
 
-/** By the column's kind, so that it does not hang on which rows come first. Integers beyond 2^53 come as text. */
+/**
+ * Decided by the kind of the backend's column, so that it does not depend on which rows come first.
+ * Only integers need a look: beyond 2^53 they arrive as text.
+ */
 function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge[]): ColumnType {
   if (kind === 'boolean') return 'BOOLEAN';
   if (kind === 'real' || kind === 'decimal') return 'REAL';
@@ -55,7 +59,7 @@ function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge
   return edges.some(({ properties }) => typeof properties[property] === 'string') ? 'TEXT' : 'INTEGER';
 }
 
-/** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
+/** `Total (EUR)` -> `Total_EUR`, with a number appended if that is taken (ignoring case). */
 function nameFor(property: string, used: Set<string>): string {
   const words = property.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
@@ -70,13 +74,13 @@ function nameFor(property: string, used: Set<string>): string {
 
 const READ: Readonly<Record<ValueKind, (value: unknown) => PropertyValue>> = {
   integer: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
-  // A decimal of many digits comes as text.
+  // A decimal of many digits arrives as text.
   real: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
   boolean: (value) => (typeof value === 'boolean' ? value : null),
   text: (value) => (value === null || value === undefined ? null : shortened(String(value))),
 };
 
-/** A column holds 64 KB of text. */
+/** Truncates to what a column holds: 64 KB of text. */
 function shortened(text: string): string {
   if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
   return Buffer.from(text)

@@ -1,4 +1,5 @@
-// Copies the hyperedges of a query into a table of this database, so that statements and measures run on them; vertices become node ids.
+// Copies the hyperedges of a query into a table of this database, so that statements and measures
+// can run on them. Vertices become node ids.
 
 import { createHash } from 'node:crypto';
 import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../engine/index.ts';
@@ -12,42 +13,51 @@ import { columnsOf, type MaterializedColumn } from './columns.ts';
 
 export interface MaterializeRequest {
   query: string;
-  /** Of the new table. */
+  /** Name of the new table. */
   table: string;
   limit?: number | undefined;
   bucketSeconds?: number | undefined;
-  /** `map` counts vertices from 1 as they come; `hash` takes 52 bits of the SHA-256 of `label:value`, the same in every copy. Default `map`. */
+  /**
+   * `map` numbers vertices from 1 in order of appearance; `hash` uses 52 bits of the SHA-256 of
+   * `label:value`, which is the same in every copy. Default `map`.
+   */
   ids?: 'map' | 'hash' | undefined;
 }
 
-/** As it is answered. */
+/** The JSON of an answer. */
 export interface Materialized {
   table: string;
-  /** One edge for each node: its id as the only member, its `vertex_local_id` in the column `vertex`. */
+  /**
+   * A table with one edge per node: its only member is the node's id, and the column `vertex` holds
+   * its `vertex_local_id`.
+   */
   nodes_table: string;
   ids: 'map' | 'hash';
   inserted: number;
   nodes: number;
-  /** Rows and groups that are no edge, and edges with more members than a table takes. */
+  /** Rows and groups that are not edges, and edges with more members than a table allows. */
   skipped: number;
   columns: { name: string; type: string; property: string }[];
   sql: string;
 }
 
-/** Edges of one durable commit. */
+/** Number of edges per durable commit. */
 const BATCH = 10_000;
-/** Edges that types of columns are made from. */
+/** Number of edges inspected to choose column types. */
 const LOOKED_AT = 10_000;
 const MOST_NODES = 20_000_000;
 const NODES_SUFFIX = '_nodes';
 
 export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called when the first rows are there. */
+  /** Called when the first rows have arrived. */
   readonly begun?: (() => void) | undefined;
 }
 
-/** Rejects `table_exists`, and what the query fails with; then neither table is left. `request.table` is checked. */
+/**
+ * Rejects with `table_exists` or the error of the query, and then drops both tables.
+ * `request.table` must have been checked.
+ */
 export async function materialize(
   database: Database,
   running: RunningQuery,
@@ -130,7 +140,7 @@ class Copy {
   readonly #columns: readonly MaterializedColumn[];
   readonly #ids: 'map' | 'hash';
   readonly #idOf = new Map<string, number>();
-  /** To tell two vertices of one hash apart. */
+  /** Detects two vertices with the same hash. */
   readonly #hashed = new Map<number, string>();
   #edges: EdgeInput[] = [];
   #newNodes: EdgeInput[] = [];
@@ -168,7 +178,9 @@ class Copy {
     return Object.fromEntries(values);
   }
 
-  /** A node stands in the table of nodes from its first edge on, at that edge's time. */
+  /**
+   * The id of a vertex. On first sight it is added to the nodes table, with the time of that edge.
+   */
   #nodeOf(vertex: string, event_ts: number): number {
     const known = this.#idOf.get(vertex);
     if (known !== undefined) return known;

@@ -1,4 +1,5 @@
-// Proposes a spec for a backend: looks at its schema and some rows, lets a language model refine it when asked, stores it when asked.
+// Proposes a spec for a backend from its schema and some sample rows. On request a language model
+// refines it, and it is stored.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BackendSchema, BackendSession, BackendTable, QueryOptions } from '../backend.ts';
@@ -8,9 +9,9 @@ import { type Proposal, proposeSpec, type Samples, sampleStatement } from './pro
 import { refinedProposal } from './refined.ts';
 
 export interface ProposeRequest {
-  /** As it came. */
+  /** Unchecked, as received. */
   backend: unknown;
-  /** Default: made of the backend's name. */
+  /** Default: derived from the backend's name. */
   id?: string | undefined;
   name?: string | undefined;
   save?: boolean | undefined;
@@ -18,16 +19,16 @@ export interface ProposeRequest {
   llmApiKey?: string | undefined;
 }
 
-/** As it is answered (contract section 6). */
+/** The JSON of an answer (contract section 6). */
 export interface ProposeAnswer {
   spec: VirtualSpec | VirtualGraph;
   rationale: Proposal['rationale'];
   saved: boolean;
-  /** False too when a model was asked and the heuristic proposal is answered. */
+  /** Also false if a model was asked but the heuristic proposal was kept. */
   llm_used: boolean;
 }
 
-/** Asks a language model: its text. May fail. `apiKey`: of the request. */
+/** Asks a language model and returns its text. May fail. `apiKey`: from the request. */
 export type RefineProposal = (
   prompt: { system: string; user: string },
   apiKey: string | undefined,
@@ -39,9 +40,9 @@ export interface ProposeOptions extends QueryOptions {
   refine?: RefineProposal | undefined;
 }
 
-/** Tables whose rows are looked at. */
+/** Maximum number of tables that are sampled. */
 const MOST_SAMPLED = 50;
-/** Time for the sample of one table. */
+/** Time limit for sampling one table. */
 const SAMPLE_MS = 1500;
 
 export async function propose(
@@ -53,7 +54,7 @@ export async function propose(
   const { backend } = request;
   const id = request.id ?? idFor(backend);
   const head = { id, name: request.name ?? id, backend };
-  // Wrong names are told before anybody is asked.
+  // Report a name that is taken before asking the backend or a model.
   if (request.save === true && graphs.has(id)) throw graphExists(id);
   const schema = await session.schema(options);
   const proposal = proposeSpec(head, schema, await samplesOf(schema, session, options));
@@ -85,7 +86,10 @@ async function samplesOf(schema: BackendSchema, session: BackendSession, options
   return samples as Samples;
 }
 
-/** Undefined for what cannot be read in time, a view that fails for instance: it is judged by names and types alone. */
+/**
+ * Undefined if the table cannot be read in time, such as a view that fails: it is then judged by
+ * names and types alone.
+ */
 async function sampleOf(
   table: BackendTable,
   session: BackendSession,

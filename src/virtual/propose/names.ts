@@ -1,8 +1,8 @@
-// What names of tables and columns tell: words, roles, labels.
+// What the names of tables and columns reveal: words, roles, labels.
 
 import { IDENTIFIER } from '../../model/columns.ts';
 
-/** Words of a column's name that say which side of an edge it is. */
+/** Words in a column's name that tell its side of an edge. */
 const ROLE_OF_WORD: ReadonlyMap<string, string> = new Map([
   ...['src', 'source', 'from', 'sender', 'payer', 'origin', 'caller', 'buyer', 'head'].map(
     (word) => [word, 'src'] as const,
@@ -19,7 +19,7 @@ const GROUP_WORDS = new Set(
     ' ',
   ),
 );
-/** Who and what events are about. */
+/** The people and things that take part in events. */
 const ENTITY_WORDS = new Set(
   'user customer client person people member author actor account node vertex item product student teacher employee worker player patient doctor device host ip address email phone contact friend follower artist film movie song book tag topic store shop merchant vendor supplier company organization bank city country station airport gene protein drug'.split(
     ' ',
@@ -30,7 +30,7 @@ const SINGULARS: ReadonlyMap<string, string> = new Map([
   ['children', 'child'],
   ['vertices', 'vertex'],
 ]);
-/** Best first. */
+/** Best candidates first. */
 const TIME_WORDS =
   'event_ts ts timestamp event_time time datetime occurred at when date day epoch created started begin start'.split(
     ' ',
@@ -48,7 +48,7 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** The words that say what a column refers to: without sides and without `id`. */
+/** The words that say what a column refers to, without roles, numbers and `id`. */
 export function thingOf(name: string): string[] {
   return unnumbered(name).filter((word) => !ROLE_OF_WORD.has(word) && !ID_WORDS.has(word));
 }
@@ -62,7 +62,7 @@ export function roleOf(name: string): string | undefined {
   return undefined;
 }
 
-/** Whether the name itself says that values identify something. */
+/** Whether the name suggests that the values identify something. */
 export function saysId(name: string): boolean {
   const words = unnumbered(name);
   const last = words[words.length - 1] ?? '';
@@ -73,7 +73,10 @@ export function saysGroup(name: string): boolean {
   return thingOf(name).some((word) => GROUP_WORDS.has(singular(word)));
 }
 
-/** The smaller, the more a name says that it is the time of an event; undefined when it says nothing of time. */
+/**
+ * Lower for names more likely to be the time of an event; undefined if the name does not suggest a
+ * time.
+ */
 export function timeRank(name: string): number | undefined {
   const words = wordsOf(name);
   const rank = TIME_WORDS.findIndex((time) => time === name.toLowerCase() || words.includes(time));
@@ -109,7 +112,7 @@ function identifier(text: string, otherwise: string): string {
   return IDENTIFIER.test(cut) ? cut : otherwise;
 }
 
-/** `name`, or with the first number from 2 on that makes it new (without case). */
+/** `name`, or the same with the first number from 2 on that makes it unique (ignoring case). */
 export function unused(name: string, used: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; used.has(free.toLowerCase()); number++) free = `${name}${number}`;

@@ -1,4 +1,15 @@
-// Proposes a spec for a backend: which tables are edges, which columns their members, and why.
+// Proposes a spec for a backend: which tables are edges, which of their columns are members, and
+// why.
+//
+// A table is an edge if it has a time column and at least two columns that refer to something
+// (tables.ts finds both). It is a group edge if it has exactly two such columns without a role in
+// their names, and several sampled rows share a value of one of them and always its time too:
+// `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other such table is
+// a row edge: `payments(from_id, to_id, at)` gives one edge per row.
+//
+// The node of a member is the table its column refers to: by foreign key, by name (`customer_id`
+// and `customers`), or because the column's values are keys of that table. Without such a table,
+// the column itself defines the node.
 
 import { HedgerowError } from '../../errors.ts';
 import { DEFAULT_MAX_MEMBERS } from '../../limits.ts';
@@ -12,18 +23,21 @@ export { SAMPLE_ROWS, type Samples, sampleStatement } from './tables.ts';
 
 export interface Proposal {
   readonly spec: VirtualSpec;
-  /** One sentence for each edge of the spec. */
+  /** One sentence per edge of the spec. */
   readonly rationale: readonly { readonly edge: string; readonly reason: string }[];
 }
 
-/** What the spec is called and where its rows are. */
+/** The identity of the spec and the backend of its rows. */
 export interface ProposalHead {
   readonly id: string;
   readonly name: string;
   readonly backend: BackendSpec;
 }
 
-/** The same for the same schema and samples. Throws `invalid_input` when no table looks like edges. */
+/**
+ * Deterministic for the same schema and samples. Throws `invalid_input` if no table looks like
+ * edges.
+ */
 export function proposeSpec(head: ProposalHead, schema: BackendSchema, samples: Samples = new Map()): Proposal {
   const views = schema.tables.map((table) => viewOf(table, schema, samples));
   const nodes = nodeBook(views, schema);
@@ -81,7 +95,7 @@ function memberOf(column: BackendColumn, index: number, node_label: string, used
   return { name, node_label, role: roleOf(column.name) ?? name };
 }
 
-/** Of two references the one that several rows share together with their time. */
+/** The one of two references whose values several rows share, along with their time. */
 function groupColumn(view: TableView): { column: BackendColumn; why: string } | undefined {
   const { references, rows, time } = view;
   if (references.length !== 2 || references.some(({ name }) => roleOf(name) !== undefined)) return undefined;
@@ -93,7 +107,10 @@ function groupColumn(view: TableView): { column: BackendColumn; why: string } | 
   return named.length === 1 ? { column: named[0]!, why: 'its name says so, no row was seen' } : undefined;
 }
 
-/** Whether one time belongs to each value, and at least a fifth of the values have several rows. */
+/**
+ * Whether all rows of a value have the same time, and at least a fifth of the values have several
+ * rows.
+ */
 function isShared({ table, rows }: TableView, column: BackendColumn, time: BackendColumn): boolean {
   const [at, timeAt] = [table.columns.indexOf(column), table.columns.indexOf(time)];
   const groups = new Map<unknown, { time: unknown; count: number }>();
@@ -107,10 +124,10 @@ function isShared({ table, rows }: TableView, column: BackendColumn, time: Backe
   return several * 5 >= groups.size;
 }
 
-/** The nodes of a proposal, made as members ask for them. */
+/** The nodes of a proposal, created as members need them. */
 interface NodeBook {
   labelFor(column: BackendColumn, view: TableView): string;
-  /** A few words on what the column refers to. */
+  /** A few words about what the column refers to. */
   whyFor(column: BackendColumn, view: TableView): string;
   all(): NodeSpec[];
 }
@@ -146,7 +163,7 @@ interface Target {
   readonly why: string;
 }
 
-/** The table whose rows a column refers to: by foreign key, by name, by its values. */
+/** The table whose rows a column refers to: by foreign key, by name, or by its values. */
 function targetOf(
   column: BackendColumn,
   view: TableView,
@@ -165,7 +182,7 @@ function targetOf(
   return { table: holder.table.name, column: holder.key!.name, why: `its values are found in ${holder.table.name}` };
 }
 
-/** Of what was seen: at least half of a column's values are keys of the other table. */
+/** Whether at least half of the column's sampled values are keys of the other table. */
 function holds({ key, values }: TableView, column: BackendColumn, view: TableView): boolean {
   const seen = new Set(view.values.get(column));
   if (key === undefined || key.kind !== column.kind || seen.size < 2) return false;

@@ -1,4 +1,5 @@
-// Lets a language model refine a proposal: labels, roles and which edges are worth having. Whatever it answers is checked; what does not hold is dropped whole.
+// Lets a language model refine a proposal: labels, roles and the choice of edges. Its answer is
+// checked, and discarded as a whole if it is not valid.
 
 import type { BackendSchema, Dialect } from '../backend.ts';
 import { compileQuery } from '../compile/compile.ts';
@@ -7,7 +8,7 @@ import type { Proposal } from './propose.ts';
 
 export interface Refining {
   ask(prompt: { system: string; user: string }): Promise<string>;
-  /** Absolute path of the folder that files of backends lie in. */
+  /** Absolute path of the folder that contains the files of backends. */
   root: string;
 }
 
@@ -21,7 +22,7 @@ const MOST_TABLES = 50;
 const MOST_COLUMNS = 60;
 const MOST_REASON = 1000;
 
-/** Undefined on any failure: the model's, or of what it answers. */
+/** Undefined on any failure, whether the model fails or its answer is invalid. */
 export async function refinedProposal(
   proposal: Proposal,
   schema: BackendSchema,
@@ -33,7 +34,7 @@ export async function refinedProposal(
     const { id, name, backend } = proposal.spec;
     const spec = checkedSpec({ id, name, backend, nodes: answer.nodes, edges: answer.edges }, { root });
     if (spec.edges.length === 0) return undefined;
-    // A column that does not exist, or is of no use there, shows when a query is compiled.
+    // Compiling a query reveals columns that do not exist or do not fit.
     for (const edge of spec.edges) compileQuery(queryOf(edge), spec, schema, { dialect });
     return { spec, rationale: rationaleOf(answer.rationale, spec, proposal) };
   } catch {
@@ -48,7 +49,7 @@ function userText({ spec: { nodes, edges }, rationale }: Proposal, { tables }: B
   return JSON.stringify({ schema: shown, proposal: { nodes, edges, rationale } });
 }
 
-/** The JSON object of an answer, which may stand between other text. Throws when there is none. */
+/** The JSON object in an answer, which may be surrounded by text. Throws if there is none. */
 function objectIn(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
   if (typeof value !== 'object' || value === null) throw new TypeError('no object');
@@ -60,7 +61,7 @@ function queryOf({ label, members }: EdgeSpec): string {
   return `MATCH (e:${label}){${patterns.join(', ')}} RETURN e`;
 }
 
-/** One for each edge: the model's where it gave one. */
+/** One reason per edge: the model's if it gave one. */
 function rationaleOf(given: unknown, spec: VirtualSpec, before: Proposal): Proposal['rationale'] {
   const reasons = new Map(before.rationale.map(({ edge, reason }) => [edge, reason]));
   for (const item of Array.isArray(given) ? given : []) {

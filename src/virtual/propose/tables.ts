@@ -1,4 +1,5 @@
-// What a table looks like: its time, its columns that identify things, the column that identifies its own rows.
+// Classifies the columns of a table: its time, its own key, and the columns that refer to something
+// else.
 
 import type {
   BackendColumn,
@@ -12,7 +13,10 @@ import type {
 import { DIALECTS, TIME_KINDS, tableSql, wireSql } from '../compile/dialect.ts';
 import { roleOf, saysId, singular, thingOf, timeRank, wordsOf } from './names.ts';
 
-/** Some rows of each table by its name, columns in its order, as `sampleStatement` reads them. */
+/**
+ * Sampled rows of each table by its name, with columns in the table's order, as `sampleStatement`
+ * reads them.
+ */
 export type Samples = ReadonlyMap<string, readonly SqlRow[]>;
 
 export const SAMPLE_ROWS = 2000;
@@ -26,11 +30,11 @@ export function sampleStatement(table: BackendTable, dialect: Dialect): SqlState
 
 export interface TableView {
   readonly table: BackendTable;
-  /** Values that are not null, by column. */
+  /** Non-null values by column. */
   readonly values: ReadonlyMap<BackendColumn, readonly SqlValue[]>;
   readonly rows: readonly SqlRow[];
   readonly time: BackendColumn | undefined;
-  /** Each value stands in one row: this identifies the rows. */
+  /** The column that identifies the rows: each value occurs in one row. */
   readonly key: BackendColumn | undefined;
   /** Columns that identify something else. */
   readonly references: readonly BackendColumn[];
@@ -49,7 +53,7 @@ export function viewOf(table: BackendTable, schema: BackendSchema, samples: Samp
   return { table, values, rows, time, key, references };
 }
 
-/** Integers count as seconds when the name says time and the values do not deny it. */
+/** Integers count as seconds if the name suggests a time and the values do not contradict it. */
 function timeColumn({ columns }: BackendTable, values: TableView['values']): BackendColumn | undefined {
   const ranked = columns
     .filter(({ kind }) => TIME_KINDS.includes(kind))
@@ -60,7 +64,7 @@ function timeColumn({ columns }: BackendTable, values: TableView['values']): Bac
 }
 
 const UNNAMED = 1000;
-/** About the years 1970 to 2106 in seconds; milliseconds are larger. */
+/** Roughly the years 1833 to 2106 in seconds; timestamps in milliseconds are larger. */
 const MOST_SECONDS = 2 ** 32;
 
 function isSeconds(values: readonly SqlValue[]): boolean {
@@ -71,7 +75,10 @@ function isIdKind({ kind }: BackendColumn): boolean {
   return kind === 'integer' || kind === 'text' || kind === 'uuid';
 }
 
-/** A key of one column, else a column called `id` or after the table whose sampled values are all different. */
+/**
+ * A single-column key, or else a column named `id` or after the table whose sampled values are all
+ * distinct.
+ */
 function keyColumn(
   table: BackendTable,
   schema: BackendSchema,
@@ -83,7 +90,7 @@ function keyColumn(
   const own = [...wordsOf(table.name)].map(singular).join(' ');
   const isNamed = ({ name }: BackendColumn) => {
     const thing = thingOf(name).map(singular).join(' ');
-    // `origin_id` says what it points to, not what the row is.
+    // `origin_id` says what it refers to, not what the row is.
     return (
       roleOf(name) === undefined &&
       saysId(name) &&
@@ -102,7 +109,7 @@ function isReference(column: BackendColumn, table: BackendTable, schema: Backend
   return !isOwnKey && isIdKind(column) && (saysId(column.name) || namesTable(column, schema) !== undefined);
 }
 
-/** What a foreign key of this column alone points to. */
+/** The target of a foreign key consisting of this column alone. */
 export function referencedBy(
   { name }: BackendColumn,
   table: BackendTable,
@@ -114,7 +121,7 @@ export function referencedBy(
   return found === undefined ? undefined : { table: found.references.table, column: found.references.columns[0]! };
 }
 
-/** The table that a column is called after: `customer` and `customer_id` of `customers`. */
+/** The table that a column is named after: `customer` and `customer_id` refer to `customers`. */
 export function namesTable({ name }: BackendColumn, { tables }: BackendSchema): BackendTable | undefined {
   const thing = thingOf(name).map(singular).join(' ');
   if (thing === '') return undefined;

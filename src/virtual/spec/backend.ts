@@ -1,22 +1,23 @@
-// Reads where the rows of a virtual graph lie: files below the root, or the name of a database that the service was given.
+// Parses the backend of a spec: the path of files below the root, or the name of a database the
+// service is configured with.
 
 import { choiceAt, type Faults, type Fields, objectAt, type Place, textAt } from './fields.ts';
 import { wrongPath } from './path.ts';
 
-/** `postgres` also stands for what speaks its protocol. */
+/** `postgres` also covers servers that speak its protocol. */
 export const FILE_BACKENDS = ['duckdb', 'parquet', 'csv', 'json'] as const;
 export const BACKEND_TYPES = [...FILE_BACKENDS, 'postgres'] as const;
 export type BackendType = (typeof BACKEND_TYPES)[number];
 
 export interface FileBackend {
   readonly type: (typeof FILE_BACKENDS)[number];
-  /** Of a file, or a pattern of files; relative to the root, or absolute below it. */
+  /** A file or a pattern of files; relative to the root, or absolute below it. */
   readonly path: string;
 }
 
 export interface DatabaseBackend {
   readonly type: 'postgres';
-  /** The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>, compared without case. */
+  /** The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>, case-insensitive. */
   readonly dsn: string;
 }
 
@@ -24,7 +25,7 @@ export type BackendSpec = FileBackend | DatabaseBackend;
 
 const MAX_DSN = 64;
 const LONGEST_PATH_READ = 4096;
-/** Fields in which people write what belongs in the environment. */
+/** Fields in which people put what belongs in the environment. */
 const SECRET_FIELDS = ['password', 'user', 'url', 'uri', 'connection_string', 'connection', 'host'];
 
 export function backendAt(value: unknown, place: Place, faults: Faults, root: string): BackendSpec | undefined {
@@ -51,7 +52,7 @@ function fileAt(
   return undefined;
 }
 
-/** What was given is never shown: it may hold a password. */
+/** Never echoes the given values: they may contain a password. */
 function databaseAt(fields: Fields, place: Place, faults: Faults): DatabaseBackend | undefined {
   for (const name of SECRET_FIELDS.filter((secret) => fields[secret] !== undefined && fields[secret] !== null))
     faults.add([...place, name], `does not belong here: put the connection in ${VARIABLE} and its NAME in dsn`);

@@ -1,4 +1,4 @@
-// Reads an edge of a spec: its shape, its columns, its members.
+// Parses an edge of a spec: its shape, columns and members.
 
 import { DEFAULT_MAX_MEMBERS } from '../../limits.ts';
 import { hint, shown } from '../identifiers.ts';
@@ -16,11 +16,13 @@ import {
 } from './fields.ts';
 import type { EdgeSpec, MemberSpec } from './spec.ts';
 
-/** Columns of one group key. */
+/** Maximum number of columns in a group key. */
 const MAX_GROUP_COLUMNS = 16;
 const SHAPES = ['row', 'group'] as const;
 
-/** `nodeLabels`: what members may name; undefined when the nodes themselves are wrong. */
+/**
+ * `nodeLabels`: the labels that members may name; undefined if the nodes themselves are invalid.
+ */
 export function edgeAt(
   value: unknown,
   place: Place,
@@ -65,7 +67,7 @@ function membersAt(
   return members;
 }
 
-/** As the node writes it. */
+/** The label as spelled by the node. */
 function nodeLabelAt(
   value: unknown,
   place: Place,
@@ -80,7 +82,7 @@ function nodeLabelAt(
   return found;
 }
 
-/** Exactly one column for each member, under the member's name. */
+/** Exactly one column per member, by the member's name. */
 function memberColumnsAt(
   fields: Fields,
   place: Place,
@@ -100,7 +102,7 @@ function memberColumnsAt(
     .filter((name) => !names.includes(name))
     .slice(0, MOST_EXTRA))
     faults.add(place, `has a column for ${shown(other)}, which is no name in members${hint(other, names)}`);
-  // Not by assignment: a member may be called __proto__.
+  // Not by assignment, because a member may be called __proto__.
   return Object.fromEntries(columns);
 }
 

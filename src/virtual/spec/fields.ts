@@ -1,4 +1,4 @@
-// Reads the fields of a spec one by one, and notes at its place everything that is wrong.
+// Reads the fields of a spec one by one, recording every fault with its place.
 
 import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
@@ -8,16 +8,16 @@ import { hint, shown } from '../identifiers.ts';
 export type Place = readonly (string | number)[];
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Characters of a graph's name, and of the name of a table, column or role. */
+/** Maximum length of the name of a graph, table, column or role, in characters. */
 export const MAX_NAME = 256;
-/** A label or the name of a member. */
+/** The form of labels and member names. */
 export const LABEL_FORM = { pattern: IDENTIFIER, form: 'a letter or _, then letters, digits or _, at most 64' };
 
-/** What is wrong, each with its place. Of very many the first are kept. */
+/** The faults found, each with its place; only the first MOST_ERRORS are kept. */
 export class Faults {
   readonly errors: FieldError[] = [];
 
-  /** `msg` goes on after the name of the place: "must be ...". */
+  /** `msg` continues after the name of the place: "must be ...". */
   add(place: Place, msg: string): void {
     if (this.errors.length < MOST_ERRORS) this.errors.push({ loc: [...place], msg });
   }
@@ -42,14 +42,14 @@ function nameOf([, ...inner]: Place): string {
   return inner.map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
 }
 
-/** An object, or undefined and a fault. */
+/** The object; otherwise records a fault and returns undefined. */
 export function objectAt(value: unknown, place: Place, faults: Faults): Fields | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   faults.add(place, `must be an object, not ${kindOf(value)}`);
   return undefined;
 }
 
-/** A list with 1 to `most` items, or an empty one and a fault. */
+/** A list of 1 to `most` items; otherwise records a fault and returns an empty list. */
 export function listAt(value: unknown, place: Place, faults: Faults, most: number): readonly unknown[] {
   if (!Array.isArray(value)) {
     faults.add(place, `must be an array, not ${kindOf(value)}`);
@@ -61,7 +61,7 @@ export function listAt(value: unknown, place: Place, faults: Faults, most: numbe
   return [];
 }
 
-/** A text of 1 to `most` characters, or undefined and a fault. */
+/** A text of 1 to `most` characters; otherwise records a fault and returns undefined. */
 export function textAt(value: unknown, place: Place, faults: Faults, most: number): string | undefined {
   const wrong = wrongText(value, most);
   if (wrong === undefined) return value as string;
@@ -77,7 +77,7 @@ function wrongText(value: unknown, most: number): string | undefined {
   return isWellFormed(value) ? undefined : 'is not valid Unicode: it holds half of a surrogate pair';
 }
 
-/** A text that `pattern` accepts; `form` says in words what it takes. */
+/** A text that matches `pattern`; `form` describes the pattern in words. */
 export function nameAt(
   value: unknown,
   place: Place,
@@ -90,7 +90,7 @@ export function nameAt(
   return undefined;
 }
 
-/** One of the known texts. */
+/** One of the known texts; otherwise records a fault and returns undefined. */
 export function choiceAt<T extends string>(
   value: unknown,
   place: Place,

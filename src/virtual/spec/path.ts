@@ -1,13 +1,16 @@
-// Which texts may name a backend's files: below the root and nothing else. What links do is checked where files are opened.
+// Checks that a path can only name files below the root. Links are checked where files are opened.
 
 import { isAbsolute, join, normalize, relative } from 'node:path';
 import type { BackendType } from './backend.ts';
 
 const MAX_PATH = 1024;
-/** Bytes of one part of a path, as file systems have it. */
+/** Maximum length of one path component in bytes, as in common file systems. */
 const MAX_PART_BYTES = 255;
 
-/** What is wrong with a path, as the end of a sentence that begins with its field; undefined when nothing is. */
+/**
+ * What is wrong with a path, as the end of a sentence that begins with its field; undefined if it
+ * is valid.
+ */
 export function wrongPath(path: string, type: BackendType, root: string): string | undefined {
   return wrongCharacters(path) ?? wrongParts(path, root) ?? wrongGlob(path, type);
 }
@@ -36,7 +39,7 @@ function wrongParts(path: string, root: string): string | undefined {
   return inside === '' || /\/\.?$/.test(path) ? 'names a folder, but must name a file' : undefined;
 }
 
-/** The path relative to the root; undefined when it leads out of it. */
+/** The path relative to the root; undefined if it leads out of it. */
 export function insideRoot(path: string, root: string): string | undefined {
   const inside = isAbsolute(path) ? relative(root, normalize(path)) : relative(root, join(root, path));
   return inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? undefined : inside;

@@ -1,4 +1,5 @@
-// A virtual graph's spec (specification 2.10): its form, and the check of everything that can be told without the backend.
+// The spec of a virtual graph (specification 2.10): its form, and all checks that do not need the
+// backend.
 
 import type { FieldError } from '../../errors.ts';
 import { type BackendSpec, backendAt } from './backend.ts';
@@ -25,18 +26,18 @@ export interface MemberSpec {
   readonly role: string;
 }
 
-/** A row is an edge, columns of it are the members. */
+/** Each row is an edge, and columns of it are its members. */
 export interface RowEdgeSpec {
   readonly label: string;
   readonly shape: 'row';
   readonly table: string;
   readonly ts_column: string;
-  /** Member name to column name; as many as `members`. */
+  /** Member name to column name; one entry per member. */
   readonly row_member_columns: Readonly<Record<string, string>>;
   readonly members: readonly MemberSpec[];
 }
 
-/** Rows with the same values in `group_columns` are one edge, each gives a member. */
+/** Rows with equal values in `group_columns` form one edge, and each contributes a member. */
 export interface GroupEdgeSpec {
   readonly label: string;
   readonly shape: 'group';
@@ -44,13 +45,13 @@ export interface GroupEdgeSpec {
   readonly ts_column: string;
   readonly group_columns: readonly string[];
   readonly member_column: string;
-  /** One: it describes every member. */
+  /** Exactly one, which describes every member. */
   readonly members: readonly MemberSpec[];
 }
 
 export type EdgeSpec = RowEdgeSpec | GroupEdgeSpec;
 
-/** What a caller gives; `VirtualGraph` is what is stored. */
+/** The spec as given by a caller; `VirtualGraph` is the stored form. */
 export interface VirtualSpec {
   readonly id: string;
   readonly name: string;
@@ -60,12 +61,12 @@ export interface VirtualSpec {
 }
 
 export interface VirtualGraph extends VirtualSpec {
-  /** 1 at first, one more with every replace. */
+  /** Starts at 1 and grows by one with every replacement. */
   readonly spec_version: number;
 }
 
 export interface SpecOptions {
-  /** Absolute path of the folder that files of backends lie in. */
+  /** Absolute path of the folder that contains the files of backends. */
   readonly root: string;
 }
 
@@ -74,7 +75,7 @@ const MAX_LABELS = 1000;
 
 const ID_FORM = { pattern: GRAPH_ID, form: 'letters, digits, _, - or ., at most 128, the first none of - and .' };
 
-/** Checks a body. Everything else of `value` is left out of the spec. Never throws. */
+/** Checks a request body. Unknown fields of `value` are dropped. Never throws. */
 export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | { errors: FieldError[] } {
   const faults = new Faults();
   const fields = objectAt(value, ['body'], faults);
@@ -88,14 +89,14 @@ export function parseSpec(value: unknown, { root }: SpecOptions): { spec: Virtua
   return { spec: { id: id!, name: name!, backend, nodes, edges } };
 }
 
-/** As `parseSpec`. Throws `invalid_input` that names every place. */
+/** Like `parseSpec`, but throws `invalid_input` that names every fault. */
 export function checkedSpec(value: unknown, options: SpecOptions): VirtualSpec {
   const parsed = parseSpec(value, options);
   if ('errors' in parsed) throw specError(parsed.errors);
   return parsed.spec;
 }
 
-/** The `backend` of a body. Throws `invalid_input`. */
+/** The `backend` of a request body. Throws `invalid_input`. */
 export function checkedBackend(value: unknown, { root }: SpecOptions): BackendSpec {
   const faults = new Faults();
   const backend = backendAt(value, ['body', 'backend'], faults, root);
@@ -131,7 +132,7 @@ function edgesAt(value: unknown, place: Place, faults: Faults, nodeLabels: reado
   return edges;
 }
 
-/** Labels are compared without case. */
+/** Labels are compared ignoring case. */
 function noteRepeat(
   before: readonly { label: string }[],
   label: string | undefined,
@@ -142,7 +143,7 @@ function noteRepeat(
   if (other !== undefined) faults.add(place, `is ${label}, a label that stands here twice (without case)`);
 }
 
-/** Undefined when the nodes are so wrong that it is no use to compare with them. */
+/** Undefined if the nodes are too broken to compare labels with. */
 function labelsOf(nodes: readonly NodeSpec[], given: unknown): readonly string[] | undefined {
   return Array.isArray(given) && given.length === nodes.length ? nodes.map(({ label }) => label) : undefined;
 }
