@@ -12,7 +12,7 @@
 // fallback lowers it, so there are at most two steps per letter.
 //
 // Example: the borders of "abab" are 0, 0, 1, 2. In "abaabab", after "aba" the next letter is not
-// the "b" expected; the candidate "a" (borders[2] = 1) fails as well, then "a" matches anew.
+// the "b" expected; the candidate "a" (borders[2] = 1) fails as well, then "a" starts a new match.
 
 /**
  * Product of the lengths of text and part up to which `includes` is used: a millisecond at worst.

@@ -1,5 +1,16 @@
 // Measures the load of the service and decides when it is too much: new work is then refused before
 // anything of it is kept.
+//
+// A request is refused (503 `overloaded`) on arrival if
+// - the requests of this turn of the event loop have used up its time, unless few have been served:
+//   otherwise a flood would keep timers and other sockets waiting;
+// - too many requests are waiting (for the disk, a compaction, their body), not counting streams
+//   and answers that wait for slow clients;
+// - bodies and pending answers hold too many bytes;
+// - the JavaScript heap is nearly full.
+//
+// Streams and long JSON bodies have limits of their own, checked when they begin. Handlers beyond
+// their time in a turn are not refused but run in later turns.
 
 import { getHeapStatistics } from 'node:v8';
 import { type HedgerowError, refusal } from '../errors.ts';

@@ -1,5 +1,11 @@
 // Writes with an Idempotency-Key are carried out once: the first answer under 400 is stored and
 // sent again for retries (contract section 1).
+//
+// A request is identified by a hash of its caller, method, path, query and key (`scopeOf`). Only
+// one request per id runs at a time. If an answer is stored for the id, it is sent again, provided
+// that the body has the same hash. Otherwise the handler runs; most handlers pass `attach` to the
+// engine, which stores the answer in the log frame of the write itself, so that a crash leaves both
+// or neither.
 
 import * as crypto from 'node:crypto';
 import {

@@ -41,7 +41,7 @@ export interface ServiceOptions {
   tls?: TlsFiles | undefined;
   /** Default: uWebSockets.js if it loads, otherwise node:http. */
   transport?: Transport;
-  /** Shares the event loop with other long work of the thread; default: a scheduler of its own. */
+  /** Shares the event loop with other long work of the thread; default: a separate scheduler. */
   scheduler?: Scheduler | undefined;
   maxBodyBytes: number;
   version: string;

@@ -33,7 +33,9 @@ const list = validated({
   },
 });
 
-/** Stores the answer under the request's Idempotency-Key, if it has one. */
+/**
+ * For the engine's `attach`: keeps the answer under the request's Idempotency-Key, if it has one.
+ */
 function attach<T>(once: Once | undefined, status: number, body: (outcome: T) => string) {
   return once && ((outcome: T) => once.entry(status, body(outcome)));
 }

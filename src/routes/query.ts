@@ -37,7 +37,7 @@ function query(call: Call): Reply | Promise<Reply> {
   return answer(call, statements, prepared, parameters, iso);
 }
 
-/** Parses a long text in steps; binding it then gets a step of its own. */
+/** Parses a long text in steps; binding and answering then get a step each. */
 async function answerLong(
   call: Call,
   statements: Statements,
