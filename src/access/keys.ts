@@ -154,7 +154,7 @@ export class KeyStore implements Authenticator {
     });
   }
 
-  /** Resolves when the revocation is durable. Rejects `key_not_found`, `last_admin`. */
+  /** Resolves when the revocation is durable. Rejects with `key_not_found` or `last_admin`. */
   revoke(keyId: string): Promise<void> {
     return this.#changes.run(async () => {
       const entry = this.#byId.get(keyId);

@@ -18,7 +18,7 @@ export const EMPTY_BODY: Buffer = Buffer.alloc(0);
 
 export class BodyCollector {
   readonly #limit: number;
-  /** Size to allocate for at most: the declared length, or the limit. */
+  /** Expected maximum size, which bounds allocation: the declared length, or the limit. */
   readonly #most: number;
   /** The full pieces, and the one being filled. */
   #pieces: Buffer[] = [];

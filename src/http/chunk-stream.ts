@@ -20,7 +20,7 @@ export interface ChunkStreamOptions {
   limits: ReaderLimits;
   /** Called once the last byte has been handed over. */
   ended: () => void;
-  /** Called if the source threw; the connection has been closed. */
+  /** Called if the source threw; the connection is closed right after. */
   failed: (error: unknown) => void;
   /** Called if the client is too slow; the connection must be closed. */
   cut: (reason: CutReason) => void;
