@@ -1,4 +1,5 @@
-// Composes the service: configuration, log, audit log, metrics, HTTP, engine, keys; starts and stops them in order.
+// Composes the service (configuration, log, audit log, metrics, HTTP, engine, keys), and starts and
+// stops its parts in order.
 
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,24 +28,30 @@ import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 export interface App {
   /** `http://127.0.0.1:8000`, or https. */
   readonly url: string;
-  /** What speaks HTTP there. */
+  /** The HTTP implementation that serves it. */
   readonly transport: TransportFacts;
   /** Resolves when requests are served; rejects when the database or its keys cannot be opened. */
   readonly ready: Promise<Opened>;
-  /** After the files of the logs were moved away: goes on in new ones. */
+  /** Continues in new files after the log files were moved away. */
   reopenLogs(): void;
-  /** Refuses new work, lets running requests end, writes what waits, frees the directory. `reason` is for the log. */
+  /**
+   * Refuses new work, waits for running requests, flushes pending writes and unlocks the data
+   * directory. `reason` is logged.
+   */
   close(reason: string): Promise<void>;
 }
 
 export interface Opened {
-  /** The first admin key, when one was made just now: to be shown once, and never in a log. */
+  /** The first admin key, if it was created by this start: show it once, never log it. */
   readonly firstKey: string | undefined;
 }
 
 const KEY_FLUSH_MS = 60_000;
 
-/** Listens first, then opens the database: until then `/health/ready` and all data routes answer 503. Rejects when it cannot listen. */
+/**
+ * Listens first, then opens the database: until it is open, `/health/ready` and all data routes
+ * answer 503. Rejects when it cannot listen.
+ */
 export async function startApp({ config, warnings }: LoadedConfig): Promise<App> {
   const redactor = redactorFor(config);
   const now = () => new Date();
@@ -94,7 +101,7 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
   }
 }
 
-/** What opens after the service listens, and closes in the opposite order. */
+/** The parts that open after the service listens and close in the opposite order. */
 class RunningApp {
   readonly ready: Promise<Opened>;
   readonly #service: Service;
@@ -126,7 +133,7 @@ class RunningApp {
   async close(reason: string): Promise<void> {
     this.#log.info('stopping', { reason });
     await this.#service.close();
-    // One that fails to open has told so through `ready`.
+    // If opening failed, `ready` has already reported it.
     await this.ready.catch(() => undefined);
     clearInterval(this.#keyFlush);
     if (this.#keys !== undefined) await this.#flushKeys(this.#keys);
@@ -178,7 +185,10 @@ function listen(
   });
 }
 
-/** Reads files of a page that the build puts beside dist, each one once. The routes let no name leave the folder. */
+/**
+ * Reads the files of a page that the build puts beside dist, each once. The routes ensure that no
+ * name leaves the folder.
+ */
 export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => Uint8Array | undefined {
   const files = new Map<string, Uint8Array>();
   return (name) => {
@@ -207,7 +217,7 @@ function openEngine(config: Config, scheduler: Scheduler, observer: ServiceObser
   });
 }
 
-/** All that answers questions about a database, by its scheduler. */
+/** Everything that answers questions about a database, run by the database's scheduler. */
 export function roomsOf(config: Config, database: Database): Rooms {
   const analytics = new Analytics({ database });
   return {
@@ -254,7 +264,10 @@ function virtualOf(config: Config, database: Database): VirtualGraphs {
   });
 }
 
-/** Proposals go to the configured language model; the key of a request wins over the server's. */
+/**
+ * Sends proposals to the configured language model; the key of a request takes precedence over the
+ * server's.
+ */
 export function refinerOf(config: Config): RefineProposal {
   const { llmBaseUrl: baseUrl, llmModel: model, openaiApiKey, llmAllowedHosts: allowedHosts } = config;
   return async (prompt, apiKey, signal) => {
@@ -282,7 +295,7 @@ async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger
   return opened;
 }
 
-/** Those that files are made in at the start. Throws ConfigError, which names the setting. */
+/** Creates the directories that receive files at startup. Throws ConfigError naming the setting. */
 function makeDirectories({ dataDir, auditLog }: Config): void {
   for (const [name, dir] of [
     ['dataDir', resolve(dataDir)],
@@ -297,7 +310,10 @@ function makeDirectories({ dataDir, auditLog }: Config): void {
   }
 }
 
-/** Warnings about directories that others than their owner may use. They keep their modes: somebody may have meant them. */
+/**
+ * Warns about directories that users other than the owner can access. Their modes are left alone:
+ * they may be intentional.
+ */
 function wideDirectories({ dataDir, backupRoot }: Config): string[] {
   return [...new Set([resolve(dataDir), resolve(backupRoot)])].flatMap((dir) => {
     const mode = widerThanOwner(dir);
@@ -306,7 +322,7 @@ function wideDirectories({ dataDir, backupRoot }: Config): string[] {
   });
 }
 
-/** Knows the secrets of the configuration, so that no line shows them. */
+/** A redactor that knows the secrets of the configuration, so that no log line shows them. */
 export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
   const redactor = new Redactor();
   for (const secret of [apiKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
@@ -316,7 +332,7 @@ export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redac
   return redactor;
 }
 
-/** As it stands in the address, and as it is meant. */
+/** The password of an address, both percent-encoded as written and decoded. */
 function passwordsOf(dsn: string): string[] {
   if (!URL.canParse(dsn)) return [];
   const { password } = new URL(dsn);
@@ -327,10 +343,10 @@ function passwordsOf(dsn: string): string[] {
   }
 }
 
-/** NIST SP 800-57 part 1, table 2: shorter keys have less than 112 bits of security. */
+/** Shorter RSA keys give less than 112 bits of security (NIST SP 800-57 part 1, table 2). */
 const LEAST_RSA_BITS = 2048;
 
-/** Checked here, since the transport says no more than that it cannot listen. Throws ConfigError. */
+/** Checked here because the transport only reports that it cannot listen. Throws ConfigError. */
 function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   const files: TlsFiles = { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) };
@@ -357,7 +373,7 @@ function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
   }
 }
 
-/** IPv6 addresses stand in brackets in a URL. */
+/** IPv6 addresses are written in brackets in a URL. */
 export function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

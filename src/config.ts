@@ -1,4 +1,5 @@
-// Reads the settings of the service: flags beat environment, environment beats the file, that beats defaults (contract section 7).
+// Reads the settings of the service: flags take precedence over the environment, the environment
+// over the file, the file over the defaults (contract section 7).
 
 import { ConfigError } from './config/config-error.ts';
 import { type ConfigFile, type FileValues, hint, readFile } from './config/file.ts';
@@ -28,10 +29,10 @@ export {
   variableOf,
 } from './config/settings.ts';
 
-/** Values of flags by setting; undefined: not given. */
+/** Flag values by setting; undefined if not given. */
 export type ConfigFlags = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
-/** What the caller knows about where the process runs. */
+/** What the caller knows about the process's environment. */
 export interface Surroundings {
   environment: Readonly<Record<string, string | undefined>>;
   flags?: ConfigFlags;
@@ -43,9 +44,9 @@ export type Source = 'flag' | 'env' | 'file' | 'default';
 
 export interface LoadedConfig {
   config: Config;
-  /** Where each value comes from, by its name in a file (`data_dir`, `virtual_dsn.PG`). */
+  /** Origin of each value, by its name in a file (`data_dir`, `virtual_dsn.PG`). */
   sources: ReadonlyMap<string, Source>;
-  /** Worth a line in the log: names that look misspelt, open doors. */
+  /** Worth logging: names that look misspelt, insecure exposure, weak keys. */
   warnings: string[];
 }
 
@@ -61,7 +62,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   for (const name of SETTING_NAMES) {
     const given = givenFor(name, surroundings, file);
     values[name] = given === undefined ? SETTINGS[name].initial(basis) : parsed(name, given);
-    // The first of the table; the defaults of others lie below it.
+    // It is first in the table, since the defaults of other settings are below the data directory.
     if (name === 'dataDir') basis.dataDir = values[name] as string;
     sources.set(fileKeyOf(name), given?.source ?? 'default');
   }
@@ -75,11 +76,11 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
 interface Given {
   text: string;
   source: Source;
-  /** How messages name the place. */
+  /** The place as messages name it. */
   place: string;
 }
 
-/** An empty variable counts as not set; an empty flag or text of a file does not. */
+/** An empty variable counts as not set; an empty flag or an empty string in the file does not. */
 function givenFor(name: SettingName, surroundings: Surroundings, file: FileValues | undefined): Given | undefined {
   const flag = surroundings.flags?.[name];
   if (flag !== undefined) return { text: flag, source: 'flag', place: `--${flagOf(name)}` };
@@ -128,7 +129,10 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
   throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
 }
 
-/** Without keys the service stays on this machine unless told otherwise; with keys it may listen anywhere. Throws ConfigError. */
+/**
+ * Without keys the service accepts only local connections unless allowed otherwise; with keys it
+ * may listen anywhere. Returns warnings. Throws ConfigError.
+ */
 function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): string[] {
   const isOpen = !isLoopback(host);
   if (!authDisabled) {

@@ -1,4 +1,5 @@
-// The one error type of Hedgerow: a stable code, a sentence a person can act on, and fields. One table maps codes to HTTP status.
+// The one error type of Hedgerow: a stable code, a sentence a person can act on, and fields. One
+// table maps the codes to HTTP statuses.
 
 /** Stable codes (contract section 1) and the HTTP status each one answers with. */
 export const STATUS_OF_CODE = {
@@ -75,9 +76,9 @@ export interface FieldError {
 
 export class HedgerowError extends Error {
   readonly code: ErrorCode;
-  /** Wrong fields, when several or when the place matters. */
+  /** The invalid fields, when there are several or when the location matters. */
   readonly errors: FieldError[] | undefined;
-  /** Further facts for machines: `line`, `file`, `offset`, ... */
+  /** Further details for programs: `line`, `file`, `offset`, ... */
   readonly fields: Record<string, unknown> | undefined;
 
   constructor(
@@ -98,8 +99,8 @@ export class HedgerowError extends Error {
 }
 
 /**
- * The same error without a stack, for refusals that callers bring about as often as they like: taking the stack costs ten times as much as the rest of
- * such an answer.
+ * The same error without a stack, for refusals that callers can cause at any rate: capturing the
+ * stack costs ten times as much as the rest of such an answer.
  */
 export function refusal(
   code: ErrorCode,
@@ -115,7 +116,7 @@ export function refusal(
   });
 }
 
-/** Bytes on disk that are not what was written: refuses, names file and offset. */
+/** Bytes on disk are not what was written. Names the file and the offset. */
 export function corruption(file: string, offset: number, what: string): HedgerowError {
   return new HedgerowError(
     'corrupt',

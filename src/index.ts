@@ -1,4 +1,5 @@
-// `hedgerow`: the embedded database, its statements, measures, rules, reasoning and virtual graphs, without HTTP.
+// The embedded API `hedgerow`: the database with its statements, measures, rules, reasoning and
+// virtual graphs, without HTTP.
 
 export {
   Analytics,

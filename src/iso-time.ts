@@ -1,24 +1,37 @@
-// Times of ISO 8601 as seconds since 1970 and back, for every second that an edge can have. The days are those of the proleptic Gregorian calendar, found by the
-// formulas of Howard Hinnant, "chrono-compatible low-level date algorithms" (2013), because Date ends in the year 275,760.
+// Converts ISO 8601 times to seconds since 1970 and back, for every second that an edge can have.
+//
+// Days are counted in the proleptic Gregorian calendar with the algorithms of Howard Hinnant,
+// "chrono-compatible low-level date algorithms" (2013), because Date ends in the year 275,760. The
+// trick: let years begin on 1 March, so that the leap day is the last day of a year, and group them
+// into eras of 400 years = 146,097 days, in which the calendar repeats.
+// - The first day of month m (0 = March) of such a year is day (153 m + 2) / 5, rounded down: the
+//   months from March have 31, 30, 31, 30, 31 days, then the pattern of 153 days repeats.
+// - The year of a day in an era is (day - day/1460 + day/36524 - day/146096) / 365: the leap days
+//   before it are taken out first (every 4 years, not every 100, but every 400).
+//
+// 1970-01-01 is day 719,468 from 0000-03-01. Example: 2000-03-01 is the first day of era 5, so it
+// is 5 * 146,097 - 719,468 = 11,017 days after 1970-01-01.
 
 const DAY = 86_400;
-/** More characters are in no time. */
+/** Maximum length of a time; longer texts are refused without matching. */
 const LONGEST = 64;
 const FORM =
   /^(\d{4}|[+-]\d{6,9})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
-/** What is left of a + that an address holds as it is. */
+/** A zone whose + was sent unescaped in a URL and therefore decoded to a space. */
 const BLANK_ZONE = /:\d\d(\.\d+)? \d\d(:?\d\d)?$/;
 
 const EXAMPLES = '2024-05-02, 2024-05-02T10:00:00Z or 2024-05-02T10:00:00+02:00';
-/** How a time is written, for messages. */
+/** The accepted forms of a time, for messages. */
 export const TIME_FORM = `epoch seconds, or a time in ISO 8601 such as ${EXAMPLES} (UTC without a zone)`;
-/** Of a field that takes a time and was given something else. */
+/** Message for a field that takes a time but contains something else. */
 export const TIME_MESSAGE = `must be an integer of at most 2^53-1 (epoch seconds), or a time in ISO 8601 such as ${EXAMPLES}`;
 
 /**
- * Seconds since 1970 of a date (its first second) or a time; without a zone it is UTC. Fractions of a second are cut off, as in an import, and 24:00 is the end
- * of a day. Undefined: it is no such text, or no such day, hour or safe integer. POSIX time has no leap seconds, so `:60` is none either.
+ * Seconds since 1970 of a date (its first second) or a time; without a zone it is UTC. Fractions of
+ * a second are truncated, as in an import, and 24:00 is the end of the day. Returns undefined if
+ * the text is not a time, names a day or hour that does not exist, or is outside the safe integers.
+ * POSIX time has no leap seconds, so `:60` is refused.
  */
 export function isoSeconds(text: string): number | undefined {
   if (text.length > LONGEST) return undefined;
@@ -38,13 +51,13 @@ export function isoSeconds(text: string): number | undefined {
   return Number.isSafeInteger(seconds) ? seconds + 0 : undefined;
 }
 
-/** Days since 1970 of a date without a time; undefined: it is none. */
+/** Days since 1970 of a date without a time; undefined if the text is not such a date. */
 export function isoDays(text: string): number | undefined {
   const seconds = text.includes(':') ? undefined : isoSeconds(text);
   return seconds === undefined ? undefined : seconds / DAY;
 }
 
-/** What is wrong with a text that is no time, as the end of a sentence. */
+/** What is wrong with a text that is not a time, phrased as the end of a sentence. */
 export function timeProblem(text: string): string {
   if (NUMBER.test(text)) return 'is a number in quotes; write it without them, or a time in ISO 8601';
   if (text.length <= LONGEST && FORM.test(text)) return 'names a day or an hour that does not exist';
@@ -53,7 +66,10 @@ export function timeProblem(text: string): string {
   return `is no time in ISO 8601 such as ${EXAMPLES}`;
 }
 
-/** `2024-05-02T10:00:00Z`; milliseconds where there is a part of a second. Years beyond 0 to 9999 have a sign and six digits or more. */
+/**
+ * `2024-05-02T10:00:00Z`; with milliseconds if the second has a fraction. Years outside 0 to 9999
+ * have a sign and at least six digits.
+ */
 export function isoTime(seconds: number): string {
   const whole = Math.floor(seconds);
   const day = Math.floor(whole / DAY);
@@ -63,9 +79,9 @@ export function isoTime(seconds: number): string {
   return `${isoDay(day)}T${clock}${ms === 0 ? '' : `.${String(ms).padStart(3, '0')}`}Z`;
 }
 
-/** `2024-05-02` of days since 1970. */
+/** Days since 1970 as `2024-05-02`. */
 export function isoDay(days: number): string {
-  // From the first of March of the year 0 on, in eras of 400 years.
+  // Count from 1 March of the year 0, in eras of 400 years.
   const from = days + DAYS_TO_1970;
   const era = Math.floor(from / DAYS_OF_ERA);
   const inEra = from - era * DAYS_OF_ERA;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `hedgerow` command: hands its arguments to the program and ends with its exit code.
+// The `hedgerow` command: passes its arguments to the program and exits with its exit code.
 
 import { runProgram } from './cli/program.ts';
 import { VERSION } from './version.ts';

@@ -1,16 +1,29 @@
-// Whether a text holds another one, in time that grows with the sum of their lengths.
+// Finds whether a text contains another one, in time linear in the sum of their lengths.
 //
-// String.prototype.includes takes their product at worst: four seconds for "aaa..." of 64,000 letters and "a...aba...a" of half as many. Where the product is large, the text is searched as
-// Knuth, Morris and Pratt do (Fast pattern matching in strings, SIAM J. Comput. 6, 1977).
+// String.prototype.includes can take time proportional to the product: four seconds for "aaa..." of
+// 64,000 letters and "a...aba...a" of half as many. Where the product is large, the text is
+// searched with the algorithm of Knuth, Morris and Pratt (Fast pattern matching in strings, SIAM J.
+// Comput. 6, 1977).
+//
+// KMP never moves backwards in the text. `borders[i]` is the length of the longest proper prefix of
+// part[0..i] that is also a suffix of it. The invariant: after each letter of the text, `matched`
+// is the length of the longest prefix of the part that ends there. On a mismatch the next shorter
+// candidate is `borders[matched - 1]`. Each letter raises `matched` by at most one and each
+// fallback lowers it, so there are at most two steps per letter.
+//
+// Example: the borders of "abab" are 0, 0, 1, 2. In "abaabab", after "aba" the next letter is not
+// the "b" expected; the candidate "a" (borders[2] = 1) fails as well, then "a" starts a new match.
 
-/** Of letters of the text and of the part: `includes` takes a millisecond at worst. */
+/**
+ * Product of the lengths of text and part up to which `includes` is used: a millisecond at worst.
+ */
 const FEW_STEPS = 2 ** 20;
 
-/** The part looked for last, and where to look again after each of its letters. */
+/** The part searched for last and its borders, so that one part is prepared once for many texts. */
 let lastPart = '';
 let lastBorders: Int32Array = new Int32Array(0);
 
-/** As `text.includes(part)`. */
+/** Same result as `text.includes(part)`. */
 export function containsText(text: string, part: string): boolean {
   if (part.length > text.length) return false;
   if (part.length * (text.length - part.length + 1) <= FEW_STEPS) return text.includes(part);
@@ -29,7 +42,7 @@ export function containsText(text: string, part: string): boolean {
   return false;
 }
 
-/** For each beginning of the part: how long the longest of its ends is that is also a beginning, itself left out. */
+/** For each prefix of the part: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let matched = 0;

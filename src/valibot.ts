@@ -1,3 +1,3 @@
-// The one place that names the library of schemas.
+// The only module that names the schema library.
 
 export * as v from 'valibot';

@@ -2,5 +2,5 @@
 
 import { readFileSync } from 'node:fs';
 
-/** src and dist both lie beside package.json. */
+/** src and dist are both next to package.json. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

@@ -1,4 +1,5 @@
-// What is kept of an API key: the stored record (never the key itself, only its SHA-256), and the form of it that answers show.
+// The stored record of an API key (never the key itself, only its SHA-256), and the form that
+// answers show.
 
 import * as crypto from 'node:crypto';
 import { HedgerowError } from '../errors.ts';
@@ -6,18 +7,18 @@ import type { KeyRole } from './principal.ts';
 
 export const KEY_ROLES: readonly KeyRole[] = ['readonly', 'readwrite', 'admin'];
 export const KEY_PREFIX = 'hgr_';
-/** Characters of a description. */
+/** In characters. */
 export const MAX_DESCRIPTION_LENGTH = 1024;
-/** Some 2,700 years. */
+/** About 2,700 years. */
 export const MAX_EXPIRES_DAYS = 1_000_000;
 export const DAY_MS = 86_400_000;
 const KEY_BYTES = 32;
 const ID_BYTES = 8;
 
-/** A document of the store `keys`. Times are epoch milliseconds. */
+/** A document of the store `keys`. Times are in epoch milliseconds. */
 export interface KeyRecord {
   readonly key_id: string;
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the key. */
   readonly sha256: string;
   readonly role: KeyRole;
   readonly description: string;
@@ -26,7 +27,7 @@ export interface KeyRecord {
   readonly last_used_at: number | null;
 }
 
-/** A key as answers list it. Times are epoch seconds. */
+/** A key as answers list it. Times are in epoch seconds. */
 export interface KeyItem {
   key_id: string;
   description: string;
@@ -36,7 +37,7 @@ export interface KeyItem {
   expires_at: number | null;
 }
 
-/** The only form that holds the key; it is shown once and kept nowhere. */
+/** The only form that contains the key itself; it is shown once and never stored. */
 export interface CreatedKey {
   key_id: string;
   description: string;
@@ -52,12 +53,12 @@ export function makeKey(randomBytes: RandomBytes): string {
   return KEY_PREFIX + Buffer.from(randomBytes(KEY_BYTES)).toString('base64url');
 }
 
-/** Drawn on its own: tells nothing of the key. */
+/** Drawn independently of the key, so that it reveals nothing about it. */
 export function makeKeyId(randomBytes: RandomBytes): string {
   return `key_${Buffer.from(randomBytes(ID_BYTES)).toString('hex')}`;
 }
 
-/** Hexadecimal SHA-256 of a key; the one-shot form where this Node has it (20.12 on). */
+/** Hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from 20.12). */
 export const sha256Hex: (key: string) => string =
   typeof crypto.hash === 'function'
     ? (key) => crypto.hash('sha256', key, 'hex')
@@ -83,7 +84,10 @@ function seconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-/** A stored value as a record. Throws `corrupt`: a key store that cannot be read whole opens no door. */
+/**
+ * Checks a stored value. Throws `corrupt`: if any record is unreadable, the whole key store is
+ * refused.
+ */
 export function checkedRecord(id: string, value: unknown): KeyRecord {
   const record = value as KeyRecord;
   const isWhole =

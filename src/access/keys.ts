@@ -1,7 +1,10 @@
-// The API keys of a database: checks them on every request, makes and revokes them durably.
+// The API keys of a database: checks them on every request, creates and revokes them durably.
 //
-// Invariants: the plaintext of a key is kept in #seen only, in memory, once it has opened a door; a key counts from the moment its record is durable; changes run one at a time
-// (#changes), so that two revocations cannot both leave "another" admin behind.
+// Invariants:
+// - The plaintext of a key is kept only in #seen, in memory, and only after it was accepted once.
+// - A key is valid from the moment its record is durable.
+// - Changes run one at a time (#changes), so that two concurrent revocations cannot each count on
+//   the other's admin key and leave none.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { DocumentChange, Documents } from '../engine/index.ts';
@@ -29,27 +32,30 @@ export interface KeyStoreOptions {
   randomBytes: RandomBytes;
 }
 
-/** Fields are checked at the door (routes/keys.ts, cli/keys). */
+/** Fields are validated by the callers (routes/keys.ts, cli/keys). */
 export interface NewKey {
   role: KeyRole;
   description?: string;
-  /** More than 0; fractions count. Left out: the key does not expire. */
+  /** More than 0, fractions allowed. If omitted, the key does not expire. */
   expiresDays?: number;
 }
 
 interface Entry {
-  /** As it is stored. */
+  /** The record as stored. */
   record: KeyRecord;
   readonly principal: Principal;
-  /** Hexadecimal text of the hash as bytes. */
+  /** The hexadecimal digest, as ASCII bytes. */
   readonly hash: Buffer;
-  /** Newer than the record's own while a flush is due. */
+  /** Epoch milliseconds; newer than the record's own value until the next flush. */
   lastUsedMs: number | null;
-  /** Refused from the moment its revocation begins. */
+  /** Set when revocation begins: the key is refused from then on. */
   revoking: boolean;
 }
 
-/** Keys remembered in plain; over it all are forgotten and hashed again. */
+/**
+ * Maximum number of plaintext keys cached; when it is reached, all are dropped and hashed again on
+ * use.
+ */
 const MAX_SEEN = 1024;
 
 const STORE = 'keys';
@@ -60,14 +66,17 @@ export class KeyStore implements Authenticator {
   readonly #documents: KeyStoreOptions['documents'];
   readonly #now: () => number;
   readonly #randomBytes: RandomBytes;
-  /** In the order they were made. */
+  /** In order of creation. */
   readonly #byId = new Map<string, Entry>();
   readonly #byHash = new Map<string, Entry>();
-  /** Valid keys as they came lately: hashing and comparing one anew would cost 1.5 us, a tenth of a small request. */
+  /**
+   * Recently used valid keys by plaintext: hashing and comparing costs 1.5 us, a tenth of a small
+   * request.
+   */
   readonly #seen = new Map<string, Entry>();
   readonly #changes = new Mutex();
   readonly #given = Buffer.alloc(HASH_LENGTH);
-  /** What an unknown key is compared with, so that it takes as long as a known one. */
+  /** Compared with unknown keys, so that they take as long as known ones. */
   readonly #decoy = Buffer.alloc(HASH_LENGTH);
 
   private constructor({ documents, now, randomBytes }: KeyStoreOptions) {
@@ -77,12 +86,15 @@ export class KeyStore implements Authenticator {
     for (const [id, value] of documents.entries(STORE)) this.#add(checkedRecord(id, value));
   }
 
-  /** The keys that are stored, none made. Throws `corrupt`. */
+  /** Opens the stored keys without creating one. Throws `corrupt`. */
   static load(options: KeyStoreOptions): KeyStore {
     return new KeyStore(options);
   }
 
-  /** An empty store gets its first admin key: `bootstrapKey` exactly as given, or one made here, which `firstKey` then holds for its one printing. */
+  /**
+   * Opens the stored keys; an empty store gets its first admin key: `bootstrapKey` exactly as
+   * given, or a generated one, which is returned as `firstKey` to be shown once.
+   */
   static async open(
     options: KeyStoreOptions & { bootstrapKey: string | undefined },
   ): Promise<{ keys: KeyStore; firstKey: string | undefined }> {
@@ -110,12 +122,12 @@ export class KeyStore implements Authenticator {
     this.#seen.set(key, entry);
   }
 
-  /** True for a stored key, expired or not; leaves no trace in `last_used_at`. */
+  /** True for a stored key, expired or not; does not change `last_used_at`. */
   knows(key: string): boolean {
     return this.#find(key) !== undefined;
   }
 
-  /** Admin keys that open doors now. */
+  /** Number of admin keys that are currently valid. */
   get validAdmins(): number {
     const nowMs = this.#now();
     let count = 0;
@@ -125,7 +137,7 @@ export class KeyStore implements Authenticator {
     return count;
   }
 
-  /** Expired keys are in it, revoked ones are not. Oldest first. */
+  /** All keys including expired ones, without revoked ones, oldest first. */
   list(): KeyItem[] {
     const items: KeyItem[] = [];
     for (const { record, lastUsedMs, revoking } of this.#byId.values()) {
@@ -134,7 +146,7 @@ export class KeyStore implements Authenticator {
     return items;
   }
 
-  /** Resolves when the key is durable; its plaintext is in this answer only. */
+  /** Resolves when the key is durable; only this answer contains its plaintext. */
   create(input: NewKey): Promise<CreatedKey> {
     return this.#changes.run(async () => {
       const key = makeKey(this.#randomBytes);
@@ -142,7 +154,7 @@ export class KeyStore implements Authenticator {
     });
   }
 
-  /** Resolves when the revocation is durable. Rejects `key_not_found`, `last_admin`. */
+  /** Resolves when the revocation is durable. Rejects with `key_not_found` or `last_admin`. */
   revoke(keyId: string): Promise<void> {
     return this.#changes.run(async () => {
       const entry = this.#byId.get(keyId);
@@ -153,7 +165,7 @@ export class KeyStore implements Authenticator {
       try {
         await this.#documents.change([{ store: STORE, id: keyId, value: null }]);
       } catch (error) {
-        // The answer says that it failed, so the key stays as it was.
+        // The caller gets an error, so the key must stay valid.
         entry.revoking = false;
         throw error;
       }
@@ -224,7 +236,7 @@ function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
   return expires_at !== null && nowMs >= expires_at;
 }
 
-/** The id is not repeated: somebody may have given the key itself. */
+/** The message does not repeat the id: the caller may have sent the key itself. */
 function unknownId(): HedgerowError {
   return new HedgerowError(
     'key_not_found',

@@ -1,37 +1,48 @@
-// How many requests a minute one caller may make: the generic cell rate algorithm (GCRA, ITU-T I.371), one number a caller.
+// Limits the requests per minute of each caller: the generic cell rate algorithm (GCRA, ITU-T
+// I.371), one number per caller.
 //
-// A caller may use the whole minute's allowance at once; it comes back evenly, one request every 60/limit seconds. Times are integers in units
-// of 1/limit ms, so that a request is worth exactly 60,000 units whatever the limit.
+// A caller may use the whole minute's allowance at once; it comes back evenly, one request every
+// 60/limit seconds. All that is stored is `backAt`, the time at which the whole allowance will be
+// back (the "theoretical arrival time" of GCRA). A request moves it one request further into the
+// future and is refused if it would then be more than a minute away. Invariant: `backAt` is never
+// more than one minute after the last request counted.
+//
+// Times are integers in units of 1/limit ms, so that a request is worth exactly 60,000 units
+// whatever the limit: no rounding adds up.
+//
+// Example, limit 2: a unit is 1/2 ms, the minute is 120,000 units. Requests at time 0 move `backAt`
+// to 60,000 and to 120,000; a third would move it to 180,000, more than a minute away, and is
+// refused with `retryMs` = (180,000 - 120,000) / 2 = 30,000.
 
 const MINUTE_MS = 60_000;
-/** Worth of one request in units: what comes back in 60/limit seconds. */
+/** Cost of one request in units: what comes back in 60/limit seconds. */
 const REQUEST = MINUTE_MS;
 
-/** Callers remembered one by one; some 100 bytes each. */
+/** Maximum number of callers tracked individually; about 100 bytes each. */
 const MAX_TRACKED = 100_000;
-/** Number of allowances that further callers share. */
+/** Number of allowances shared by the callers above that maximum. */
 const SHARED = 1024;
 
-/** A key's identifier, or an address as `addressId` gives it. */
+/** A key's identifier, or an address in the form that `addressId` returns. */
 export type CallerId = string | number;
 
 export interface RateLimitOptions {
-  /** Requests a minute; 0: no limit. */
+  /** Requests per minute; 0 means no limit. */
   perMinute: number;
-  /** Random: decides who shares with whom once too many callers are known. */
+  /** Random: decides which callers share an allowance once too many are known. */
   seed: number;
   maxTracked?: number;
 }
 
 export class RateLimit {
   readonly perMinute: number;
-  /** Requests the caller of the last `take` may still make at once. */
+  /** Requests the caller of the last `take` may still make immediately. */
   remaining = 0;
-  /** Until that caller's whole allowance is back. */
+  /** Milliseconds until that caller's whole allowance is back. */
   resetMs = 0;
-  /** When that `take` was refused: until one would not be. */
+  /** If that `take` was refused: milliseconds until one would be accepted. */
   retryMs = 0;
-  /** Apart, so that no flood of addresses touches the allowance of a key. */
+  /** Kept apart, so that a flood of addresses cannot affect the allowance of a key. */
   readonly #keys: Allowances;
   readonly #addresses: Allowances;
 
@@ -49,12 +60,15 @@ export class RateLimit {
     return this.#take(this.#addresses, id, nowMs);
   }
 
-  /** Callers remembered one by one. */
+  /** Number of callers tracked individually. */
   get tracked(): number {
     return this.#keys.size + this.#addresses.size;
   }
 
-  /** True: the request is counted. False: it is over the limit and not counted. `nowMs` never goes back. */
+  /**
+   * Returns true if the request is within the limit and counted, false if it is over and not
+   * counted. `nowMs` never goes back.
+   */
   #take(allowances: Allowances, id: CallerId, nowMs: number): boolean {
     const { perMinute } = this;
     if (perMinute === 0) return true;
@@ -77,13 +91,15 @@ export class RateLimit {
 }
 
 interface Allowance {
-  /** When all of it is back, in units. */
+  /** When the whole allowance is back, in units. */
   backAt: number;
 }
 
 /**
- * The allowances of the callers seen lately. What was not touched for a minute is whole again, so it is forgotten: two generations, the older one dropped
- * every minute. Over the cap new callers share allowances instead of pushing known ones out, so that a flood of made-up callers resets nobody.
+ * The allowances of recent callers. One that was not used for a minute is whole again and can be
+ * forgotten: there are two generations, and the older is dropped every minute. Above the cap, new
+ * callers share allowances instead of evicting known ones, so that a flood of invented callers
+ * resets nobody's allowance.
  */
 class Allowances {
   readonly #cap: number;
@@ -125,7 +141,7 @@ class Allowances {
   }
 }
 
-/** FNV-1a over the characters, from a start nobody outside knows. */
+/** FNV-1a over the characters, from a secret start value. */
 function hash(id: CallerId, seed: number): number {
   const text = String(id);
   let value = (0x811c9dc5 ^ seed) >>> 0;

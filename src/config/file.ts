@@ -1,4 +1,4 @@
-// Reads a TOML configuration file into texts by setting. The only file that knows smol-toml.
+// Reads a TOML configuration file into one text per setting. The only file that knows smol-toml.
 
 import { parse, TomlError } from 'smol-toml';
 import { nearestName } from '../model/suggestions.ts';
@@ -7,21 +7,24 @@ import type { Kind } from './kinds.ts';
 import { fileKeyOf, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
 export interface ConfigFile {
-  /** As the user named it. */
+  /** The file name as the user gave it. */
   name: string;
   text: string;
 }
 
 export interface FileValues {
-  /** Texts as an environment variable would hold them. */
+  /** Texts in the form an environment variable would have. */
   settings: ReadonlyMap<SettingName, string>;
-  /** By upper-case name. */
+  /** Addresses by upper-case name. */
   virtualDsn: ReadonlyMap<string, string>;
 }
 
 const DSN_TABLE = fileKeyOf('virtualDsn');
 
-/** Throws ConfigError with one line that names file and key; never repeats the file's text, which may hold secrets. */
+/**
+ * Throws ConfigError with one line that names the file and the key; never repeats the file's text,
+ * which may contain secrets.
+ */
 export function readFile({ name, text }: ConfigFile): FileValues {
   const names = new Map(SETTING_NAMES.map((setting) => [fileKeyOf(setting), setting]));
   const settings = new Map<SettingName, string>();
@@ -35,7 +38,7 @@ export function readFile({ name, text }: ConfigFile): FileValues {
   return { settings, virtualDsn };
 }
 
-/** `; did you mean port?`, or nothing. */
+/** `; did you mean port?`, or an empty text. */
 export function hint(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
@@ -64,7 +67,7 @@ function textOf(file: string, key: string, value: unknown, kind: Kind<unknown>):
   throw new ConfigError(`${file}: ${key} has another type, but it takes ${form}: ${kind.takes}.`);
 }
 
-/** A comma would make two parts of one. */
+/** A comma inside a part would split it in two. */
 function isPlainPart(part: unknown): boolean {
   return typeof part === 'string' && !part.includes(',');
 }

@@ -1,27 +1,32 @@
-// How hard a key looks to guess: an estimate from its characters alone, for a warning.
+// Estimates how hard a key is to guess, from its characters alone, for a warning.
+//
+// A random key has its length times log2(size of its alphabet) bits. Two things make it weaker:
+// words of a language (about 2.5 bits a letter), and characters that a pattern gives away, which
+// are a repeated stretch or a run such as `1234` (1 bit each). Chance makes random keys look
+// slightly patterned too, so the lower estimate counts only when it is lower by a margin.
 
-/** As an answer to `apparentBits`, what an attacker cannot try out. */
+/** Estimates at or above this many bits are considered beyond brute force. */
 export const ENOUGH_BITS = 128;
 
-/** Chance makes random keys look poorer than they are: only what is lower by more is taken for a pattern. */
+/** Random keys look slightly patterned by chance: only a greater loss counts as a pattern. */
 const MARGIN_BITS = 16;
-/** Words of a language, letter by letter. */
+/** Bits per letter in words of a natural language. */
 const BITS_A_LETTER = 2.5;
-/** A character that a pattern gives away. */
+/** Bits of a character that a pattern gives away. */
 const BITS_IN_PATTERN = 1;
-/** Shortest stretch of characters that is not there twice, or in the order of the alphabet, by chance. */
+/** Shortest stretch that is unlikely to be repeated, or to follow the alphabet, by chance. */
 const PATTERN_LENGTH = 4;
-/** Kinds of characters, how many there are of each. */
+/** Classes of characters and the size of each. */
 const KINDS: readonly (readonly [RegExp, number])[] = [
   [/[a-z]/, 26],
   [/[A-Z]/, 26],
-  // A short text in both cases may have none by chance.
+  // A short random text with both cases may contain no digit by chance.
   [/\d|[a-z].*[A-Z]|[A-Z].*[a-z]/, 10],
   [/[-_+/=]/, 2],
   [/[^-\w+/=]/, 30],
 ];
 
-/** Bits, rounded down. The prefix `hgr_` counts for nothing. */
+/** Bits, rounded down. The prefix `hgr_` does not count. */
 export function apparentBits(key: string): number {
   const text = key.replace(/^hgr_/, '');
   const each = Math.log2(alphabetOf(text));
@@ -34,7 +39,7 @@ export function apparentBits(key: string): number {
   return Math.floor(most - found > MARGIN_BITS ? found : most);
 }
 
-/** Hardly a digit, and few capitals, or few others. */
+/** At most a tenth digits, and mostly one case. */
 function looksLikeWords(text: string): boolean {
   const count = (kind: RegExp) => text.match(kind)?.length ?? 0;
   const capitals = count(/[A-Z]/g);
@@ -42,7 +47,7 @@ function looksLikeWords(text: string): boolean {
   return count(/\d/g) <= text.length / 10 && Math.min(capitals, letters - capitals) <= letters / 4;
 }
 
-/** How many different characters the text could have been made of. */
+/** Size of the alphabet that the text appears to be drawn from. */
 function alphabetOf(text: string): number {
   const size = /^(?:[\da-f]+|[\dA-F]+)$/.test(text.replaceAll('-', ''))
     ? 16
@@ -52,7 +57,10 @@ function alphabetOf(text: string): number {
   return Math.max(1, different < expected * 0.6 ? different : size);
 }
 
-/** It ends a stretch that was there before, or one of characters that follow each other, as in `1234`, `dcba` or `aaaa`. */
+/**
+ * Whether the character ends a stretch that occurred before, or a run of consecutive or equal
+ * characters such as `1234`, `dcba` or `aaaa`.
+ */
 function isInPattern(text: string, at: number): boolean {
   const start = at - PATTERN_LENGTH + 1;
   if (start < 0) return false;

@@ -1,20 +1,20 @@
-// Kinds of values that settings take: how each reads a text, and how it says what it takes.
+// The kinds of values that settings take: how each is parsed and how messages describe it.
 
 import { isIP } from 'node:net';
 import { IDENTIFIER } from '../model/columns.ts';
 
 export interface Kind<T> {
-  /** Undefined: not a value of this kind. */
+  /** Returns undefined if the text is not a value of this kind. */
   parse(text: string): T | undefined;
   /** Completes "it takes ...". */
   readonly takes: string;
-  /** Its form in a TOML file. */
+  /** Type of the value in a TOML file. */
   readonly form: 'string' | 'number' | 'boolean' | 'list';
-  /** Stands for the value in the help of a flag. */
+  /** Placeholder for the value in the help of a flag. */
   readonly placeholder: string;
 }
 
-/** Epoch seconds and sizes stay far below this. */
+/** Bounds the texts passed to Number; epoch seconds and sizes are far shorter. */
 const MOST_DIGITS = 15;
 
 export const textKind = (placeholder: string): Kind<string> => ({
@@ -31,7 +31,7 @@ export const identifierKind: Kind<string> = {
   placeholder: '<name>',
 };
 
-/** A secret that travels in a header: what a header cannot hold could never be sent. */
+/** A secret sent in a header: characters that a header cannot contain are refused. */
 export const secretKind: Kind<string> = {
   parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? text : undefined),
   takes: 'printable ASCII characters without spaces, at most 1024',
@@ -78,7 +78,7 @@ function within(text: string, least: number, most: number): number | undefined {
   return value >= least && value <= most ? value : undefined;
 }
 
-/** A comma list of parts that `part` takes; repeats are dropped. */
+/** A comma-separated list of parts that `part` accepts; duplicates are dropped. */
 function listKind(takes: string, placeholder: string, part: (text: string) => string | undefined): Kind<string[]> {
   return {
     parse(text) {
@@ -95,7 +95,7 @@ function listKind(takes: string, placeholder: string, part: (text: string) => st
   };
 }
 
-/** As browsers send them in `Origin`; `*` means all. */
+/** Origins as browsers send them in `Origin`; `*` means all. */
 export const originsKind = listKind(
   'origins such as https://app.example:8443 with a comma between, or *',
   'origins',
@@ -103,14 +103,14 @@ export const originsKind = listKind(
     text === '*' || (!text.includes('*') && URL.canParse(text) && new URL(text).origin === text) ? text : undefined,
 );
 
-/** Host names without port; IPv6 addresses without brackets. */
+/** Host names without a port; IPv6 addresses without brackets. */
 export const hostsKind = listKind('host names without a port, with a comma between', 'hosts', (text) =>
   /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+$|^[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(text)
     ? text.toLowerCase()
     : undefined,
 );
 
-/** In the form of RFC 5952: lower case, zeros as `::`. */
+/** IP addresses, IPv6 in the form of RFC 5952: lower case, zeros as `::`. */
 export const addressesKind = listKind('IP addresses with a comma between', 'addresses', (text) => {
   const family = isIP(text);
   if (family === 4) return text;
@@ -131,7 +131,7 @@ export const hostPortsKind = listKind(
   },
 );
 
-/** Without a slash at its end. */
+/** The URL without a trailing slash. */
 export const baseUrlKind: Kind<string> = {
   parse(text) {
     if (!URL.canParse(text)) return undefined;

@@ -1,4 +1,5 @@
-// The table of all settings (contract section 7). Environment, file, flags, help and `config print` are made from it, so that they cannot differ.
+// The table of all settings (contract section 7). Environment, file, flags, help and `config print`
+// are derived from it, so that they cannot differ.
 
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +51,7 @@ export interface Config {
   copyRoot: string | undefined;
   virtualRoot: string;
   virtualCache: boolean;
-  /** Addresses of databases by the upper-case NAME of `HEDGEROW_VIRTUAL_DSN_<NAME>`. */
+  /** Database addresses by the upper-case NAME of `HEDGEROW_VIRTUAL_DSN_<NAME>`. */
   virtualDsn: Readonly<Record<string, string>>;
   llmBaseUrl: string;
   llmModel: string;
@@ -58,28 +59,28 @@ export interface Config {
   openaiApiKey: string | undefined;
 }
 
-/** All but the family `virtualDsn`, whose names are the user's. */
+/** All settings except the family `virtualDsn`, whose names the user chooses. */
 export type SettingName = Exclude<keyof Config, 'virtualDsn'>;
 
 /** What defaults may depend on. */
 export interface Basis {
   dataDir: string;
-  /** Log lines go to a terminal. */
+  /** Whether log lines go to a terminal. */
   isTerminal: boolean;
 }
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly initial: (basis: Basis) => T;
-  /** What it is for, in a few words. */
+  /** Its purpose, in a few words. */
   readonly about: string;
-  /** The default in words; left out: there is none. */
+  /** The default in words; omitted if there is none. */
   readonly shown?: string;
   /** Never printed. */
   readonly secret?: true;
-  /** When it is not `HEDGEROW_` and the name. */
+  /** Environment variable, if it is not `HEDGEROW_` and the upper-case name. */
   readonly variable?: string;
-  /** When it is not the name. */
+  /** Flag, if it is not the name. */
   readonly flag?: string;
 }
 
@@ -227,12 +228,12 @@ export function variableOf(name: SettingName): string {
   return SETTINGS[name].variable ?? `HEDGEROW_${fileKeyOf(name).toUpperCase()}`;
 }
 
-/** Without the dashes before it. */
+/** The flag without its leading dashes. */
 export function flagOf(name: SettingName): string {
   return SETTINGS[name].flag ?? fileKeyOf(name).replaceAll('_', '-');
 }
 
-/** Half of the machine's memory, or of what a container allows. */
+/** Half of the machine's memory or of the container's limit, in MB. */
 function halfOfMemory(): number {
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

@@ -1,4 +1,4 @@
-// Writes status and headers of an answer: usual ones as kept bytes, rare ones as text.
+// Writes the status and headers of an answer: common ones as cached bytes, rare ones as text.
 
 import { STATUS_CODES } from 'node:http';
 import { bytesOf } from './byte-text.ts';
@@ -11,19 +11,19 @@ import type { Route } from './route.ts';
 import { HSTS } from './tls-suites.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** What the headers tell of the request. */
+/** What the headers need to know about the request. */
 export interface HeadFacts {
   readonly services: Parts;
   readonly route: Route | undefined;
-  /** What is left of the caller's allowance; below 0: the request does not count. */
+  /** What is left of the caller's allowance; negative if the request does not count. */
   readonly remaining: number;
-  /** Epoch seconds when the whole allowance is back. */
+  /** When the whole allowance is back, in epoch seconds. */
   readonly resetSeconds: number;
-  /** The id the client sent; empty: the request has a number only. */
+  /** The id sent by the client; empty if the request only has a number. */
   readonly sentId: string;
   readonly requestNumber: number;
   readonly requestId: string;
-  /** Headers for a page of another origin. */
+  /** CORS headers for a page of another origin. */
   readonly cors: Uint8Array | undefined;
 }
 
@@ -32,7 +32,10 @@ const HSTS_NAME = bytesOf('Strict-Transport-Security');
 const GZIP = bytesOf('gzip');
 const ID_NAME = bytesOf('X-Request-Id');
 
-/** One `writeHeader` for all usual headers: each call into the transport has its price. */
+/**
+ * Writes all common headers with one `writeHeader`, since each call into the transport is
+ * expensive.
+ */
 export function writeHead(transport: TransportResponse, facts: HeadFacts, reply: Reply, compressed: boolean): void {
   const { services, sentId, remaining, cors } = facts;
   const { status, contentType, headers, tag = -1 } = reply;
@@ -53,7 +56,7 @@ export function writeHead(transport: TransportResponse, facts: HeadFacts, reply:
   }
 }
 
-/** The same as the kept blocks say. */
+/** The same content as the cached blocks, as text. */
 function headText(facts: HeadFacts, { contentType, tag }: Reply, lsn: number): string {
   const { heads, tags, cors } = facts.services;
   let text = `${contentType}\r\nVary: ${cors.vary}`;
@@ -77,7 +80,7 @@ function statusLine(status: number): string {
   return line;
 }
 
-/** A line break in a value would start a header of its own. */
+/** Replaces everything but printable ASCII: a line break in a value would start another header. */
 function headerValue(value: string): string {
   let clean = '';
   for (const character of value) clean += character < ' ' || character > '~' ? ' ' : character;

@@ -1,11 +1,14 @@
-// One reused piece of memory that small answers are put together in: making memory for each would cost more than filling it.
+// Reusable memory in which small answers are assembled: allocating memory for each would cost more
+// than filling it.
 
 const SPACE_BYTES = 128 * 1024;
-/** Views of lengths below this are kept: making one costs about as much as copying ten rows. */
+/** Views shorter than this are cached: creating one costs about as much as copying ten rows. */
 const KEPT_VIEWS = 8192;
 
 export class AnswerSpace {
-  /** The next answer overwrites it: fill, take the view and answer without giving up control in between. */
+  /**
+   * The next answer overwrites it: fill it, take the view and answer without yielding in between.
+   */
   readonly bytes: Uint8Array<ArrayBuffer> = new Uint8Array(SPACE_BYTES);
   readonly #views: (Uint8Array<ArrayBuffer> | undefined)[] = new Array(KEPT_VIEWS).fill(undefined);
 

@@ -1,36 +1,42 @@
-// Collects the chunks of one request body under a limit.
+// Collects the chunks of one request body, up to a limit.
+//
+// The body is a list of pieces. The first piece is as large as the first chunk, then doubles until
+// it has 1 MB; after that, further pieces of 1 MB are added, so that no chunk causes more than 1 MB
+// to be copied. At the end the pieces are joined into one buffer, in steps if there are many.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 
-/** Bodies over this size grow by doubling instead of being copied per chunk, */
+/** Minimum capacity once a second chunk arrives. */
 const FIRST_CAPACITY = 64 * 1024;
-/** up to this size; what comes then goes into pieces of it, so that no chunk has much to be moved. */
+/** Size up to which the first piece grows, and size of all further pieces. */
 const PIECE_BYTES = MEGABYTE;
-/** Bodies of more pieces are put together in steps. */
+/** Bodies of more pieces are joined in steps. */
 const FEW_PIECES = 4;
 
 export const EMPTY_BODY: Buffer = Buffer.alloc(0);
 
 export class BodyCollector {
   readonly #limit: number;
-  /** More memory is never taken. */
+  /** Expected maximum size, which bounds allocation: the declared length, or the limit. */
   readonly #most: number;
-  /** Full pieces, and the one that is being filled. */
+  /** The full pieces, and the one being filled. */
   #pieces: Buffer[] = [];
   #last: Buffer = EMPTY_BODY;
   #used = 0;
   #size = 0;
-  /** While the pieces are put together. */
+  /** The joined body, while pieces are copied into it. */
   #whole: Buffer | undefined;
 
-  /** `declared`: the length of the body; 0: not known. */
+  /** `declared`: the length of the body; 0 if unknown. */
   constructor(limit: number, declared: number) {
     this.#limit = limit;
     this.#most = declared > 0 ? Math.min(limit, declared) : limit;
   }
 
-  /** Copies the chunk (the transport takes its memory back); false when the body is now over the limit. */
+  /**
+   * Copies the chunk (the transport reuses its memory); false if the body is now over the limit.
+   */
   add(chunk: ArrayBuffer | Uint8Array): boolean {
     const size = this.#size + chunk.byteLength;
     if (size > this.#limit) {
@@ -49,17 +55,17 @@ export class BodyCollector {
     return true;
   }
 
-  /** Bytes of memory taken. */
+  /** Bytes allocated for the pieces. */
   get capacity(): number {
     return this.#pieces.length * PIECE_BYTES + this.#last.length;
   }
 
-  /** Putting the body together takes longer than one step should: `join` first. */
+  /** Joining the body takes longer than one step may: call `join` first. */
   get isLong(): boolean {
     return this.#pieces.length > FEW_PIECES;
   }
 
-  /** Lets go of what was read. */
+  /** Frees what was read. */
   drop(): void {
     this.#pieces = [];
     this.#last = EMPTY_BODY;
@@ -68,7 +74,7 @@ export class BodyCollector {
     this.#whole = undefined;
   }
 
-  /** Puts one more piece in its place; true while there are more. */
+  /** Copies one more piece into the joined body; true while there are more. */
   join(): boolean {
     this.#whole ??= Buffer.allocUnsafeSlow(this.#size);
     const piece = this.#pieces.pop();
@@ -77,7 +83,7 @@ export class BodyCollector {
     return this.#pieces.length > 0;
   }
 
-  /** The body, once, at the end. */
+  /** The whole body; call once, at the end. */
   take(): Buffer {
     const last = this.#last.length === this.#used ? this.#last : this.#last.subarray(0, this.#used);
     if (this.#whole === undefined && this.#pieces.length === 0) return last;
@@ -87,7 +93,7 @@ export class BodyCollector {
     return whole;
   }
 
-  /** Makes room for some of `more` bytes. */
+  /** Makes room for at least part of `more` bytes. */
   #grow(more: number): void {
     const isFirst = this.#size === 0 && this.#used === 0;
     if (this.#last.length >= PIECE_BYTES) {

@@ -1,4 +1,4 @@
-// One request as a handler sees it.
+// One request as its handler sees it.
 
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../engine/index.ts';
@@ -12,12 +12,12 @@ import type { Call, Role, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
 import type { TransportRequest } from './transport.ts';
 
-// One is made for every request, so it holds plain fields only.
+// A call is created for every request, so it has plain fields only.
 export class RequestCall implements Call {
   readonly services: Services;
   readonly database: Database;
   readonly parameters: readonly string[];
-  /** As it came, without the query. */
+  /** The path as received, without the query. */
   readonly path: string;
   readonly query: string;
   readonly accept: string;
@@ -29,7 +29,7 @@ export class RequestCall implements Call {
   readonly deadlineMs: number;
   readonly sessionId: string;
   once: Once | undefined;
-  /** Empty: none was sent, or the route looks at none. */
+  /** Idempotency-Key header; empty if absent, or if the route ignores it. */
   readonly idempotencyKey: string;
   private readonly ifNoneMatch: string;
 
@@ -43,7 +43,7 @@ export class RequestCall implements Call {
   ) {
     const { services } = exchange;
     this.services = services;
-    // Routes with `database: false` may meet a service without one, and do not touch it.
+    // Routes with `database: false` may run without a database, and do not use it.
     this.database = services.database as Database;
     this.parameters = decodedParameters(match.parameters);
     this.path = path;

@@ -1,7 +1,8 @@
-// Decides which transport serves: uWebSockets.js where one of its binaries loads, else node:http.
+// Chooses the transport: uWebSockets.js if one of its binaries loads, otherwise node:http.
 //
-// No version of uWebSockets.js has binaries for all current versions of Node.js, and the newer one needs glibc 2.38. So two versions are installed under
-// names of their own (optional dependencies), and what loads is taken. Trying to load them does no harm: both throw when they have no binary.
+// No version of uWebSockets.js has binaries for all current versions of Node.js, and the newer one
+// needs glibc 2.38. So two versions are installed under different names (optional dependencies),
+// and the first that loads is used. Trying is harmless: both throw if they have no binary.
 
 import { createRequire } from 'node:module';
 import type { Transport, TransportFacts, TransportReason } from './transport.ts';
@@ -23,7 +24,7 @@ export const CANDIDATES: readonly Candidate[] = [
   { packageName: 'uws-node18', version: '20.51.4' },
 ];
 
-/** Gives the module of a package; throws when it cannot be had. */
+/** Returns the module of a package; throws if it cannot be loaded. */
 export type LoadPackage = (candidate: Candidate) => unknown;
 
 interface Failure {
@@ -31,7 +32,7 @@ interface Failure {
   text: string;
 }
 
-/** `load`: for tests. Throws when `uws` is asked for and does not load. */
+/** `load` is a parameter for tests. Throws if `uws` is requested and does not load. */
 export function chooseTransport(setting: TransportSetting, load: LoadPackage = loadPackage): Transport {
   if (setting === 'node') return overNode('configured', 'HEDGEROW_TRANSPORT is node.');
   const failures: Failure[] = [];
@@ -67,8 +68,9 @@ function overNode(reason: TransportReason, detail: string): Transport {
 }
 
 /**
- * Its binary is in a package of its own, which both versions name alike: npm may have put that of the other version where this one finds it, and then it
- * would be loaded.
+ * Loads a version whose own binary is installed. The binary is in a separate package, which both
+ * versions call by the same name: npm may have placed the other version's binary where this one
+ * finds it, and it would be loaded.
  */
 function loadPackage({ packageName, version }: Candidate): unknown {
   const here = createRequire(import.meta.url);
@@ -78,7 +80,7 @@ function loadPackage({ packageName, version }: Candidate): unknown {
   return here(packageName);
 }
 
-/** uWebSockets.js throws a page of advice; what went wrong is in its last lines. */
+/** uWebSockets.js throws a page of advice; the actual error is in its last lines. */
 function failureOf(error: unknown, { packageName, version }: Candidate): Failure {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'MODULE_NOT_FOUND' && message.includes(`'${packageName}'`)) {
@@ -89,7 +91,7 @@ function failureOf(error: unknown, { packageName, version }: Candidate): Failure
   return { reason: 'load_failed', text: `${version}: ${last.replace(/^Error: /, '').slice(0, 200)}` };
 }
 
-/** Of several failures the one that says most. */
+/** The most informative of several failures. */
 function worst(failures: readonly Failure[]): TransportReason {
   const order: readonly TransportReason[] = ['load_failed', 'no_binary', 'not_installed'];
   return order.find((reason) => failures.some((failure) => failure.reason === reason)) ?? 'not_installed';

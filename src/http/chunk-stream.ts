@@ -1,4 +1,5 @@
-// Sends a source of chunks to a client, at the client's pace and within the time that the service's scheduler gives.
+// Sends a source of chunks to a client, at the client's pace and within the time that the service's
+// scheduler grants.
 
 import type { Scheduler } from '../schedule/scheduler.ts';
 import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
@@ -6,8 +7,9 @@ import type { ChunkSource } from './reply.ts';
 import type { TransportResponse } from './transport.ts';
 
 /**
- * Bytes handed to the transport at once: with the head of its chunk it fits into the transport's own buffer. A longer one is sent together with that buffer,
- * and when the socket takes a part of the two, the head may be sent twice.
+ * Bytes passed to the transport at once: with its chunk header it fits into the transport's own
+ * buffer. A longer piece is sent together with that buffer, and if the socket accepts only part of
+ * the two, the chunk header may be sent twice.
  */
 const PIECE_BYTES = 15 * 1024;
 
@@ -16,11 +18,11 @@ export interface ChunkStreamOptions {
   source: ChunkSource;
   scheduler: Scheduler;
   limits: ReaderLimits;
-  /** Called once the last byte is handed over. */
+  /** Called once the last byte has been handed over. */
   ended: () => void;
-  /** The source threw; the connection has been cut. */
+  /** Called if the source threw; the connection is closed right after. */
   failed: (error: unknown) => void;
-  /** The client is too slow; the connection is to be cut. */
+  /** Called if the client is too slow; the connection must be closed. */
   cut: (reason: CutReason) => void;
 }
 
@@ -29,7 +31,7 @@ export class ChunkStream {
   readonly #watch: ReaderWatch;
   #waiting = false;
   #stopped = false;
-  /** What is left of the last chunk. */
+  /** The rest of the last chunk. */
   #rest: Uint8Array | undefined;
 
   constructor(options: ChunkStreamOptions) {
@@ -51,7 +53,7 @@ export class ChunkStream {
     scheduler.add(this.#sendChunk);
   }
 
-  /** Frees the source; the transport is not touched any more. */
+  /** Frees the source; the transport is not used any more. */
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -63,7 +65,10 @@ export class ChunkStream {
     if (!this.#stopped) this.#options.scheduler.add(this.#sendChunk);
   };
 
-  /** True while more can be sent at once; a client that does not read pauses its stream until it is writable again. */
+  /**
+   * True while more can be sent at once; if the client does not read, the stream pauses until it is
+   * writable again.
+   */
   readonly #sendChunk = (): boolean => {
     if (this.#stopped) return false;
     const { transport, source, ended, failed } = this.#options;
@@ -72,7 +77,8 @@ export class ChunkStream {
     try {
       chunk = rest ?? source.next();
     } catch (error) {
-      // The status is out already: a cut-off chunked body is the only way left to say that the answer is not whole.
+      // The status has already been sent: a truncated chunked body is the only way left to signal
+      // that the answer is incomplete.
       failed(error);
       transport.close();
       return false;
@@ -92,7 +98,10 @@ export class ChunkStream {
     return isWritable;
   };
 
-  /** Hands over as much as the client takes; false when it is not writable any more. `isOurs`: the bytes are a copy already. */
+  /**
+   * Hands over as much as the client takes; false if it is no longer writable. `isOurs`: the bytes
+   * are already a copy.
+   */
   #write(chunk: Uint8Array, isOurs: boolean): boolean {
     const { transport } = this.#options;
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -102,7 +111,7 @@ export class ChunkStream {
         isWritable = transport.write(piece);
       });
       if (isWritable && !this.#stopped) continue;
-      // A copy: the source may use its memory for another answer meanwhile.
+      // Copied, since the source may reuse its memory for another answer in the meantime.
       const left = chunk.subarray(at + piece.length);
       if (left.length > 0) this.#rest = isOurs ? left : left.slice();
       return false;

@@ -1,16 +1,19 @@
-// The address of a client: as text for the audit log, and as the identifier it is counted under.
+// The address of a client: as text for the audit log, and as an identifier for rate limits.
 
 import { isIPv4, isIPv6 } from 'node:net';
 
 const NO_ADDRESS = new ArrayBuffer(0);
 
-/** The 4 or 16 bytes of an address in text form, as sockets of Node.js have it; none when there is no address. */
+/**
+ * The 4 or 16 bytes of an address given as text, as Node.js sockets report it; empty if there is
+ * none.
+ */
 export function addressBytes(text: string | undefined): ArrayBuffer {
   if (text === undefined) return NO_ADDRESS;
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number).buffer;
   const plain = text.replace(/%.*$/, '');
   if (!isIPv6(plain)) return NO_ADDRESS;
-  // The URL parser writes an IPv4 part at the end as two groups.
+  // The URL parser writes a trailing IPv4 part as two groups.
   const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
   const front = groupsOf(head);
   const back = groupsOf(tail ?? '');
@@ -22,7 +25,10 @@ function groupsOf(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** IPv4 as a number, also when mapped into IPv6; IPv6 by its first 64 bits, since one host can take any address below them. */
+/**
+ * IPv4 as a number, also when mapped into IPv6; IPv6 by its first 64 bits, since one host can use
+ * any address within them.
+ */
 export function addressId(address: ArrayBuffer): number | string {
   const bytes = new Uint8Array(address);
   if (bytes.length === 4) return ipv4Number(bytes, 0);
@@ -31,7 +37,10 @@ export function addressId(address: ArrayBuffer): number | string {
   return hexGroups(bytes).slice(0, 4).join(':');
 }
 
-/** As RFC 5952 writes it; IPv4-mapped as IPv4. `unknown` when the transport knows none. */
+/**
+ * In the notation of RFC 5952, IPv4-mapped addresses as IPv4. `unknown` if the transport knows
+ * none.
+ */
 export function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
   if (bytes.length === 4) return ipv4Text(bytes, 0);
@@ -48,7 +57,7 @@ function ipv4Text(bytes: Uint8Array, offset: number): string {
   return `${bytes[offset]}.${bytes[offset + 1]}.${bytes[offset + 2]}.${bytes[offset + 3]}`;
 }
 
-/** ::ffff:a.b.c.d */
+/** `::ffff:a.b.c.d`. */
 function isMapped(bytes: Uint8Array): boolean {
   for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
   return bytes[10] === 0xff && bytes[11] === 0xff;
@@ -60,7 +69,9 @@ function hexGroups(bytes: Uint8Array): string[] {
   return groups;
 }
 
-/** The longest run of two or more zero groups, the first of equals, as `::`. */
+/**
+ * Writes the longest run of two or more zero groups, or the first of equally long ones, as `::`.
+ */
 function shortened(groups: readonly string[]): string {
   let start = 0;
   let length = 0;

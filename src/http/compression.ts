@@ -2,16 +2,19 @@
 
 import { gzip, gzipSync, type ZlibOptions } from 'node:zlib';
 
-/** Bodies up to this size are sent as they are. */
+/** Bodies up to this size are sent uncompressed. */
 export const PLAIN_BYTES = 1024;
-/** Bodies up to this size are compressed at once (some 0.1 ms): handing them to another thread costs as much. */
+/**
+ * Bodies up to this size are compressed synchronously (about 0.1 ms): handing them to another
+ * thread costs as much.
+ */
 const AT_ONCE_BYTES = 16 * 1024;
 
 /** Small tables, since setting them up is most of the work. */
 const SMALL: ZlibOptions = { level: 3, windowBits: 13, memLevel: 6 };
 const LARGE: ZlibOptions = { level: 4 };
 
-/** Types whose bytes shrink: text of any kind. */
+/** Types that compress well: text of any kind. */
 const COMPRESSIBLE = /^(text\/|application\/(json|x-ndjson|javascript|[a-z.+-]*\+json|xml)|image\/svg\+xml)/;
 
 export function isCompressible(contentType: string): boolean {
@@ -22,14 +25,14 @@ export function compressAtOnce(body: Uint8Array): Uint8Array | undefined {
   return body.length <= AT_ONCE_BYTES ? gzipSync(body, SMALL) : undefined;
 }
 
-/** Works in another thread on memory that must not change meanwhile. */
+/** Runs in another thread; `body` must not change in the meantime. */
 export function compress(body: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     gzip(body, LARGE, (error, result) => (error === null ? resolve(result) : reject(error)));
   });
 }
 
-/** True when `Accept-Encoding` takes gzip, and does not prefer the plain body (RFC 9110, 12.5.3). */
+/** True if `Accept-Encoding` accepts gzip and does not prefer the plain body (RFC 9110, 12.5.3). */
 export function acceptsGzip(header: string): boolean {
   if (header === '') return false;
   let gzipWeight: number | undefined;
@@ -46,7 +49,7 @@ export function acceptsGzip(header: string): boolean {
   return weight > 0 && weight >= plainWeight;
 }
 
-/** `q` of one item, 1 when there is none; one that is no number counts as 0. */
+/** `q` of one item: 1 if absent, 0 if it is not a valid weight. */
 function weightOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=');

@@ -1,24 +1,25 @@
-// Which pages of other origins may read answers, and the headers that tell their browsers so (Fetch standard, CORS protocol).
+// Which pages of other origins may read answers, and the headers that tell browsers so (Fetch
+// standard, CORS protocol).
 
 import { bytesOf } from './byte-text.ts';
 
-/** Name of the header that the bytes of `allow` are written as the value of. */
+/** The bytes of `allow` are written as the value of this header, followed by further headers. */
 export const CORS_NAME = bytesOf('Access-Control-Allow-Origin');
 
 const EXPOSED =
   'ETag, Idempotent-Replayed, Retry-After, WWW-Authenticate, X-Hedgerow-LSN, X-Next-Cursor, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-API-Key, X-Min-LSN, X-Request-Id, X-Session-Id';
-/** Seconds a browser may keep the answer to its preflight request. */
+/** Seconds for which a browser may cache the answer to a preflight request. */
 const MAX_AGE = 600;
 
 export class Cors {
-  /** False: no origin is listed, and no header of requests is looked at. */
+  /** False if no origin is listed; then request headers are not checked. */
   readonly isOn: boolean;
-  /** Value of `Vary`: what answers to one and the same URL depend on. */
+  /** Value of `Vary`: the request headers on which answers for the same URL depend. */
   readonly vary: string;
   readonly #byOrigin: ReadonlyMap<string, Uint8Array>;
-  /** For every origin, when `*` is listed. */
+  /** Used for every origin if `*` is listed. */
   readonly #any: Uint8Array | undefined;
 
   constructor(origins: readonly string[]) {
@@ -28,12 +29,12 @@ export class Cors {
     this.#byOrigin = new Map(origins.map((origin) => [origin, valueFor(origin)]));
   }
 
-  /** `*` is listed. */
+  /** True if `*` is listed. */
   get allowsAll(): boolean {
     return this.#any !== undefined;
   }
 
-  /** Headers for answers to pages of `origin`; undefined: not listed. */
+  /** Headers for answers to pages of `origin`; undefined if it is not listed. */
   allow(origin: string): Uint8Array | undefined {
     if (origin === '') return undefined;
     return this.#any ?? this.#byOrigin.get(origin);

@@ -1,18 +1,36 @@
-// Pages through one snapshot: signed, opaque tokens, and the few snapshots that stay pinned for them.
+// Cursors: signed, opaque tokens that page through one snapshot, and the snapshots that stay pinned
+// for them.
+//
+// A token is base64url of `pinId.eventTs.rowId.mac`. The MAC (HMAC-SHA256 with a secret of this
+// start, cut to 96 bits) also covers the `binding`, the request that the cursor was issued for, so
+// that a token works for no other query. The pin id names a snapshot in the registry; the two
+// numbers are the key of the last row sent.
+//
+// A pin lives while a request uses it, and longer if a cursor was issued on it: until it has been
+// idle for five minutes, or is evicted because there are too many pins or replaced versions hold
+// too much memory. Then the next page answers `invalid_cursor`. Entries are kept in order of use,
+// so that the first of the map is the least recently used. Invariant: a snapshot is released
+// exactly once, when its entry has been removed and has no users.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from './integers.ts';
 
-/** Snapshots kept for cursors; over it, of the key that has most of them, the one used longest ago goes. */
+/**
+ * Maximum number of snapshots kept for cursors; above it, the key that holds most of them loses its
+ * least recently used one.
+ */
 export const MAX_PINNED_SNAPSHOTS = 1000;
-/** Of these: for cursors of one key. */
+/** Maximum number of them for the cursors of one key. */
 const MAX_PINNED_OF_KEY = 900;
-/** A snapshot whose cursors are not used for so long is released. */
+/** A snapshot whose cursors have not been used for this long is released. */
 export const CURSOR_IDLE_MS = 5 * 60 * 1000;
 
-/** A snapshot in use by one request, and by every cursor given out on it. Release it once, at the end of the request. */
+/**
+ * A snapshot in use by one request and by every cursor issued on it. Release it once, at the end of
+ * the request.
+ */
 export interface Pin {
   readonly id: number;
   readonly table: Table;
@@ -20,13 +38,13 @@ export interface Pin {
 }
 
 interface Entry extends Pin {
-  /** Requests running on it now. */
+  /** Number of requests using it now. */
   users: number;
-  /** A cursor was given out: kept after its last request. */
+  /** A cursor was issued: it is kept after its last request. */
   kept: boolean;
-  /** Keys that were given a cursor on it, and count it as theirs; null: without a key. */
+  /** Keys that hold a cursor on it; null stands for requests without a key. */
   readonly holders: Set<string | null>;
-  /** Removed from the registry: released with its last user. */
+  /** Removed from the registry: released by its last user. */
   removed: boolean;
   usedAt: number;
 }
@@ -34,7 +52,7 @@ interface Entry extends Pin {
 export interface CursorOptions {
   /** Milliseconds, monotonic. */
   now: () => number;
-  /** Signs the tokens; random, new with each start. */
+  /** Signs the tokens; random, renewed at each start. */
   secret: Uint8Array;
   maxPinned?: number;
   maxPinnedOfKey?: number;
@@ -43,11 +61,11 @@ export interface CursorOptions {
 
 export class CursorRegistry {
   readonly #options: Required<CursorOptions>;
-  /** By id, the one used longest ago first. */
+  /** By id, least recently used first. */
   readonly #entries = new Map<number, Entry>();
-  /** The newest pin of each table, shared while nothing has been written since. */
+  /** The newest pin of each table, shared as long as nothing has been written since. */
   readonly #newest = new WeakMap<Table, Entry>();
-  /** How many entries each key holds. */
+  /** Number of entries each key holds. */
   readonly #held = new Map<string | null, number>();
   #lastId = 0;
 
@@ -87,8 +105,9 @@ export class CursorRegistry {
   }
 
   /**
-   * When readers hold more memory of replaced versions than they may: ends the cursors used longest ago that hold some, until it is enough. Their next page
-   * answers `invalid_cursor`. Called now and then by the owner, and with each new pin.
+   * If readers pin more memory of replaced versions than allowed: removes the least recently used
+   * cursors that hold some, until it is enough. Their next page answers `invalid_cursor`. Called
+   * periodically by the owner, and with each new pin.
    */
   relieve(database: Database): void {
     if (!database.isPinnedOver) return;
@@ -99,7 +118,10 @@ export class CursorRegistry {
     }
   }
 
-  /** The pin and place a token stands for; `binding` must be what it was issued with. */
+  /**
+   * The pin and position of a token; `binding` must be the one it was issued with. Throws
+   * `invalid_cursor`.
+   */
   resume(token: string, table: Table, binding: string): { pin: Pin; after: RowKey } {
     const parts = Buffer.from(token, 'base64url').toString('latin1').split('.');
     const [id, eventTs, rowId] = parts.slice(0, 3).map((part) => parseInteger(part));
@@ -112,7 +134,10 @@ export class CursorRegistry {
     return { pin: this.#use(entry), after: { eventTs, id: rowId } };
   }
 
-  /** A token for the rows after `last`; keeps the pin for it, as one of the key's (null: without a key). Over the number a key may hold, it loses the one used longest ago. */
+  /**
+   * Issues a token for the rows after `last` and keeps the pin for it, held by the key (null:
+   * without a key). A key over its maximum loses its least recently used one.
+   */
   issue(pin: Pin, last: RowKey, binding: string, keyId: string | null): string {
     const entry = this.#entries.get(pin.id);
     if (entry !== undefined) {
@@ -130,7 +155,7 @@ export class CursorRegistry {
     else if (!entry.kept) this.#remove(entry);
   }
 
-  /** Lets go of what has been idle too long. Called now and then by the owner. */
+  /** Removes entries that have been idle too long. Called periodically by the owner. */
   sweep(): void {
     const oldest = this.#options.now() - this.#options.idleMs;
     for (const entry of this.#entries.values()) {
@@ -155,7 +180,7 @@ export class CursorRegistry {
     if (this.#entries.size <= this.#options.maxPinned) return;
     let most: string | null | undefined;
     for (const [key, count] of this.#held) if (most === undefined || count > this.#held.get(most)!) most = key;
-    // None holds any when all of them are in use.
+    // No key holds any if all of them are in use by requests without cursors.
     const oldest = most === undefined ? this.#entries.values().next().value : this.#oldestOf(most);
     if (oldest !== undefined) this.#remove(oldest);
   }
@@ -165,7 +190,7 @@ export class CursorRegistry {
     entry.holders.add(keyId);
     const count = (this.#held.get(keyId) ?? 0) + 1;
     this.#held.set(keyId, count);
-    // Without keys nobody else would be kept out.
+    // Requests without a key compete with nobody.
     if (keyId === null || count <= this.#options.maxPinnedOfKey) return;
     const oldest = this.#oldestOf(keyId);
     if (oldest === undefined) return;
@@ -199,7 +224,10 @@ export class CursorRegistry {
   }
 }
 
-/** Nothing was written since, and no compaction has replaced what it reads, which it would keep in memory. */
+/**
+ * Nothing was written since, and no compaction has replaced the versions it reads, which it would
+ * then keep in memory.
+ */
 function isNewest(snapshot: Snapshot, database: Database): boolean {
   return snapshot.lsn === database.lastLsn && !database.isPinning(snapshot);
 }

@@ -1,9 +1,11 @@
-// The time until a read's answer must have begun (`HEDGEROW_QUERY_TIMEOUT_MS`).
+// The time by which a read's answer must have begun (`HEDGEROW_QUERY_TIMEOUT_MS`).
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { Call } from './route.ts';
 
-/** To be called now and then by reads that work for long before their answer begins. Throws `timeout`. */
+/**
+ * To be called regularly by reads that work for long before their answer begins. Throws `timeout`.
+ */
 export function checkDeadline({ deadlineMs, services }: Call): void {
   if (services.now() > deadlineMs) throw queryTimeout(services.queryTimeoutMs);
 }

@@ -1,11 +1,17 @@
-// How many file descriptors the process may have, and how many of them connections may take.
+// How many connections may be open, given the process's limit of file descriptors.
 
 import { readFileSync } from 'node:fs';
 
-/** Of four descriptors connections take three at most: the log, segments, backups and COPY need the rest. Without one a write cannot be kept. */
+/**
+ * Connections may use three quarters of the descriptors: the log, segments, backups and COPY need
+ * the rest. Without a descriptor a write cannot be made durable.
+ */
 const SHARE_OF_SOCKETS = 0.75;
 
-/** Connections that may be open at a time; undefined: the limit of descriptors is not known, or there is none. */
+/**
+ * Maximum number of open connections; undefined if the limit of descriptors is unknown or there is
+ * none.
+ */
 export function mostConnections(readLimits = () => readFileSync('/proc/self/limits', 'latin1')): number | undefined {
   let text: string;
   try {

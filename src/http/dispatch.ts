@@ -1,4 +1,5 @@
-// Takes one request from its first line to the handler: route, method, guard, content type, body, waits.
+// Takes one request from its first line to its handler: route, method, guard, content type, body,
+// waits.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { BodyCollector, bodyTooLarge } from './body.ts';
@@ -29,7 +30,10 @@ import type { Route } from './route.ts';
 import { methodNotAllowed, type Resource, type Router, routeNotFound } from './router.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/** A refused body is read to its end, so that the client gets to read the answer; one many times over the limit is cut off instead. */
+/**
+ * A refused body is read to its end, so that the client can read the answer; above this many times
+ * the limit, the connection is closed instead.
+ */
 const DRAINED_TIMES_LIMIT = 4;
 
 export interface DispatchOptions {
@@ -38,20 +42,20 @@ export interface DispatchOptions {
   guard: Guard;
   once: OnceOnly;
   maxBodyBytes: number;
-  /** Of the transport. */
+  /** Whether the transport verifies chunked framing. */
   checksChunks: boolean;
 }
 
 export class Dispatcher {
   readonly #options: DispatchOptions;
-  /** Of the request that is being looked at. */
+  /** Headers of the request being checked. */
   readonly #headers = new HeaderCounts();
 
   constructor(options: DispatchOptions) {
     this.#options = options;
   }
 
-  /** Never throws: what goes wrong becomes an answer. */
+  /** Never throws: errors become answers. */
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { parts } = this.#options;
     const startMs = parts.now();
@@ -67,7 +71,10 @@ export class Dispatcher {
     }
   }
 
-  /** Whether everybody who reads the request, a proxy too, must see the same end of its body: one length, or plain chunks. */
+  /**
+   * Whether every reader of the request, including a proxy, must agree on where its body ends: one
+   * length, or plain chunked coding.
+   */
   #isFramed(request: TransportRequest, declared: string, coding: string): boolean {
     if (declared === '' && coding === '') return true;
     this.#headers.count(request);
@@ -76,7 +83,7 @@ export class Dispatcher {
     return codings === 0 || coding.trim().toLowerCase() === 'chunked';
   }
 
-  /** Takes the request past every check that comes before its body. */
+  /** Performs every check that precedes the body. */
   #pass(
     exchange: Exchange,
     response: TransportResponse,
@@ -142,8 +149,10 @@ export class Dispatcher {
     const { maxBodyBytes: limit, parts, checksChunks } = this.#options;
     const { load } = parts;
     const size = Number(declared);
-    // Without a length there is no body. But a parser that does not check chunks also lets a header without a name through, which hides all headers after
-    // it, a length too: so the connection ends here, and what it took for the next request is not run (as with chunks).
+    // Without a length there is no body. But a parser that does not check chunks also accepts a
+    // header without a name, which hides all headers after it, including a length. So the
+    // connection is closed after this answer, and what the parser took for the next request is not
+    // run (as with chunks).
     const isUnmeasured = declared === '' && !checksChunks;
     if (size > limit) {
       exchange.closing = size > limit * DRAINED_TIMES_LIMIT;
@@ -179,7 +188,7 @@ export class Dispatcher {
     });
   }
 
-  /** Puts a long body together in turns first. */
+  /** Joins a long body in steps, then runs the handler. */
   #joinAndRun(exchange: Exchange, route: Route, call: RequestCall, minLsn: number, collector: BodyCollector): void {
     this.#options.parts.scheduler
       .run(() => !exchange.gone && collector.join())
@@ -192,8 +201,9 @@ export class Dispatcher {
   }
 
   /**
-   * Refuses a request after this turn of the event loop. So a client cannot ask again in the same turn, which would then not end; and of one that has sent
-   * many requests at once the transport ends the connection.
+   * Refuses a request after this turn of the event loop. Otherwise a client could send its next
+   * request within the same turn, which would then not end; if a client has sent many requests at
+   * once, the transport closes its connection.
    */
   #putOff(exchange: Exchange): void {
     const { load } = this.#options.parts;
@@ -206,9 +216,10 @@ export class Dispatcher {
   }
 
   /**
-   * Refuses a request of whose body the end is in doubt, and so where the next request begins: after this turn of the event loop, and with the connection.
-   * Until then a request that the parser believes to see after the body finds this one unanswered, for which the transport ends the connection: it may be
-   * bytes of the body.
+   * Refuses a request whose body has no certain end, so that it is unknown where the next request
+   * begins: after this turn of the event loop, closing the connection. Until then, if the parser
+   * finds another request after the body, which may be bytes of the body, this one is still
+   * unanswered and the transport closes the connection.
    */
   #refuseBody(exchange: Exchange, error: HedgerowError): void {
     exchange.closing = true;
@@ -223,7 +234,7 @@ export class Dispatcher {
     return overloaded();
   }
 
-  /** Runs the handler when reads see `minLsn`. */
+  /** Runs the handler once reads see `minLsn`. */
   #runAt(exchange: Exchange, route: Route, call: RequestCall, minLsn: number): void {
     if (minLsn === 0 || minLsn <= call.database.lastLsn) {
       this.#run(exchange, route, call);
@@ -238,7 +249,10 @@ export class Dispatcher {
     );
   }
 
-  /** At once, unless other handlers have taken their time of this turn of the event loop. */
+  /**
+   * Runs the handler immediately, unless other handlers have used up their time in this turn of the
+   * event loop.
+   */
   #run(exchange: Exchange, route: Route, call: RequestCall): void {
     const { load, scheduler, now } = this.#options.parts;
     if (route.rateExempt || !load.isLongTurn(now())) {
@@ -250,7 +264,7 @@ export class Dispatcher {
       try {
         if (!exchange.gone) this.#parseAndRun(exchange, route, call);
       } catch (error) {
-        // Nobody else would catch it: the process would end.
+        // Nothing else would catch it, and the process would exit.
         exchange.fail(error);
       }
       return false;
@@ -327,7 +341,7 @@ function lengthRequired(): HedgerowError {
   );
 }
 
-/** The type of the body. Throws `unsupported_media_type`. */
+/** The content type of the body. Throws `unsupported_media_type`. */
 function requireType(route: Route, header: string): string {
   const type = mediaType(header);
   if (route.bodyTypes.includes(type)) return type;
@@ -338,7 +352,10 @@ function requireType(route: Route, header: string): string {
   );
 }
 
-/** Bodies are not unpacked (RFC 9110, 8.4): one that says it is packed, or in several codings, is refused. Throws `unsupported_media_type`. */
+/**
+ * Bodies are not decompressed (RFC 9110, 8.4): a Content-Encoding other than identity is refused.
+ * Throws `unsupported_media_type`.
+ */
 function requirePlain(coding: string): void {
   if (coding === '' || coding.toLowerCase() === 'identity') return;
   throw refusal(
@@ -347,7 +364,10 @@ function requirePlain(coding: string): void {
   );
 }
 
-/** How often a request has the headers that must not stand in it twice: of two the transport shows the first, a proxy may believe the last. */
+/**
+ * Counts the headers that must not be repeated: the transport shows the first of two, while a proxy
+ * may use the last.
+ */
 class HeaderCounts {
   lengths = 0;
   codings = 0;

@@ -1,4 +1,5 @@
-// One request and its answer on the transport: writes a reply once, as a whole or in chunks, unless the client has gone.
+// One request and its answer on the transport: writes one reply, whole or in chunks, unless the
+// client has gone.
 
 import { NOBODY, type Principal } from '../access/principal.ts';
 import { type ErrorCode, HedgerowError, refusal } from '../errors.ts';
@@ -16,18 +17,18 @@ import { isSaneId } from './request-id.ts';
 import type { Role, Route } from './route.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** Status under which requests are counted whose client has gone before the answer was out. */
+/** Status recorded for requests whose client has gone before the answer was sent. */
 const CLIENT_GONE = 499;
 
-/** Smaller answers are mostly sent without asking whether the client reads. */
+/** Smaller answers are mostly sent without checking whether the client reads. */
 const UNTRIED_BYTES = 8 * 1024;
-/** How long some answers to HEAD wait when there are very many. */
+/** How long some answers to HEAD are delayed when there are very many. */
 const HEAD_WAIT_MS = 1000;
 
 const CONNECTION_NAME = bytesOf('Connection');
 const CLOSE = bytesOf('close');
 
-/** Errors of 500 and above that say how things stand, not that something is broken: no line in the log. */
+/** Errors with status 500 or above that report a state, not a fault: they are not logged. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'starting',
   'draining',
@@ -37,23 +38,24 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'timeout',
 ]);
 
-// One is made for every request, so it holds plain fields only: private methods and closures would be made anew each time.
+// An exchange is created for every request, so it has plain fields only: `#private` methods and
+// closures would be set up for each one.
 export class Exchange implements HeadFacts {
   readonly services: Parts;
   /** On the clock of `services.now`. */
   readonly startMs: number;
-  /** The client has closed its connection: the transport must not be touched any more. */
+  /** The client has closed its connection: the transport must not be used any more. */
   gone: boolean;
-  /** The route, once it is found. */
+  /** The route, once it is known. */
   route: Route | undefined;
-  /** Its number for the observer. */
+  /** The route's number for the observer. */
   routeNumber: number;
-  /** The connection ends with this answer. */
+  /** The connection is closed after this answer. */
   closing: boolean;
   caller: Principal;
   remaining: number;
   resetSeconds: number;
-  /** `Accept-Encoding`. */
+  /** Accept-Encoding header. */
   acceptEncoding: string;
   cors: Uint8Array | undefined;
   readonly sentId: string;
@@ -61,12 +63,12 @@ export class Exchange implements HeadFacts {
   private readonly transport: TransportResponse;
   private readonly isHead: boolean;
   private address: ArrayBuffer | undefined;
-  /** The exchange has outlived its request callback and is not over. */
+  /** The exchange has outlived its request callback and is not finished. */
   private pending: boolean;
   private stream: ChunkStream | undefined;
-  /** While the client reads too slowly for the whole answer. */
+  /** Set while the client reads too slowly for the whole answer. */
   private watch: ReaderWatch | undefined;
-  /** Bytes kept for this exchange, given back at its end. */
+  /** Bytes held by this exchange, returned at its end. */
   private heldBytes: number;
   private parsedBytes: number;
 
@@ -98,7 +100,10 @@ export class Exchange implements HeadFacts {
     return this.sentId === '' ? this.services.ids.textOf(this.requestNumber) : this.sentId;
   }
 
-  /** Of the client. Cannot be asked for the first time once the answer is out or the client has gone. */
+  /**
+   * Client address, 4 or 16 bytes; empty if unknown. The first access must come before the answer
+   * is sent or the client leaves.
+   */
   get remoteAddress(): ArrayBuffer {
     this.address ??= this.transport.getRemoteAddress();
     return this.address;
@@ -117,13 +122,13 @@ export class Exchange implements HeadFacts {
     });
   }
 
-  /** Of all that is kept for this exchange. */
+  /** Sets the number of bytes held by this exchange. */
   hold(bytes: number): void {
     this.services.load.heldBytes += bytes - this.heldBytes;
     this.heldBytes = bytes;
   }
 
-  /** Takes room for what a long body is parsed to; false when there is none. */
+  /** Reserves memory for the parsed value of a long body; false if there is not enough. */
   takeParsed(bytes: number): boolean {
     if (!this.services.load.takeParsed(bytes)) return false;
     this.parsedBytes = bytes;
@@ -145,7 +150,7 @@ export class Exchange implements HeadFacts {
       else this.finishCompressed(reply);
     } else if (this.isHead) {
       reply.source.close();
-      // Nothing was read to its end, so there are no facts to tell.
+      // Nothing was read to its end, so there are no facts to report.
       this.finish({ ...reply, facts: undefined }, '', false);
     } else if (this.services.load.isFullOfStreams) {
       reply.source.close();
@@ -156,7 +161,7 @@ export class Exchange implements HeadFacts {
     }
   }
 
-  /** True when the body is worth compressing and the client takes it so. */
+  /** True if the body is worth compressing and the client accepts it compressed. */
   private shrinks({ status, body, contentType, headers }: Reply): boolean {
     const size = body.length > PLAIN_BYTES || typeof body !== 'string' ? body.length : Buffer.byteLength(body);
     if (size <= PLAIN_BYTES || status === 304 || !isCompressible(contentType)) return false;
@@ -172,7 +177,7 @@ export class Exchange implements HeadFacts {
       return;
     }
     this.outlive();
-    // The memory of the answer may be the shared space, which the next answer overwrites.
+    // The answer may be in the shared space, which the next answer overwrites.
     const own = typeof reply.body === 'string' ? bytes : Buffer.from(bytes);
     compress(own).then(
       (compressed) => {
@@ -205,7 +210,8 @@ export class Exchange implements HeadFacts {
   }
 
   /**
-   * Whether a client reads the answers to its HEAD requests cannot be seen. So of very many some wait, and a client that sends more meanwhile loses its
+   * Whether to delay an answer to HEAD. It is impossible to see whether a client reads these, so if
+   * there are very many, some are delayed; a client that sends more in the meantime loses its
    * connection, as with `tryEnd`.
    */
   private isPutOff({ status, source }: Reply): boolean {
@@ -213,7 +219,7 @@ export class Exchange implements HeadFacts {
     return this.services.load.isHeadFlood() && this.services.sample.next();
   }
 
-  /** False when the client must read first. */
+  /** False if the client must read before the rest can be sent. */
   private writeWhole(reply: Reply, body: string | Uint8Array, compressed: boolean): boolean {
     const { transport } = this;
     writeHead(transport, this, reply, compressed);
@@ -221,8 +227,9 @@ export class Exchange implements HeadFacts {
       this.writeNoBody(reply, body);
       return true;
     }
-    // What `end` cannot send is kept by the transport, without limit when a client sends more and more requests and reads nothing.
-    // `tryEnd` keeps nothing, but costs 0.5 us more: so it is taken for large answers, and for some of the others.
+    // What `end` cannot send is buffered by the transport, without limit if a client keeps sending
+    // requests and reads nothing. `tryEnd` buffers nothing but costs 0.5 us more, so it is used for
+    // large answers and for a sample of the others.
     if (this.closing || (body.length < UNTRIED_BYTES && !this.services.sample.next())) {
       transport.end(body, this.closing);
       return true;
@@ -236,17 +243,17 @@ export class Exchange implements HeadFacts {
     // With a body the transport writes this header itself.
     if (this.closing) transport.writeHeader(CONNECTION_NAME, CLOSE);
     if (reply.source !== undefined) transport.writeHeader('Transfer-Encoding', 'chunked');
-    // Some transports know that HEAD has no body: then this is the end.
+    // Some transports know that HEAD has no body, and finish here.
     else if (isHeadOfBody && transport.tryEnd('', Buffer.byteLength(body))[1]) return;
     transport.endWithoutBody();
   }
 
-  /** Sends the rest at the pace of the client. */
+  /** Sends the rest at the client's pace. */
   private finishLater(reply: Reply, body: string | Uint8Array): void {
     const { transport } = this;
     const start = transport.getWriteOffset();
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    // The memory of the answer may be shared.
+    // The answer's memory may be shared.
     const rest = Buffer.from(bytes.subarray(start));
     this.outlive();
     this.hold(rest.length);
@@ -300,14 +307,14 @@ export class Exchange implements HeadFacts {
     this.stream.start();
   }
 
-  /** The transport then tells that the client has gone. */
+  /** Closes the connection; the transport then reports that the client has gone. */
   private cut(reason: CutReason): void {
     if (this.gone) return;
     this.services.log.info('answer cut', { request_id: this.requestId, reason });
     this.transport.close();
   }
 
-  /** What was done stands in the audit log also when nobody is left to be told. */
+  /** What was done is recorded in the audit log even if the client has gone. */
   private audit({ status, facts }: Reply): void {
     const detail = facts?.audit;
     if (status >= 400 || facts?.replayed === true || this.route?.audit === undefined || detail === 'none') return;
@@ -324,7 +331,7 @@ export class Exchange implements HeadFacts {
     });
   }
 
-  /** The error for a caller whose role is too low for what the body asks. */
+  /** The error for a caller whose role is too low for what the body asks for. */
   deny(needed: Role): HedgerowError {
     const error = refusal('forbidden', `This needs the role ${needed}; the key has the role ${this.caller.role}.`);
     this.services.observer.refused('forbidden');
@@ -332,7 +339,7 @@ export class Exchange implements HeadFacts {
     return error;
   }
 
-  /** Called once: the answer is out, or nobody is left to get it. */
+  /** Called once: when the answer was sent, or the client has gone. */
   private over(status: number, durationUs: number = (this.services.now() - this.startMs) * 1000): void {
     const { observer, load } = this.services;
     observer.requestDone(this.routeNumber, status, durationUs);

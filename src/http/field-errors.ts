@@ -1,3 +1,4 @@
-// Says what is wrong with which fields of a request: the model's words, for rooms that answer requests.
+// Describes invalid fields of a request: re-exports the model's messages for the code that answers
+// requests.
 
 export { invalidFields, kindOf, nameOf } from '../model/fields.ts';

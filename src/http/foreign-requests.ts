@@ -1,4 +1,5 @@
-// Refuses what web pages of others send while no key protects the service: by Host (DNS rebinding), Origin and Sec-Fetch-Site (Fetch Metadata, W3C).
+// Refuses requests from web pages of other origins while no key protects the service, by Host (DNS
+// rebinding), Origin and Sec-Fetch-Site (Fetch Metadata, W3C).
 
 import { BlockList, isIP } from 'node:net';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -9,15 +10,18 @@ import type { TransportRequest } from './transport.ts';
 export interface ForeignRequestsOptions {
   /** Address or name that the service listens on. */
   host: string;
-  /** Further names, or IP addresses without brackets, that requests may be addressed to. */
+  /**
+   * Further names, or IP addresses without brackets, at which requests may be addressed to the
+   * service.
+   */
   publicHosts: readonly string[];
-  /** https is served. */
+  /** Whether https is served. */
   isSecure: boolean;
   cors: Cors;
 }
 
 interface Authority {
-  /** Lower case, without brackets and without a dot at its end. */
+  /** Lower case, without brackets and without a trailing dot. */
   name: string;
   port: number;
 }
@@ -28,7 +32,10 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Values of Sec-Fetch-Site of requests that no other site has a part in; browsers without the header send none. */
+/**
+ * Values of Sec-Fetch-Site for requests in which no other site is involved; browsers without this
+ * header send none.
+ */
 const OWN_SITES: ReadonlySet<string> = new Set(['', 'none', 'same-origin']);
 
 export class ForeignRequests {
@@ -36,9 +43,9 @@ export class ForeignRequests {
   readonly #scheme: string;
   readonly #defaultPort: number;
   readonly #cors: Cors;
-  /** Other machines can reach the service: a literal address of any network may be its own. */
+  /** Other machines can reach the service, so a literal address of any network may be its own. */
   readonly #takesAddresses: boolean;
-  /** The Host header last found to be right; most clients send one and the same. */
+  /** The last valid Host header; most clients always send the same one. */
   #knownHost = '';
 
   constructor({ host, publicHosts, isSecure, cors }: ForeignRequestsOptions) {
@@ -50,7 +57,10 @@ export class ForeignRequests {
     this.#cors = cors;
   }
 
-  /** `isPage`: a link on another site may open what is asked for. Throws `foreign_host`, `foreign_origin`. */
+  /**
+   * `isPage`: a link on another site may open the target. Throws `foreign_host` or
+   * `foreign_origin`.
+   */
   refuse(request: TransportRequest, isPage: boolean): void {
     const host = request.getHeader(HOST);
     if (host !== this.#knownHost || host === '') {
@@ -76,7 +86,7 @@ export class ForeignRequests {
     return this.#takesAddresses ? isIP(name) !== 0 : isLoopbackAddress(name);
   }
 
-  /** Scheme, host and port are those the request was sent to. */
+  /** Whether the origin's scheme, host and port are those that the request was sent to. */
   #isOwnOrigin(origin: string, host: string): boolean {
     if (!origin.startsWith(this.#scheme)) return false;
     const from = origin.slice(this.#scheme.length);
@@ -94,12 +104,15 @@ export class ForeignRequests {
   }
 }
 
-/** A person opens the page in a tab: the page that holds the link learns nothing of it. */
+/** A person opened the page in a tab: the page with the link learns nothing about it. */
 function isOpenedByLink(request: TransportRequest): boolean {
   return request.getHeader(SEC_FETCH_MODE) === 'navigate' && request.getHeader(SEC_FETCH_DEST) === 'document';
 }
 
-/** Whether a header that says where the request comes from, or where it goes, comes twice in it: `getHeader` shows the first, a proxy may read the last. */
+/**
+ * Whether a header that names the source or target of the request is repeated: `getHeader` shows
+ * the first, while a proxy may use the last.
+ */
 function isSaidTwice(request: TransportRequest): boolean {
   const seen = new Set<string>();
   let isTwice = false;
@@ -116,7 +129,7 @@ function plainName(host: string): string {
   return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
 }
 
-/** 127.0.0.0/8 and ::1 in any of their spellings, IPv4-mapped ones too. */
+/** 127.0.0.0/8 and ::1 in any notation, including IPv4-mapped. */
 function isLoopbackAddress(name: string): boolean {
   const family = isIP(name);
   return family !== 0 && LOOPBACK.check(name, family === 6 ? 'ipv6' : 'ipv4');

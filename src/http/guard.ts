@@ -1,5 +1,5 @@
-// Who may pass, and in which order that is asked: state of the service, rate limit, key, role (contract section 1). Route and method come before, load,
-// content type and body after.
+// Decides whether a request may pass, in this order: state of the service, rate limit, key, role
+// (contract section 1). Route and method are checked before; load, content type and body after.
 
 import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
@@ -18,18 +18,18 @@ const BEARER_LENGTH = 'Bearer '.length;
 interface Passage {
   /** A key was sent. */
   hasKey: boolean;
-  /** Two different ones. */
+  /** Two different keys were sent. */
   hasRivals: boolean;
-  /** Over the rate limit. */
+  /** The caller is over the rate limit. */
   isLimited: boolean;
 }
 
 export class Guard {
   readonly #parts: Parts;
   readonly #limit: RateLimit;
-  /** Undefined: a key is needed, which pages of others do not have. */
+  /** Undefined if a key is needed, which pages of other origins do not have. */
   readonly #foreign: ForeignRequests | undefined;
-  /** Of the last `identify`; one value, since `admit` follows it at once. */
+  /** Result of the last `identify`; one value suffices because `admit` follows immediately. */
   readonly #passage: Passage = { hasKey: false, hasRivals: false, isLimited: false };
 
   constructor(parts: Parts, limit: RateLimit, foreign?: ForeignRequests) {
@@ -38,12 +38,15 @@ export class Guard {
     this.#foreign = foreign;
   }
 
-  /** A body must name its content type: without a key a page could send one that no preflight request asks about. */
+  /**
+   * Whether a body must name its content type: without keys, a page could send a body without one,
+   * for which browsers make no preflight request.
+   */
   get needsBodyType(): boolean {
     return this.#foreign !== undefined;
   }
 
-  /** Checks the key and counts the request: by key, or else by address. Refuses nothing yet. */
+  /** Checks the key and counts the request, by key or else by address. Refuses nothing yet. */
   identify(exchange: Exchange, request: TransportRequest): void {
     const { authDisabled, keys } = this.#parts;
     const passage = this.#passage;
@@ -82,7 +85,7 @@ export class Guard {
     exchange.resetSeconds = Math.ceil((epochMs + limit.resetMs) / 1000);
   }
 
-  /** Throws when the request must not go on. To be called right after `identify`. */
+  /** Throws if the request must not proceed. Call immediately after `identify`. */
   admit(exchange: Exchange, request: TransportRequest, route: Route): void {
     const { observer } = this.#parts;
     this.#requireState(route);
@@ -94,7 +97,10 @@ export class Guard {
     if (route.role !== 'none') this.#requireRole(exchange, route);
   }
 
-  /** Throws `foreign_host` or `foreign_origin` when no key is needed and a page of another origin may have sent the request. */
+  /**
+   * Throws `foreign_host` or `foreign_origin` if no key is needed and a page of another origin may
+   * have sent the request.
+   */
   refuseForeign(exchange: Exchange, request: TransportRequest, isPage: boolean): void {
     if (this.#foreign === undefined) return;
     try {
@@ -139,13 +145,13 @@ export class Guard {
   }
 }
 
-/** For the routes that manage keys. Throws `no_keys` while nobody needs one. */
+/** For the routes that manage keys. Throws `no_keys` while keys are disabled. */
 export function requireKeys({ authDisabled, keys }: Services): Keys {
   if (!authDisabled && keys !== undefined) return keys;
   throw refusal('no_keys', 'Keys are turned off (HEDGEROW_AUTH_DISABLED=1): there are none to manage.');
 }
 
-/** The key a request carries, empty when none; `X-API-Key` wins. */
+/** The key of a request, empty if there is none; `X-API-Key` takes precedence. */
 function keyOf(request: TransportRequest): string {
   const own = request.getHeader(X_API_KEY);
   if (own !== '') return own;
@@ -153,7 +159,10 @@ function keyOf(request: TransportRequest): string {
   return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
 }
 
-/** Whether two headers for keys have the same name and other values: a proxy may have checked another one than `getHeader` shows. */
+/**
+ * Whether a key header is repeated with different values: a proxy may have checked another value
+ * than `getHeader` shows.
+ */
 function hasRivals(request: TransportRequest): boolean {
   const first: Record<'x-api-key' | 'authorization', string | undefined> = {
     'x-api-key': undefined,
@@ -168,7 +177,7 @@ function hasRivals(request: TransportRequest): boolean {
   return found;
 }
 
-/** True for `Bearer ` in upper or lower case. */
+/** True for `Bearer `, ignoring case. */
 function isBearer(header: string): boolean {
   if (header.startsWith('Bearer ')) return true;
   return header.slice(0, BEARER_LENGTH).toLowerCase() === 'bearer ';

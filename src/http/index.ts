@@ -1,4 +1,5 @@
-// The door of the HTTP room: what a route is made of, the service that serves routes, and the transports below it.
+// The public interface of the HTTP layer: the parts of a route, the service that serves routes, and
+// the transports below it.
 
 export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';
 export { chooseTransport, transportLine } from './choose-transport.ts';

@@ -1,10 +1,10 @@
-// Reads strict decimal integers out of text: digits with an optional minus, nothing else, within +-(2^53-1).
+// Parses strict decimal integers: digits with an optional minus, nothing else, within +-(2^53-1).
 
 const ZERO = 48;
 const NINE = 57;
 const MINUS = 45;
 
-/** The integer, or NaN when `text` from `start` to `end` is none. */
+/** The integer, or NaN if `text` from `start` to `end` is not one. */
 export function parseInteger(text: string, start = 0, end = text.length): number {
   const negative = start < end && text.charCodeAt(start) === MINUS;
   const first = negative ? start + 1 : start;
@@ -14,7 +14,7 @@ export function parseInteger(text: string, start = 0, end = text.length): number
     const code = text.charCodeAt(i);
     if (code < ZERO || code > NINE) return Number.NaN;
     value = value * 10 + (code - ZERO);
-    // Below the limit every step is exact, so the first value over it is noticed.
+    // Below the limit every step is exact, so the first value above it is detected.
     if (value > Number.MAX_SAFE_INTEGER) return Number.NaN;
   }
   return negative && value !== 0 ? -value : value;

@@ -1,4 +1,5 @@
-// Reads JSON out of a whole body; everything that is no JSON object where one is due is a 400 that says so.
+// Reads JSON from a whole body; anything that is not a JSON object where one is required is a 400
+// that says so.
 
 import { isUtf8 } from 'node:buffer';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -13,13 +14,13 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 /** Longer bodies are parsed in steps, before the handler runs. */
 export const LONG_JSON_BYTES = 512 * 1024;
 
-/** A whole body, and its value when that has been parsed already. */
+/** A whole body, and its value if it has already been parsed. */
 export interface JsonBody {
   readonly body: Buffer;
   readonly parsed: { readonly value: unknown } | undefined;
 }
 
-/** The JSON value of a whole body; throws invalid_json. */
+/** The JSON value of a whole body; throws `invalid_json`. */
 export function parseJsonBody({ body, parsed }: JsonBody): unknown {
   if (parsed !== undefined) return parsed.value;
   const start = requireText(body);
@@ -32,7 +33,10 @@ export function parseJsonBody({ body, parsed }: JsonBody): unknown {
   }
 }
 
-/** As `parseJsonBody`, in turns. Undefined: nobody waits for it any more (`isGone`), so no more of it is made. */
+/**
+ * The same as `parseJsonBody`, in steps between which other work runs. Undefined if nobody waits
+ * for the value any more (`isGone`): parsing then stops.
+ */
 export async function parseLongJson(
   body: Buffer,
   slices: Scheduler,
@@ -47,7 +51,7 @@ export async function parseLongJson(
   }
 }
 
-/** Where the text begins. Throws invalid_json when there is none. */
+/** Where the text begins. Throws `invalid_json` if it is empty or not UTF-8. */
 function requireText(body: Buffer): number {
   const start = textStart(body);
   if (body.length === start) throw invalidJson('The body is empty; send JSON.');
@@ -56,7 +60,7 @@ function requireText(body: Buffer): number {
   return start;
 }
 
-/** Where the text of a body begins: after its byte order mark, if it has one. */
+/** Where the text of a body begins: after its byte order mark, if there is one. */
 export function textStart(body: Buffer): number {
   return BYTE_ORDER_MARK.every((byte, at) => body[at] === byte) ? BYTE_ORDER_MARK.length : 0;
 }
@@ -66,10 +70,13 @@ function notUtf8(line: number): HedgerowError {
   return refusal('invalid_json', detail, { errors: [{ loc: ['body'], msg: detail }], fields: { line } });
 }
 
-/** Bytes that are looked at line by line. */
+/** Ranges of at most this many bytes are searched line by line. */
 const FEW_BYTES = 256;
 
-/** The 1-based line of the first byte that is not UTF-8, in a body that has one: by halves, since a body may be many lines. */
+/**
+ * The 1-based line of the first byte that is not UTF-8, in a body that has one: found by bisection,
+ * since a body may have many lines.
+ */
 function lineNotUtf8(body: Buffer): number {
   let start = 0;
   let end = body.length;
@@ -78,7 +85,7 @@ function lineNotUtf8(body: Buffer): number {
     if (isUtf8(body.subarray(start, middle))) start = middle;
     else end = middle;
   }
-  // No character of UTF-8 holds the byte of a newline, so lines can be checked one by one.
+  // No multi-byte character of UTF-8 contains a newline byte, so lines can be checked one by one.
   for (let newline = body.indexOf(NEWLINE, start); newline >= 0; newline = body.indexOf(NEWLINE, start)) {
     if (!isUtf8(body.subarray(start, newline))) break;
     start = newline + 1;
@@ -88,14 +95,14 @@ function lineNotUtf8(body: Buffer): number {
   return line;
 }
 
-/** Where the character begins that `at` lies in; after three bytes back it is none. */
+/** Where the character that contains `at` begins; looks back at most three bytes. */
 function characterStart(body: Buffer, at: number): number {
   let start = at;
   while (start > at - 3 && (body[start]! & 0xc0) === 0x80) start--;
   return start;
 }
 
-/** The JSON object of a whole body; throws invalid_json or invalid_input. */
+/** The JSON object of a whole body; throws `invalid_json` or `invalid_input`. */
 export function parseJsonObject(body: JsonBody): Record<string, unknown> {
   return requireObject(parseJsonBody(body), ['body']);
 }

@@ -1,12 +1,16 @@
-// How much a JSON body holds, before it is parsed: JSON.parse takes seconds, and a hundred times the bytes, for some million brackets, and cannot be interrupted.
+// Limits how much a JSON body may contain, before it is parsed: for a few million brackets,
+// JSON.parse takes seconds and a hundred times the bytes, and cannot be interrupted.
 
-/** Lists and objects that may lie in one another; no body that is understood has ten. */
+/** Maximum nesting of lists and objects; no valid body nests ten deep. */
 export const MOST_JSON_DEPTH = 100;
-/** Lists and objects of one body: five for each operation of the largest batch. An empty one takes 2 bytes of the body, and some 60 of the heap. */
+/**
+ * Maximum number of lists and objects in one body: five for each operation of the largest batch. An
+ * empty one takes 2 bytes of the body and about 60 of the heap.
+ */
 export const MOST_JSON_NODES = 500_000;
-/** Values of one body: the members of 100,000 edges of 64 fit. */
+/** Maximum number of values in one body: enough for the members of 100,000 edges of 64. */
 export const MOST_JSON_VALUES = 8_000_000;
-/** Shorter bodies are parsed at once, whatever they are. */
+/** Shorter bodies are parsed without this check. */
 const SHORT_BODY = 4096;
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -16,7 +20,10 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** Why a body is not parsed; undefined: it may be. What is in texts does not count; of a body that is no JSON either answer may come. */
+/**
+ * Why a body must not be parsed, or undefined. The contents of strings do not count; for invalid
+ * JSON the result may be either.
+ */
 export function jsonProblem(body: Uint8Array): string | undefined {
   if (body.length <= SHORT_BODY) return undefined;
   let depth = 0;
@@ -47,7 +54,7 @@ export function tooManyValues(): string {
   return `holds more than ${MOST_JSON_VALUES} values; send several smaller ones`;
 }
 
-/** Place of the quote that ends a text. */
+/** Index of the quote that ends a string. */
 function textEnd(body: Uint8Array, start: number): number {
   let at = start;
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1;

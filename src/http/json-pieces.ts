@@ -1,8 +1,21 @@
-// Parses a long JSON body in steps of about a millisecond: JSON.parse cannot be interrupted, and takes a second for some bodies of 64 MB.
+// Parses a long JSON body in steps of about a millisecond: JSON.parse cannot be interrupted, and
+// takes a second for some bodies of 64 MB.
 //
-// Its bytes are looked at one by one, only for texts, brackets and commas. Where what has been seen of a list or object is long enough, it is cut at a comma:
-// the piece is put in brackets, read by JSON.parse, and its items go to the value that is put together. So the grammar is that of JSON.parse, but for
-// what joins the pieces: brackets that match, a comma between items, none after the last.
+// The bytes are scanned once, only for strings, brackets and commas. When the unread part of a list
+// or object has reached the size of a piece, it is cut at a comma: the piece is put in brackets and
+// parsed by JSON.parse, and its items are added to the value under construction. To do this, all
+// enclosing lists and objects become values under construction too, outermost first: what precedes
+// the current item is parsed, and the item itself is attached when its bracket closes. A list or
+// object that ends before it was cut stays part of its parent's piece.
+//
+// Invariants: the open lists and objects that have a value are the outermost ones; such a value
+// contains everything before `pieceStart`. So the grammar is that of JSON.parse, except for what
+// joins the pieces, which is checked here: matching brackets, one comma between items, none after
+// the last.
+//
+// Example, with tiny pieces: in `{"edges":[1,2,3,4]}` the comma after 2 cuts. The object becomes
+// {}, `[1,2]` is parsed into the list; at `]` the rest `[3,4]` is parsed and appended; then the key
+// is parsed from `{"edges":[]}` and the list is attached to the object.
 
 import {
   MOST_JSON_DEPTH,
@@ -13,15 +26,18 @@ import {
   tooManyValues,
 } from './json-depth.ts';
 
-/** Bytes of a piece, about; JSON.parse takes a millisecond for it. */
+/** Approximate bytes per piece; JSON.parse takes a millisecond for it. */
 const PIECE_BYTES = 64 * 1024;
-/** Bytes that are looked at in one step. */
+/** Bytes scanned in one step. */
 const STEP_BYTES = 128 * 1024;
-/** Bytes without a place to cut: a single text, or brackets around one. */
+/** Maximum bytes without a place to cut: a single string, or brackets around one. */
 const MOST_PIECE_BYTES = 4 * 2 ** 20;
-/** Fields of one object: no body that is understood has a hundred. */
+/** Maximum number of fields in one object: no valid body has a hundred. */
 const MOST_FIELDS = 100_000;
-/** Items of one list: none that is understood has more, and an array of millions takes a tenth of a second to grow. */
+/**
+ * Maximum number of items in one list: no valid one has more, and an array of millions takes a
+ * tenth of a second to grow.
+ */
 const MOST_ITEMS = 1_000_000;
 
 const QUOTE = 34;
@@ -35,21 +51,26 @@ const CLOSE_OBJECT = 125;
 /** A list or object that has begun and not ended. */
 interface Open {
   readonly isList: boolean;
-  /** Of its bracket. */
+  /** Offset of its opening bracket. */
   readonly start: number;
-  /** The value, once a piece of it has been read; undefined: it is still part of a piece of what holds it. */
+  /**
+   * The value under construction, once a piece of it has been parsed; undefined while it is still
+   * part of a piece of its parent.
+   */
   value: unknown[] | Record<string, unknown> | undefined;
-  /** Where what has not been read begins. */
+  /** Offset where the unparsed part begins. */
   pieceStart: number;
-  /** Where the item begins that is looked at. */
+  /** Offset where the current item begins. */
   itemStart: number;
-  /** The item that is looked at has been read already; only its comma or the end may follow. */
+  /**
+   * The current item has already been attached; only its comma or the closing bracket may follow.
+   */
   isRead: boolean;
-  /** Commas in it so far: of its items or fields. */
+  /** Number of commas between its items or fields so far. */
   items: number;
 }
 
-/** Why a body is no JSON, or none that is taken: the rest of a sentence on the body. */
+/** Why a body is not JSON, or not accepted: the rest of a sentence about the body. */
 export class JsonProblem extends Error {}
 
 export class JsonPieces {
@@ -58,17 +79,17 @@ export class JsonPieces {
   readonly #pieceBytes: number;
   readonly #open: Open[] = [];
   #at: number;
-  /** Within a text; the places after a backslash are skipped. */
+  /** Inside a string; the byte after a backslash is skipped. */
   #inText = false;
   #nodes = 0;
   #values = 1;
-  /** The whole value was a list or object that was put together. */
+  /** Set if the whole value was a list or object assembled from pieces. */
   #whole: { value: unknown } | undefined;
-  /** Where the bracket of the whole value is, and the place after its end. */
+  /** Offset of the whole value's opening bracket, and offset after its end. */
   #start = -1;
   #end = -1;
 
-  /** `start`: of the text in the body. Tests make the pieces smaller. */
+  /** `start`: offset of the text in the body. Tests use smaller pieces. */
   constructor(body: Buffer, start: number, pieceBytes = PIECE_BYTES) {
     this.#body = body;
     this.#at = start;
@@ -76,7 +97,7 @@ export class JsonPieces {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** True: call again. Throws `JsonProblem`. */
+  /** Scans the next bytes. True: call again. Throws `JsonProblem`. */
   step(): boolean {
     const body = this.#body;
     const end = Math.min(body.length, this.#at + STEP_BYTES);
@@ -100,7 +121,7 @@ export class JsonPieces {
     return at < body.length;
   }
 
-  /** The value, when there are no more steps. Throws `JsonProblem`. */
+  /** The value, after the last step. Throws `JsonProblem`. */
   value(): unknown {
     const { length } = this.#body;
     if (this.#open.length > 0 || this.#inText) throw new JsonProblem('ends before its JSON does');
@@ -161,14 +182,14 @@ export class JsonPieces {
     this.#attach(last, at);
   }
 
-  /** Gives a value that was put together to what holds it. */
+  /** Attaches an assembled value to its parent. */
   #attach({ start, value }: Open, at: number): void {
     const parent = this.#open[this.#open.length - 1];
     if (parent === undefined) {
       this.#whole = { value };
       return;
     }
-    // Between the item's start and the bracket is its key, or nothing.
+    // Between the item's start and the bracket there is its key, or nothing.
     if (parent.isList) {
       if (!this.#isBlank(parent.itemStart, start)) throw this.#wrongAt(parent.itemStart);
       (parent.value as unknown[]).push(value);
@@ -181,11 +202,14 @@ export class JsonPieces {
     parent.pieceStart = at + 1;
   }
 
-  /** From the outermost one on, what is open becomes a value of its own: what comes before the item that is looked at is read. */
+  /**
+   * Turns the open lists and objects into values, from the outermost inwards, and parses what
+   * precedes their current items.
+   */
   #takeApart(): void {
     for (const open of this.#open) {
       if (open.value !== undefined && open.pieceStart === open.itemStart) continue;
-      // The comma before the item is not read.
+      // The comma before the item is not parsed.
       if (open.itemStart > open.pieceStart && open !== this.#open[this.#open.length - 1]) {
         this.#read(open, open.itemStart - 1);
         open.pieceStart = open.itemStart;
@@ -194,7 +218,7 @@ export class JsonPieces {
     }
   }
 
-  /** Reads the items from where a value was read up to `end`. */
+  /** Parses the items from `pieceStart` to `end` and adds them to the value. */
   #read(open: Open, end: number): void {
     open.value ??= open.isList ? [] : {};
     if (open.isList) {
@@ -233,7 +257,7 @@ export class JsonPieces {
   }
 }
 
-/** As JSON.parse does: `__proto__` is a field like others. */
+/** The same as JSON.parse does: `__proto__` is an ordinary field. */
 function define(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,39 +1,66 @@
-// How much the service has to do, and when that is too much: new work is then refused before anything of it is kept.
+// Measures the load of the service and decides when it is too much: new work is then refused before
+// anything of it is kept.
+//
+// A request is refused (503 `overloaded`) on arrival if
+// - the requests of this turn of the event loop have used up its time, unless few have been served:
+//   otherwise a flood would keep timers and other sockets waiting;
+// - too many requests are waiting (for the disk, a compaction, their body), not counting streams
+//   and answers that wait for slow clients;
+// - bodies and pending answers hold too many bytes;
+// - the JavaScript heap is nearly full.
+//
+// Streams and long JSON bodies have limits of their own, checked when they begin. Handlers beyond
+// their time in a turn are not refused but run in later turns.
 
 import { getHeapStatistics } from 'node:v8';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 
-/** How often `look` is to be called. */
+/** Interval at which `look` is to be called. */
 export const LOOK_MS = 1000;
 
 export interface LoadLimits {
-  /** Requests that wait for the disk, for a compaction, for their body: each may hold some 10 KB. */
+  /**
+   * Maximum number of requests waiting for the disk, a compaction or their body: each may hold
+   * about 10 KB.
+   */
   requests: number;
-  /** Answers that go out in chunks, together: each pins a version of its table and holds one chunk (64 KB, and what the sockets buffer). */
+  /**
+   * Maximum number of streamed answers: each pins a version of its table and holds one chunk (64
+   * KB, plus what the sockets buffer).
+   */
   streams: number;
-  /** Bytes of all bodies that are being read or worked on, and of all answers that wait for their clients to read. */
+  /**
+   * Maximum bytes of all bodies being read or processed, and of all answers waiting for their
+   * clients to read.
+   */
   heldBytes: number;
-  /** Bytes of long JSON bodies that are parsed, together: what they come to lies in the JavaScript heap. One body is always taken. */
+  /**
+   * Maximum bytes of long JSON bodies being parsed, together: their values are in the JavaScript
+   * heap. A single body is always accepted.
+   */
   parsedBytes: number;
-  /** Time for requests in one turn of the event loop, before other sockets and timers are looked at again. */
+  /**
+   * Time for requests in one turn of the event loop, before other sockets and timers are served
+   * again.
+   */
   turnMs: number;
-  /** Time for handlers in one turn of the event loop; what comes after it shares later turns. */
+  /** Time for handlers in one turn of the event loop; handlers after that share later turns. */
   handlersMs: number;
-  /** Part of the JavaScript heap in use from which on nothing new is begun. */
+  /** Share of the JavaScript heap in use above which no new work is accepted. */
   heapShare: number;
-  /** Time in which a client must take some of an answer that waits for it. */
+  /** Time within which a client must read some of an answer that waits for it. */
   stallMs: number;
 }
 
-/** `maxBodyBytes`: of one request. */
+/** `maxBodyBytes` is the limit of one request. */
 export function usualLimits(maxBodyBytes: number): LoadLimits {
   return {
-    // At 10,000 durable writes a second the last of so many waits a tenth of a second.
+    // At 10,000 durable writes a second, the last of these waits a tenth of a second.
     requests: 1024,
     streams: 256,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
-    // Putting 2,000 more off takes 20 ms then, so a probe waits well under 100 ms.
+    // Refusing 2,000 more then takes 20 ms, so a probe waits well under 100 ms.
     turnMs: 30,
     handlersMs: 30,
     parsedBytes: getHeapStatistics().heap_size_limit / 5,
@@ -42,25 +69,31 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
   };
 }
 
-/** So many are served in every turn, however long one of them takes and however slow the machine is just then. */
+/**
+ * Minimum number of requests served per turn, however long one takes and however slow the machine
+ * is.
+ */
 const LEAST_SERVED = 100;
-/** Of more answers to HEAD than this between two looks, some wait. */
+/** Number of answers to HEAD between two calls of `look` above which some are delayed. */
 const HEAD_FLOOD = 200;
 
 export class Load {
-  /** Requests whose answer is not out yet. */
+  /** Requests that have not been answered yet. */
   running = 0;
-  /** Of these: answers that go out in chunks. */
+  /** Of these: streamed answers. */
   streams = 0;
-  /** Of these: whole answers that wait for their clients to read. */
+  /** Of these: whole answers waiting for their clients to read. */
   stalled = 0;
-  /** Of these: requests that are refused, but not yet told so. */
+  /** Of these: requests to be refused whose answer is still pending. */
   refused = 0;
   heldBytes = 0;
-  /** Of long bodies that are parsed. */
+  /** Bytes of long bodies being parsed. */
   parsedBytes = 0;
   readonly #limits: LoadLimits;
-  /** Requests that came in this turn of the event loop, when the first came and when the last. */
+  /**
+   * Number of requests that arrived in this turn of the event loop, and when the first and the last
+   * arrived.
+   */
   #arrived = 0;
   #turnStartMs = 0;
   #nowMs = 0;
@@ -79,7 +112,7 @@ export class Load {
     this.#heapIsFull = used_heap_size > heap_size_limit * this.#limits.heapShare;
   }
 
-  /** To be called for each request but the probes, first of all; `nowMs` is monotonic. */
+  /** To be called first for each request except probes; `nowMs` is monotonic. */
   arrive(nowMs: number): void {
     if (this.#arrived === 0) this.#beginTurn(nowMs);
     this.#arrived += 1;
@@ -91,9 +124,12 @@ export class Load {
     setImmediate(this.#endTurn);
   }
 
-  /** True when handlers have taken their time of this turn, and another one should wait for a later turn. */
+  /**
+   * True if handlers have used up their time in this turn, and another one should wait for a later
+   * turn.
+   */
   isLongTurn(nowMs: number): boolean {
-    // A request whose body came in a later turn than its head.
+    // The request's body arrived in a later turn than its headers.
     if (this.#arrived === 0) {
       this.#arrived = 1;
       this.#beginTurn(nowMs);
@@ -101,25 +137,28 @@ export class Load {
     return nowMs - this.#turnStartMs >= this.#limits.handlersMs;
   }
 
-  /** Takes room for what a long body is parsed to, which `parsedBytes` gives back; false when others take it. */
+  /**
+   * Reserves memory for the value of a long body, to be returned by lowering `parsedBytes`; false
+   * if other bodies use it.
+   */
   takeParsed(bytes: number): boolean {
     if (this.parsedBytes > 0 && this.parsedBytes + bytes > this.#limits.parsedBytes) return false;
     this.parsedBytes += bytes;
     return true;
   }
 
-  /** Immediates run when all sockets that were ready have been looked at. */
+  /** Immediates run after all sockets that were ready have been served. */
   readonly #endTurn = (): void => {
     this.#arrived = 0;
   };
 
-  /** To be called for each answer to HEAD; true when there are suspiciously many. */
+  /** To be called for each answer to HEAD; true if there are suspiciously many. */
   isHeadFlood(): boolean {
     this.#heads += 1;
     return this.#heads > HEAD_FLOOD;
   }
 
-  /** True when the request that has just arrived must be refused. */
+  /** True if the request that has just arrived must be refused. */
   get isFull(): boolean {
     const { requests, turnMs, heldBytes } = this.#limits;
     return (
@@ -130,7 +169,7 @@ export class Load {
     );
   }
 
-  /** True when a body of so many more bytes is too much. */
+  /** True if a body of `bodyBytes` more bytes is too much. */
   isFullFor(bodyBytes: number): boolean {
     return this.heldBytes + bodyBytes > this.#limits.heldBytes;
   }

@@ -1,4 +1,4 @@
-// Media types the service speaks, and which one a request asks for.
+// Media types that the service supports, and which one a request asks for.
 
 export const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
@@ -6,14 +6,14 @@ export const JSON_BODY: readonly string[] = [JSON_TYPE];
 export const JSON_OR_NDJSON_BODY: readonly string[] = [JSON_TYPE, NDJSON_TYPE];
 export const NO_BODY: readonly string[] = [];
 
-/** The type without parameters, lower case; a body without a type is taken as JSON. */
+/** The type without parameters, in lower case; a body without a type is taken as JSON. */
 export function mediaType(header: string): string {
   if (header === '' || header === JSON_TYPE) return JSON_TYPE;
   const end = header.indexOf(';');
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** True when `Accept` names NDJSON, and names it before JSON. */
+/** True if `Accept` names NDJSON, and names it before JSON. */
 export function wantsNdjson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;
   const lower = accept.toLowerCase();

@@ -1,4 +1,4 @@
-// Reads that must see a certain write: `X-Min-LSN`.
+// Reads that must see a certain write: the header `X-Min-LSN`.
 
 import type { Database } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -7,15 +7,15 @@ import { queryTimeout } from './deadline.ts';
 import { parseInteger } from './integers.ts';
 import type { Route } from './route.ts';
 
-/** A read waits so long for the position it asks for (contract section 1). */
+/** Maximum time a read waits for the position it asks for (contract section 1). */
 const LONGEST_WAIT_MS = 5000;
 
-/** True for routes that look at the header. */
+/** True for routes that evaluate the header. */
 export function waitsForLsn(route: Route): boolean {
   return route.role === 'readonly' && route.database;
 }
 
-/** The position in the header, 0 when there is none. Throws `invalid_lsn`. */
+/** The position in the header, 0 if it is absent. Throws `invalid_lsn`. */
 export function minLsnOf(header: string): number {
   if (header === '') return 0;
   const lsn = parseInteger(header);
@@ -25,7 +25,10 @@ export function minLsnOf(header: string): number {
   });
 }
 
-/** Resolves when reads see `lsn`; rejects `lsn_timeout`, or `timeout` when the time for the whole query is over before. */
+/**
+ * Resolves when reads see `lsn`; rejects with `lsn_timeout`, or `timeout` if the query's own time
+ * limit ends first.
+ */
 export async function untilVisible(call: RequestCall, lsn: number): Promise<void> {
   const { database, services } = call;
   const leftMs = call.deadlineMs - services.now();

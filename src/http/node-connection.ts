@@ -1,7 +1,9 @@
-// One connection of the transport over node:http: its requests one after the other, and what ends it.
+// One connection of the node:http transport: serves its requests one after another, and decides
+// when it ends.
 //
-// node:http gives out every pipelined request as soon as its head is read. Here a request waits until the one before it is answered, so that writes of one
-// connection run in their order. Few may wait: node:http reads on, and each takes some 3 KB.
+// node:http delivers every pipelined request as soon as its head is read. Here a request waits
+// until the one before it is answered, so that writes on one connection run in order. Only a
+// limited number may wait: node:http keeps reading, and each takes about 3 KB.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,17 +12,25 @@ import { NodeRequest } from './node-request.ts';
 import { NodeResponse } from './node-response.ts';
 import type { RequestHandler } from './transport.ts';
 
-/** Requests of one connection that wait for the answer before theirs; one more ends the connection. */
+/**
+ * Maximum number of requests of one connection that wait for earlier answers; one more ends the
+ * connection.
+ */
 const MAX_WAITING = 256;
-/** Bytes of answers that node:http keeps for a connection until further requests on it wait. */
+/**
+ * Bytes of answers buffered by node:http for a connection, above which further requests on it wait.
+ */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 const MAX_HEADERS = 100;
-/** Looks (one a second) after which a body must have brought `LEAST_BODY_BYTES`, and a client must have read something. */
+/**
+ * Number of calls of `look` (one a second) within which a body must bring `LEAST_BODY_BYTES` and a
+ * client must read something.
+ */
 const PATIENCE_LOOKS = 10;
 /** 16 KB a second. */
 const LEAST_BODY_BYTES = 16 * 1024 * PATIENCE_LOOKS;
 
-/** Status of what the parser refuses, by its code. All others: 400. */
+/** Status for requests that the parser refuses, by its error code; 400 for all others. */
 const STATUS_OF_FAILURE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
@@ -41,25 +51,25 @@ export class NodeConnection {
   readonly #handle: RequestHandler;
   readonly #waiting: Arrived[] = [];
   #address: ArrayBuffer | undefined;
-  /** The answer that is not complete. */
+  /** The answer that is not complete yet. */
   #current: NodeResponse | undefined;
-  /** The request that was handled last. */
+  /** The request handled last. */
   #last: IncomingMessage | undefined;
-  /** The last answer that is complete. */
+  /** The last complete answer. */
   #answered: ServerResponse | undefined;
-  /** Bytes of answers since the last time that the socket had taken all of them. */
+  /** Bytes of answers since the socket had last taken all of them. */
   #backlogBytes = 0;
   #awaitsReader = false;
-  /** Nothing more is read: the status to tell when all answers are out; 0: none. */
+  /** Set when nothing more is read: the status to send after all answers; 0 closes without one. */
   #failure: number | undefined;
   /** No request after the last one is answered. */
   #ending = false;
   #isOver = false;
-  /** The request whose body is coming, and the bytes read when its pace was last judged. */
+  /** The request whose body is arriving, and the bytes read when its pace was last checked. */
   #slow: IncomingMessage | undefined;
   #bytesRead = 0;
   #bodyLooks = 0;
-  /** Bytes that the client had not read at the last look. */
+  /** Bytes that the client had not read at the last check. */
   #unread = 0;
   #unreadLooks = 0;
 
@@ -68,7 +78,7 @@ export class NodeConnection {
     this.#handle = handle;
   }
 
-  /** Of the client: 4 or 16 bytes, none when it has gone. */
+  /** Client address, 4 or 16 bytes; empty if the client has gone. */
   get address(): ArrayBuffer {
     this.#address ??= addressBytes(this.#socket.remoteAddress);
     return this.#address;
@@ -76,7 +86,8 @@ export class NodeConnection {
 
   arrive(request: IncomingMessage, response: ServerResponse): void {
     if (this.#isOver || this.#ending || this.#failure !== undefined) return;
-    // What is written while the connection ends is an error there, which would end the process without a listener.
+    // Writing while the connection ends emits an error here, which without a listener would end the
+    // process.
     response.on('error', ignore);
     const arrived = { request, response };
     if (this.#current === undefined && this.#waiting.length === 0 && this.#hasRoom()) this.#serve(arrived);
@@ -84,9 +95,9 @@ export class NodeConnection {
     else this.#stop(0);
   }
 
-  /** The parser refuses what has come, or the connection has broken. */
+  /** The parser refuses the input, or the connection has broken. */
   fail(code: string): void {
-    // A request after one that said `Connection: close`: it is not looked at.
+    // A request after one that said `Connection: close`: it is ignored.
     if (code === 'HPE_CLOSED_CONNECTION') return;
     if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') {
       this.destroy();
@@ -94,7 +105,7 @@ export class NodeConnection {
     }
     if (this.#failure !== undefined || this.#isOver) return;
     const current = this.#current;
-    // The handler of a request whose body is wrong will never see its end.
+    // The handler of a request with an invalid body would never see its end.
     if (current !== undefined && !current.request.complete) this.#stop(STATUS_OF_FAILURE[code] ?? 400);
     else {
       this.#failure = STATUS_OF_FAILURE[code] ?? 400;
@@ -102,7 +113,7 @@ export class NodeConnection {
     }
   }
 
-  /** Gives up the request that is not answered, and the connection after the answers before it. */
+  /** Abandons the current request, and ends the connection after the answers before it. */
   #stop(status: number): void {
     this.#failure = status;
     this.#waiting.length = 0;
@@ -120,7 +131,7 @@ export class NodeConnection {
     this.#socket.destroy();
   }
 
-  /** The socket is closed. */
+  /** Called when the socket is closed. */
   closed(): void {
     this.#isOver = true;
     this.#waiting.length = 0;
@@ -129,12 +140,15 @@ export class NodeConnection {
     current?.abort();
   }
 
-  /** To be called once a second: ends a connection whose client is too slow. */
+  /** To be called once a second: ends the connection if its client is too slow. */
   look(): void {
     if (this.#isTooSlowToSend() || this.#isTooSlowToRead()) this.destroy();
   }
 
-  /** `bytes` of the body of an answer were handed over; `closing`: the connection ends with it. */
+  /**
+   * Called when an answer is complete: `bytes` of its body were handed over; `closing`: the
+   * connection ends with it.
+   */
   ended(response: ServerResponse, bytes: number, closing: boolean): void {
     this.#current = undefined;
     this.#answered = response;
@@ -161,7 +175,7 @@ export class NodeConnection {
     const exchange = new NodeResponse(this, request, response);
     this.#current = exchange;
     this.#handle(exchange, head, request.method ?? '');
-    // A body that nobody asks for is read past.
+    // A body that no handler reads is discarded.
     if (head.hasBody && !exchange.readsBody) request.resume();
   }
 
@@ -171,7 +185,10 @@ export class NodeConnection {
     if (this.#waiting.length === 0) this.#tellFailure();
   };
 
-  /** True when few bytes of answers wait for the client to read; otherwise waiting requests are served when it has. */
+  /**
+   * True if few bytes of answers wait for the client to read; otherwise waiting requests are served
+   * once it has read them.
+   */
   #hasRoom(): boolean {
     const last = this.#answered;
     if (last === undefined || last.writableFinished) this.#backlogBytes = 0;
@@ -186,7 +203,7 @@ export class NodeConnection {
     return false;
   }
 
-  /** After the last answer. */
+  /** Sends the failure status after the last answer. */
   #tellFailure(): void {
     if (this.#failure === undefined || this.#current !== undefined || this.#waiting.length > 0) return;
     const last = this.#answered;
@@ -229,14 +246,14 @@ export class NodeConnection {
 
 function ignore(): void {}
 
-/** 0, or the status that refuses what node:http lets through but the other transport does not. */
+/** 0, or the status that refuses what node:http accepts but the other transport does not. */
 function statusOfHead(
   { httpVersionMajor, httpVersionMinor, url, rawHeaders }: IncomingMessage,
   head: NodeRequest,
 ): number {
   if (httpVersionMajor !== 1 || httpVersionMinor !== 1) return 505;
   if (rawHeaders.length / 2 > MAX_HEADERS) return 431;
-  // Absolute form and the like: which host is meant is in doubt.
+  // Absolute form and the like, or several Host headers: it is uncertain which host is meant.
   if (url?.startsWith('/') !== true || head.hosts > 1) return 400;
   return 0;
 }

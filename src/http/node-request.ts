@@ -1,15 +1,15 @@
-// The head of a request of node:http as the port has it.
+// Adapts the head of a node:http request to the transport port.
 
 import type { IncomingMessage } from 'node:http';
 import type { TransportRequest } from './transport.ts';
 
-/** The names in header-names.ts as texts. */
+/** The names of header-names.ts as strings. */
 const TEXTS = new Map<Uint8Array, string>();
 
 export class NodeRequest implements TransportRequest {
-  /** Headers named Host. */
+  /** Number of Host headers. */
   readonly hosts: number;
-  /** A length or a coding is declared. */
+  /** A length or a transfer coding is declared. */
   readonly hasBody: boolean;
   readonly #url: string;
   readonly #queryStart: number;

@@ -1,10 +1,10 @@
-// An answer of node:http as the port has it.
+// Adapts a node:http response to the transport port.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NodeConnection } from './node-connection.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** `tryEnd` hands over this many bytes at a time until the socket is full. */
+/** `tryEnd` writes this many bytes at a time until the socket is full. */
 const PIECE_BYTES = 16 * 1024;
 
 export class NodeResponse implements TransportResponse {
@@ -29,7 +29,7 @@ export class NodeResponse implements TransportResponse {
     this.#response = response;
   }
 
-  /** The head is written. */
+  /** The head has been written. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
@@ -121,14 +121,14 @@ export class NodeResponse implements TransportResponse {
     this.request.on('end', () => take(NOTHING, true));
   }
 
-  /** The client has gone, or its body is wrong. */
+  /** The client has gone, or its body is invalid. */
   abort(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#aborted?.();
   }
 
-  /** Without `length`: in chunks, or without a body. */
+  /** Writes the head. Without `length` the body is chunked, or absent. */
   #begin(length: number | undefined): void {
     if (this.#isBegun) return;
     this.#isBegun = true;

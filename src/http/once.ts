@@ -1,4 +1,11 @@
-// Writes that carry an Idempotency-Key: the first answer under 400 is kept and given again, the work is done once (contract section 1).
+// Writes with an Idempotency-Key are carried out once: the first answer under 400 is stored and
+// sent again for retries (contract section 1).
+//
+// A request is identified by a hash of its caller, method, path, query and key (`scopeOf`). Only
+// one request per id runs at a time. If an answer is stored for the id, it is sent again, provided
+// that the body has the same hash. Otherwise the handler runs; most handlers pass `attach` to the
+// engine, which stores the answer in the log frame of the write itself, so that a crash leaves both
+// or neither.
 
 import * as crypto from 'node:crypto';
 import {
@@ -14,23 +21,33 @@ import { JSON_TYPE } from './media.ts';
 import type { Reply, ReplyFacts } from './reply.ts';
 import type { Route } from './route.ts';
 
-/** What a handler hands to the engine's `attach`; when it does not, the answer is stored in a frame of its own before it goes out. */
+/**
+ * What a handler passes to the engine's `attach`. If it does not, the answer is stored in a
+ * separate frame before it is sent.
+ */
 export interface Once {
   /**
-   * The entry that replays this answer. The handler must then answer with this status, body and type (default JSON). `written`: what is still told of the
-   * write when the answer is no longer kept.
+   * The entry that replays this answer. The handler must then answer with this status, body and
+   * type (default JSON). `written`: what a retry still reports about the write once the answer is
+   * no longer kept.
    */
   entry(status: number, body: string, contentType?: string, written?: WrittenIds): AnswerToKeep;
 }
 
-/** The body of a write's answer: made when the write is about to be logged if it is kept under an Idempotency-Key, else when the write is done. */
+/**
+ * The body of a write's answer: made just before the write is logged if it is kept under an
+ * Idempotency-Key, otherwise after the write.
+ */
 export class WriteAnswer<T> {
-  /** For the engine; undefined when the answer is not kept. */
+  /** Passed to the engine; undefined if the answer is not kept. */
   readonly attach: Attach<T> | undefined;
   readonly #make: (outcome: T) => string;
   #body: string | undefined;
 
-  /** `make` gives text of the type, by default JSON. `idsOf`: the ids that the answer repeats. */
+  /**
+   * `make` returns text of the content type, by default JSON. `idsOf`: the ids that the answer
+   * repeats.
+   */
   constructor(
     once: Once | undefined,
     status: number,
@@ -54,12 +71,15 @@ export class WriteAnswer<T> {
 }
 
 const LONGEST_KEY = 255;
-/** Hashed in one step, so that a step stays well under the time slice. */
+/** Bytes hashed in one step, so that a step stays well within the time slice. */
 const HASH_STEP_BYTES = 2 ** 20;
 const REPLAYED: Reply['headers'] = [['Idempotent-Replayed', 'true']];
 const REPLAYED_FACTS: ReplyFacts = { replayed: true };
 
-/** `count`: how often the header was sent. Throws `invalid_input` for what is no key: 1 to 255 characters of printable ASCII, once. */
+/**
+ * `count`: how often the header was sent. Throws `invalid_input` unless the key is 1 to 255
+ * characters of printable ASCII, sent once.
+ */
 export function checkIdempotencyKey(key: string, count: number): void {
   if (count === 0 || (count === 1 && key.length <= LONGEST_KEY && /^[ -~]+$/.test(key))) return;
   throw refusal('invalid_input', 'Idempotency-Key takes 1 to 255 characters of printable ASCII, once.', {
@@ -68,13 +88,16 @@ export function checkIdempotencyKey(key: string, count: number): void {
 }
 
 export class OnceOnly {
-  /** Ids of the writes that run now. */
+  /** Ids of the writes that are running. */
   readonly #running = new Set<string>();
 
-  /** The kept answer, or that of the handler, which is kept. Rejects `idempotency_conflict`, `already_done`, `answers_damaged`. */
+  /**
+   * Returns the stored answer, or runs the handler and stores its answer. Rejects with
+   * `idempotency_conflict`, `already_done` or `answers_damaged`.
+   */
   async run(route: Route, call: RequestCall): Promise<Reply> {
     const id = scopeOf(route, call);
-    // Before the first await: of two requests at once only one may pass.
+    // Before the first await: of two concurrent requests only one may proceed.
     if (this.#running.has(id)) throw refusal('idempotency_conflict', RUNNING);
     this.#running.add(id);
     try {
@@ -118,11 +141,14 @@ class PendingOnce implements Once {
   }
 }
 
-/** Answers with an id (of a rule, of a virtual graph) are not longer. */
+/** Maximum length of answers that contain an id (of a rule, of a virtual graph). */
 const LONGEST_WITH_ID = 2 ** 16;
 const LONGEST_ID = 200;
 
-/** The id of what was stored, where an answer that may be let go has one. */
+/**
+ * The id of what was stored, if the answer has one and is large enough to be dropped before its
+ * key.
+ */
 function idIn(text: string): WrittenIds | undefined {
   if (text.length <= SMALL_BODY_LENGTH || text.length > LONGEST_WITH_ID) return undefined;
   const { id } = JSON.parse(text) as { id?: unknown };
@@ -155,7 +181,10 @@ function replay(kept: KeptAnswer, bodyHash: string): Reply {
   };
 }
 
-/** One request of one caller: the same key means something else to another caller, method or path. No part but the last can hold a line break. */
+/**
+ * Identifies one request of one caller: the same key is another one for a different caller, method
+ * or path. No part but the last can contain a line break.
+ */
 function scopeOf(route: Route, { caller, path, query, idempotencyKey }: RequestCall): string {
   const text = `${caller.keyId ?? 'anonymous'}\n${route.method}\n${path}?${query}\n${idempotencyKey}`;
   return typeof crypto.hash === 'function'

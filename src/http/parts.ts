@@ -1,4 +1,4 @@
-// What http/ itself shares besides what handlers may use: one value per running service.
+// What http/ itself shares in addition to what handlers may use: one value per running service.
 
 import type { Cors } from './cors.ts';
 import type { AnswerHeads } from './head-block.ts';
@@ -12,14 +12,14 @@ export interface Parts extends Services {
   readonly ids: RequestIds;
   readonly heads: AnswerHeads;
   readonly cors: Cors;
-  /** Requests come over TLS: answers say that browsers come back so only. */
+  /** Requests come over TLS: answers tell browsers to use https only from now on. */
   readonly isTls: boolean;
   readonly load: Load;
   readonly readerLimits: ReaderLimits;
   readonly sample: Sample;
   /** Epoch milliseconds. */
   readonly epochMs: () => number;
-  /** Number for the observer of requests that find no route. */
+  /** Number for the observer of requests that match no route. */
   readonly unmatchedRoute: number;
   /** Number for the observer of OPTIONS requests. */
   readonly optionsRoute: number;

@@ -1,18 +1,22 @@
-// Refuses connections on which a preamble of the PROXY protocol claims another client's address.
+// Refuses connections on which a PROXY protocol preamble claims another client's address.
 //
-// uWebSockets.js reads such a preamble before any request and only tells of it by a call that makes an ArrayBuffer, some 5 % of a small request. The address
-// of a client is that of its socket in any case, so nothing depends on the claim. Proxies that send preambles send them first: so one is looked for in the
-// requests after a connection has opened, and in one of 16 at any other time.
+// uWebSockets.js reads such a preamble before any request and reports it only through a call that
+// allocates an ArrayBuffer, about 5 % of a small request. The client address is that of the socket
+// in any case, so nothing depends on the claim. Proxies send a preamble first, so requests are
+// checked for one after a connection has opened, and one in 16 at any other time.
 
 import type { Sample } from './sample.ts';
 
-/** Requests that are looked at for each connection that opens, whichever they come from: it is not known. */
+/**
+ * Number of requests checked for each connection that opens; they may be of other connections,
+ * which cannot be told apart.
+ */
 const LOOKS = 64;
-/** However many open at once. */
+/** Upper bound, however many connections open at once. */
 const MOST_LOOKS = 65_536;
 
 export interface Relayed {
-  /** The address claimed; empty without a preamble, and for one without an address. */
+  /** The claimed address; empty without a preamble, or if it contains no address. */
   getProxiedRemoteAddress(): ArrayBuffer;
 }
 

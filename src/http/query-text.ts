@@ -1,14 +1,15 @@
-// Reads query strings in one pass, without URLSearchParams: pairs in order, percent and plus decoding only where needed.
+// Parses query strings in one pass, without URLSearchParams: pairs in order, decoding percent and
+// plus only where needed.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 
-/** Where the parameter that begins at `start` ends: at `&` or at the end of the query. */
+/** End of the parameter that begins at `start`: at `&` or at the end of the query. */
 export function parameterEnd(query: string, start: number): number {
   const ampersand = query.indexOf('&', start);
   return ampersand < 0 ? query.length : ampersand;
 }
 
-/** Where the name of a parameter ends: at `=`, or where the parameter ends. */
+/** End of a parameter's name: at `=`, or at the end of the parameter. */
 export function nameEnd(query: string, start: number, end: number): number {
   const equals = query.indexOf('=', start);
   return equals < 0 || equals > end ? end : equals;
@@ -16,7 +17,7 @@ export function nameEnd(query: string, start: number, end: number): number {
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
-/** The parameters as an object; one given twice is refused rather than guessed. */
+/** The parameters as an object; a repeated parameter is refused rather than guessed. */
 export function queryObject(query: string): Readonly<Record<string, string>> {
   if (query === '') return NO_PARAMETERS;
   const values: Record<string, string> = Object.create(null);
@@ -40,12 +41,15 @@ export function givenTwice(name: string): HedgerowError {
   });
 }
 
-/** Throws `invalid_input` when the query is not percent-encoded UTF-8, be it in a parameter that the route ignores. */
+/**
+ * Throws `invalid_input` if the query is not percent-encoded UTF-8, even in a parameter that the
+ * route ignores.
+ */
 export function requireEncoded(query: string): void {
   if (query.includes('%')) decodeText(query);
 }
 
-/** Percent and plus decoding of one name or value. */
+/** Percent and plus decoding of one name or value. Throws `invalid_input`. */
 export function decodeText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {

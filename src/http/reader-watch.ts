@@ -1,9 +1,10 @@
-// Ends an answer whose client does not read it: after a time in which it takes nothing, and, where that is set, after a time altogether.
+// Ends an answer that its client does not read: after a time in which it takes nothing, and
+// optionally after a total time.
 
 export interface ReaderLimits {
-  /** Time in which a client must take something, in milliseconds. */
+  /** Time within which a client must take something, in milliseconds. */
   readonly stallMs: number;
-  /** Time for all of an answer in chunks, in milliseconds; 0: no limit. */
+  /** Total time for a streamed answer, in milliseconds; 0 means no limit. */
   readonly streamMs: number;
 }
 
@@ -17,7 +18,9 @@ export class ReaderWatch {
   #stalled: NodeJS.Timeout | undefined;
   #whole: NodeJS.Timeout | undefined;
 
-  /** `cut` is called once at most, and not after `stop`. `isStream`: the answer goes out in chunks. */
+  /**
+   * `cut` is called at most once, and not after `stop`. `isStream`: the answer is sent in chunks.
+   */
   constructor({ stallMs, streamMs }: ReaderLimits, isStream: boolean, cut: (reason: CutReason) => void) {
     this.#stallMs = stallMs;
     this.#cut = cut;

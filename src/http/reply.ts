@@ -1,4 +1,5 @@
-// What a handler answers: a plain value with status, headers and body (or a source of chunks), and the one error body of the service.
+// What a handler answers: a plain value with status, headers and body (or a source of chunks); and
+// the one error body of the service.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import type { AuditEvent, QueryFacts } from '../observe/observer.ts';
@@ -6,13 +7,13 @@ import { maskPatterns } from '../observe/redact.ts';
 import type { EntityTag } from './entity-tag.ts';
 import { JSON_TYPE } from './media.ts';
 
-/** Chunks of an answer too large to be held at once. */
+/** The chunks of an answer that is too large to be held at once. */
 export interface ChunkSource {
-  /** The next bytes, null at the end. Synchronous, bounded to a few ms. */
+  /** The next bytes, or null at the end. Synchronous, bounded to a few ms. */
   next(): Uint8Array | null;
   /**
-   * Asked after an empty chunk, when others make the bytes. True: `resume` is called once there are more; false, or left out: `next` is to be called
-   * again at once.
+   * Called after an empty chunk, if something else produces the bytes. True: `resume` will be
+   * called once there are more; false, or no `wait`: call `next` again immediately.
    */
   wait?(resume: () => void): boolean;
   /** Frees what the source holds; called once, at the end or when the client has gone. */
@@ -22,37 +23,43 @@ export interface ChunkSource {
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
-  /** Memory of the service's answer space at most until the handler's turn of the loop is over. */
+  /**
+   * May be in the service's answer space, but only until the end of the handler's turn of the event
+   * loop.
+   */
   readonly body: string | Uint8Array;
-  /** The body as gzip, where it was made before: sent to clients that take it so. */
+  /** The body as gzip, if it was compressed earlier: sent to clients that accept it. */
   readonly packed?: Uint8Array | undefined;
-  /** Log position the answer reflects; undefined: the newest one, on data routes. */
+  /** Log position that the answer reflects; undefined means the newest one, on data routes. */
   readonly lsn: number | undefined;
-  /** Further headers, already checked to hold no control characters. */
+  /** Further headers, already checked to contain no control characters. */
   readonly headers: readonly (readonly [string, string])[] | undefined;
-  /** When set, `body` is ignored and the answer goes out in chunks. */
+  /** If set, `body` is ignored and the answer is sent in chunks. */
   readonly source: ChunkSource | undefined;
-  /** State the answer shows; undefined: not told. */
+  /** Tag of the state that the answer shows; undefined sends none. */
   readonly tag: EntityTag | undefined;
-  /** What log, metrics and audit log are told besides the answer. */
+  /** What log, metrics and audit log record in addition to the answer. */
   readonly facts: ReplyFacts | undefined;
 }
 
-/** Facts about an answer that its body need not show. */
+/** Facts about an answer that its body need not contain. */
 export interface ReplyFacts {
-  /** A read of rows; getters are read when the answer has ended, of a stream too. */
+  /** A read of rows; getters are read when the answer has ended, even if it is a stream. */
   readonly query?: QueryFacts;
-  /** Completes the line of the audit log, on routes that have one; `none`: there is nothing to tell. */
+  /** Completes the audit line on routes that have one; `none` suppresses it. */
   readonly audit?: AuditDetail | 'none';
-  /** False: not kept under an Idempotency-Key, since nothing was written, or not yet. */
+  /**
+   * False if the answer is not stored under an Idempotency-Key because nothing has been written
+   * (yet).
+   */
   readonly kept?: boolean;
-  /** The answer to an earlier request: nothing was done for it. */
+  /** The answer to an earlier request: nothing was done for this one. */
   readonly replayed?: boolean;
 }
 
-/** What the line of the audit log says. */
+/** Content of the audit line. */
 export interface AuditDetail {
-  /** Instead of the route's own. */
+  /** Replaces the event of the route. */
   readonly event?: AuditEvent;
   readonly table?: string;
   readonly statement?: string;
@@ -62,12 +69,12 @@ export function jsonReply(status: number, value: unknown, lsn?: number, facts?: 
   return jsonTextReply(status, JSON.stringify(value), lsn, facts);
 }
 
-/** `body` is JSON text already. */
+/** `body` is already JSON text. */
 export function jsonTextReply(status: number, body: string | Uint8Array, lsn?: number, facts?: ReplyFacts): Reply {
   return { status, contentType: JSON_TYPE, body, lsn, headers: undefined, source: undefined, tag: undefined, facts };
 }
 
-/** An answer of another type than JSON: text for a scraper, a page, a file. */
+/** An answer of a type other than JSON: text for a scraper, a page, a file. */
 export function contentReply(
   status: number,
   contentType: string,
@@ -82,27 +89,31 @@ export function tagged(reply: Reply, tag: EntityTag | undefined): Reply {
   return { ...reply, tag };
 }
 
-/** The client holds the answer already. */
+/** The client already has the answer. */
 export function notModified(tag: EntityTag, contentType: string = JSON_TYPE): Reply {
   return { ...contentReply(304, contentType, ''), tag };
 }
 
-/** Fields of an error that its body shows; everything else (files, causes, stacks) stays inside. */
+/**
+ * Fields of an error that its body shows; everything else (files, causes, stacks) stays internal.
+ */
 const PUBLIC_FIELDS = ['line', 'column', 'expected', 'lsn', 'ids', 'ranges_left_off', 'id'] as const;
 
-/** Headers that errors bring along, by the field that holds the value. */
+/** Headers that errors carry, by the field that holds the value. */
 const HEADER_FIELDS = [
   ['allow', 'Allow'],
   ['challenge', 'WWW-Authenticate'],
   ['retryAfter', 'Retry-After'],
 ] as const;
 
-/** Errors of status 503 pass by themselves, as a rule soon. */
+/** The causes of status 503 are temporary, usually short. */
 const RETRY_LATER: Reply['headers'] = [['Retry-After', '1']];
 
 /**
- * The error body of contract section 1. Anything thrown that is no HedgerowError is a bug and answers 500 without its text. What looks like a key is masked:
- * a sentence may repeat what the client sent, and answers end up in the logs of clients. `unprocessable`: what is invalid answers 422 instead of 400.
+ * The error body of contract section 1. Anything thrown that is not a HedgerowError is a bug and
+ * answers 500 without its text. What looks like a key is masked: a message may repeat what the
+ * client sent, and answers end up in clients' logs. `unprocessable`: invalid input answers 422
+ * instead of 400.
  */
 export function errorReply(thrown: unknown, requestId: string, unprocessable = false): Reply {
   const error =
@@ -133,7 +144,7 @@ export function errorReply(thrown: unknown, requestId: string, unprocessable = f
   };
 }
 
-/** Where a wrong value may stand. What the engine names is a field of the body. */
+/** Where an invalid value may be. Places named by the engine are fields of the body. */
 const PLACES: ReadonlySet<unknown> = new Set(['body', 'query', 'path', 'header']);
 
 function maskedField({ loc, msg }: FieldError): FieldError {

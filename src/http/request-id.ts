@@ -1,19 +1,20 @@
-// Names each request: the id the client sent when it is sane, else one made from a random prefix and a counter.
+// Identifies each request: by the id that the client sent if it is acceptable, otherwise by a
+// random prefix and a counter.
 
 import { maskPatterns } from '../observe/redact.ts';
 
 const LONGEST = 128;
 
-/** The last digits of numbers from 1,000 on, as text. */
+/** The last three digits of numbers from 1,000 on, as text. */
 const LAST_DIGITS: readonly string[] = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
 
-/** Ids are unique in this process and, by the prefix, very likely elsewhere. */
+/** Ids are unique in this process and, thanks to the prefix, very likely elsewhere. */
 export class RequestIds {
-  /** Stands before the number of the request. */
+  /** Precedes the number of the request. */
   readonly prefix: string;
   #count = 0;
   #thousands = 0;
-  /** What ids of this thousand begin with. */
+  /** Start of the ids of the current thousand. */
   #beginning = '';
 
   constructor(random: string) {
@@ -25,7 +26,10 @@ export class RequestIds {
     return this.#count;
   }
 
-  /** The text of a made id. Put together of kept pieces: every number made text by itself would stay in a cache until it is old. */
+  /**
+   * The text of a generated id. Assembled from cached pieces: numbers converted to text one by one
+   * would be retained by the engine's cache until they reach the old generation.
+   */
   textOf(requestNumber: number): string {
     if (requestNumber < LAST_DIGITS.length) return this.prefix + requestNumber;
     const thousands = Math.floor(requestNumber / LAST_DIGITS.length);
@@ -37,7 +41,10 @@ export class RequestIds {
   }
 }
 
-/** Printable ASCII only: the id goes back in a header, where a line break would start another header. Nothing that looks like a key: it goes to logs. */
+/**
+ * Printable ASCII only: the id is returned in a header, where a line break would start another
+ * header. Nothing that looks like a key, since ids are logged.
+ */
 export function isSaneId(id: string): boolean {
   if (id === '' || id.length > LONGEST) return false;
   for (let i = 0; i < id.length; i++) {

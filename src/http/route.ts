@@ -1,4 +1,5 @@
-// What a route is: a plain value with method, path, role, schemas and handler, read by the router, the guard and the API description.
+// A route: a plain value with method, path, role, schemas and handler, read by the router, the
+// guard and the API description.
 
 import type { KeyStore } from '../access/keys.ts';
 import type { Principal } from '../access/principal.ts';
@@ -22,14 +23,17 @@ import type { TransportFacts } from './transport.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
-/** What the guard and the key routes use of the key store. */
+/** The part of the key store used by the guard and the key routes. */
 export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
 
 /** What every handler may use. One value per running service. */
 export interface Services {
   /** Undefined while the database is being opened. */
   database: Database | undefined;
-  /** Undefined while the database is being opened, and when no keys are asked for. Handlers take it through `requireKeys` (guard.ts). */
+  /**
+   * Undefined while the database is being opened, and when keys are disabled. Handlers access it
+   * through `requireKeys` (guard.ts).
+   */
   keys: Keys | undefined;
   /** Undefined while the database is being opened. */
   statements: Statements | undefined;
@@ -49,100 +53,127 @@ export interface Services {
   readonly tags: EntityTags;
   readonly log: Logger;
   readonly version: string;
-  /** Nobody needs a key. */
+  /** Keys are disabled. */
   readonly authDisabled: boolean;
-  /** What speaks HTTP, and why. */
+  /** The HTTP implementation, and why it was chosen. */
   readonly transport: TransportFacts;
   /** Absolute path below which backups are written. */
   readonly backupRoot: string;
-  /** The bytes of a file of the page at /docs; undefined when it is not there. */
+  /** The bytes of a file of the page at /docs; undefined if it does not exist. */
   readonly pageFile: (name: string) => Uint8Array | undefined;
-  /** The bytes of a built file of the console at /; undefined when it is not there. */
+  /** The bytes of a built file of the console at /; undefined if it does not exist. */
   readonly consoleFile: (name: string) => Uint8Array | undefined;
-  /** Time until a read's answer must have begun; 0: no limit. */
+  /** Time in milliseconds until a read's answer must have begun; 0 means no limit. */
   readonly queryTimeoutMs: number;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly startedAt: number;
 }
 
-/** One request as a handler sees it: nothing of the transport. */
+/** One request as a handler sees it, independent of the transport. */
 export interface Call {
   readonly services: Services;
-  /** The open database. Only routes with `database: false` may meet a service without one, and those must not touch it. */
+  /**
+   * The open database. Only routes with `database: false` may run without one, and those must not
+   * use it.
+   */
   readonly database: Database;
   /** Decoded path parameters in the order of the template. */
   readonly parameters: readonly string[];
-  /** The query string as it came, without `?`. */
+  /** The query string as received, without `?`. */
   readonly query: string;
-  /** `Accept`, on routes that negotiate. */
+  /** Accept header, on routes that negotiate. */
   readonly accept: string;
-  /** Media type of the body, lower case, without parameters; `application/json` when the client gave none. */
+  /**
+   * Media type of the body, lower case, without parameters; `application/json` if the client sent
+   * none.
+   */
   readonly bodyType: string;
-  /** The handler's own copy; empty when there is none. */
+  /** The handler's own copy; empty if there is no body. */
   readonly body: Buffer;
   /** The value of a long JSON body, which is parsed before the handler runs. */
   readonly parsed: { readonly value: unknown } | undefined;
-  /** Tells long work whether its client has gone. */
+  /** Tells long-running work whether its client has gone. */
   readonly client: { readonly gone: boolean };
-  /** Who asks. On routes of role `none` a caller without a valid key has the role `none`. */
+  /** The caller. On routes of role `none`, a caller without a valid key has the role `none`. */
   readonly caller: Principal;
   readonly requestId: string;
-  /** `X-Session-Id`, on routes with sessions; empty: the key itself is the session. */
+  /** X-Session-Id header, on routes with sessions; if empty, the key itself is the session. */
   readonly sessionId: string;
-  /** Set when the request carries an Idempotency-Key: goes into the engine's `attach`, so that the answer is stored in the write's own frame. */
+  /**
+   * Set if the request has an Idempotency-Key: passed to the engine's `attach`, so that the answer
+   * is stored in the write's own frame.
+   */
   readonly once: Once | undefined;
-  /** When a read must have begun its answer, on the clock of `services.now`; Infinity: no limit. */
+  /**
+   * When a read must have begun its answer, on the clock of `services.now`; Infinity means no
+   * limit.
+   */
   readonly deadlineMs: number;
-  /** The error for a caller whose role is too low for what the body asks; stands in the audit log from now on. */
+  /**
+   * The error for a caller whose role is too low for what the body asks for. Writes a line of the
+   * audit log.
+   */
   deny(needed: Role): HedgerowError;
-  /** True when the client says it holds the answer with this tag: answer `notModified(tag)` without doing the work. Only on tagged routes. */
+  /**
+   * True if the client says that it has the answer with this tag: answer `notModified(tag)` without
+   * doing the work. Only on tagged routes.
+   */
   holds(tag: EntityTag | undefined): tag is EntityTag;
 }
 
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
 export interface Route {
-  /** Its name in the API description: stable and unique, camelCase, a verb first. */
+  /** Its name in the API description: stable and unique, camelCase, beginning with a verb. */
   readonly id: string;
   readonly method: Method;
-  /** Parameters in braces: `/v1/tables/{name}`. */
+  /** Path template with parameters in braces: `/v1/tables/{name}`. */
   readonly path: string;
   readonly role: Role;
   readonly summary: string;
-  /** False: answered even while the database is not open. */
+  /** False if the route is answered even while the database is not open. */
   readonly database: boolean;
-  /** Data routes tell the log position they reflect in `X-Hedgerow-LSN`. */
+  /** Data routes report the log position they reflect in `X-Hedgerow-LSN`. */
   readonly data: boolean;
   /** The answer's type depends on `Accept`. */
   readonly negotiates: boolean;
   /** An absent body is taken as `{}`. */
   readonly bodyOptional?: boolean;
-  /** Media types of answers under 400; default JSON, and NDJSON besides where the route negotiates. */
+  /** Media types of answers under 400; by default JSON, plus NDJSON where the route negotiates. */
   readonly answerTypes?: readonly string[];
-  /** A page for people, or a file of it: where no key is needed, a link on another site may open it. Default false. */
+  /**
+   * A page for people, or one of its files: where no key is needed, a link on another site may open
+   * it. Default: false.
+   */
   readonly isPage?: boolean;
-  /** Answers carry an `ETag` and `If-None-Match` is looked at. */
+  /** Answers have an `ETag`, and `If-None-Match` is evaluated. */
   readonly tagged: boolean;
-  /** Event of the audit log for answers under 400; `reply.facts.audit.event` may name another. */
+  /** Audit event for answers under 400; `reply.facts.audit.event` may override it. */
   readonly audit?: AuditEvent;
-  /** Looks at `X-Session-Id`. */
+  /** Evaluates `X-Session-Id`. */
   readonly sessions?: boolean;
   /** Neither counted nor limited: the probes. */
   readonly rateExempt: boolean;
-  /** What is invalid answers 422 instead of 400 (contract section 1: rules, reasoning, RAG). */
+  /** Invalid input answers 422 instead of 400 (contract section 1: rules, reasoning, RAG). */
   readonly unprocessable?: boolean;
   /** A write whose answer may be replayed for an Idempotency-Key. */
   readonly idempotent: boolean;
-  /** Media types of the body; empty: the route takes none. */
+  /** Media types of the body; empty if the route takes none. */
   readonly bodyTypes: readonly string[];
   readonly schemas: RouteSchemas;
-  /** Statuses of 400 and above that the handler may answer, besides those that follow from the facts above (openapi/statuses.ts). */
+  /**
+   * Statuses of 400 and above that the handler may answer, in addition to those that follow from
+   * the properties above (openapi/statuses.ts).
+   */
   readonly errors?: readonly number[];
   readonly handler: Handler;
 }
 
-/** Described with valibot; hand-made checks of the hot routes must agree with them (tests do compare). */
+/**
+ * Described with valibot; the hand-written checks of the hot routes must agree with these schemas
+ * (tests compare them).
+ */
 export interface RouteSchemas {
   readonly parameters?: GenericSchema;
   readonly query?: GenericSchema;

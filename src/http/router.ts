@@ -1,4 +1,4 @@
-// Finds the route of a method and path: exact, case-sensitive, 404 before 405.
+// Finds the route for a method and path: exact, case-sensitive, 404 before 405.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { Route } from './route.ts';
@@ -11,15 +11,15 @@ export interface Endpoint {
 
 /** The routes of one path. */
 export interface Resource {
-  /** By method; HEAD takes that of GET. */
+  /** By method; HEAD uses the endpoint of GET. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** Value of `Allow`: HEAD wherever GET is, OPTIONS always. */
+  /** Value of `Allow`: HEAD wherever there is GET, and always OPTIONS. */
   readonly allow: string;
 }
 
 export interface Match {
   readonly resource: Resource;
-  /** Path parameters as they came, in the order of the template. */
+  /** Path parameters as received, in the order of the template. */
   readonly parameters: readonly string[];
 }
 
@@ -33,10 +33,10 @@ const NO_PARAMETERS: readonly string[] = [];
 
 export class Router {
   readonly #exact = new Map<string, Match>();
-  /** Patterns with parameters by their number of segments. */
+  /** Patterns with parameters, by their number of segments. */
   readonly #patterns: Pattern[][] = [];
 
-  /** `number` numbers a route for the observer. */
+  /** `number` returns the observer's number for a route. */
   constructor(routes: readonly Route[], number: (route: Route) => number = () => 0) {
     const byPath = new Map<string, Route[]>();
     for (const route of routes) {
@@ -97,7 +97,7 @@ function asSegment(text: string): string | undefined {
   return text.startsWith('{') && text.endsWith('}') ? undefined : text;
 }
 
-/** The parameters when `path` has the form of the pattern; a parameter is never empty. */
+/** The parameters if `path` matches the pattern; a parameter is never empty. */
 function parametersOf(segments: readonly (string | undefined)[], path: string): string[] | undefined {
   const parameters: string[] = [];
   let start = 1;
@@ -115,7 +115,7 @@ function parametersOf(segments: readonly (string | undefined)[], path: string): 
   return parameters;
 }
 
-/** Path parameters without their percent-encoding. Throws invalid_input. */
+/** Path parameters, percent-decoded. Throws `invalid_input`. */
 export function decodedParameters(parameters: readonly string[]): readonly string[] {
   return parameters.length === 0 ? parameters : parameters.map(decodeParameter);
 }

@@ -1,6 +1,6 @@
-// Picks one of a few answers at random, in a way that clients cannot foresee.
+// Picks one in 16 answers at random, in a way that clients cannot predict.
 
-/** One of so many is picked. */
+/** One call in this many is picked. */
 const ONE_OF = 16;
 
 export class Sample {
@@ -11,9 +11,9 @@ export class Sample {
     this.#state = seed;
   }
 
-  /** True for one of 16 calls. */
+  /** True for one in 16 calls. */
   next(): boolean {
-    // A linear congruential generator; its high bits are good enough.
+    // A linear congruential generator; its high bits are random enough.
     this.#state = (Math.imul(this.#state, 1664525) + 1013904223) | 0;
     return this.#state >>> 0 < 2 ** 32 / ONE_OF;
   }

@@ -1,4 +1,5 @@
-// What routes describe themselves with, and the check that turns its issues into our errors.
+// The schemas with which routes describe themselves, and the check that turns their issues into our
+// errors.
 
 import type { FieldError } from '../errors.ts';
 import { isoSeconds } from '../iso-time.ts';
@@ -22,7 +23,7 @@ export const integerFrom = (least: number) =>
 export const finite = () => v.pipe(v.number('must be a number'), v.finite('must be a finite number'));
 export const text = () => v.string('must be a string');
 export const tableName = () => text();
-/** Epoch seconds, or a time in ISO 8601; `secondsOf` gives the seconds of what passed. */
+/** Epoch seconds, or a time in ISO 8601; `secondsOf` converts a checked value to seconds. */
 export const time = () =>
   v.union(
     [
@@ -34,9 +35,12 @@ export const time = () =>
     ],
     ({ input }) => timeMessage(input),
   );
-/** Of a value that `time` took. */
+/** The seconds of a value that `time` accepted. */
 export const secondsOf = (value: number | string): number => (typeof value === 'number' ? value : isoSeconds(value)!);
-/** A time in an answer: seconds, or with `times=iso` a text, which the API description says and the types of the client do not. */
+/**
+ * A time in an answer: seconds, or a string with `times=iso`. The API description says so; the
+ * client types do not.
+ */
 export const ISO_TOO = v.metadata<number, { readonly isoToo: true }>({ isoToo: true });
 export const answeredTime = () => v.pipe(v.number(), v.integer(), ISO_TOO);
 /** How answers write times. */
@@ -53,7 +57,7 @@ export const identifier = () =>
     text(),
     v.regex(IDENTIFIER, 'must start with a letter or _ and hold only letters, digits and _, at most 64 characters'),
   );
-/** Known to the API description: what comes out is an integer. */
+/** Recognised by the API description: the result is an integer. */
 export const toInteger = v.transform((value: string) => parseInteger(value));
 /** An integer written in a query string or path. */
 export const integerText = () => v.pipe(v.string(INTEGER_MESSAGE), toInteger, v.safeInteger(INTEGER_MESSAGE));
@@ -61,10 +65,10 @@ export const integerText = () => v.pipe(v.string(INTEGER_MESSAGE), toInteger, v.
 /** The same schema with a sentence for the API description. */
 export const described = <S extends v.GenericSchema>(schema: S, sentence: string) =>
   v.pipe(schema, v.description(sentence));
-/** The same schema as a component of the API description, under its own name. */
+/** The same schema as a named component of the API description. */
 export const titled = <S extends v.GenericSchema>(schema: S, name: string) => v.pipe(schema, v.title(name));
 
-/** The checked value; throws invalid_input with the place of every issue. */
+/** The checked value; throws `invalid_input` with the place of every issue. */
 export function check<S extends v.GenericSchema>(schema: S, value: unknown, place: string): v.InferOutput<S> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

@@ -1,4 +1,4 @@
-// Puts the parts of http/ together: services, router, dispatcher and the listening server.
+// Assembles http/: services, router, dispatcher and the listening server.
 
 import { randomBytes } from 'node:crypto';
 import { RateLimit } from '../access/rate-limit.ts';
@@ -37,28 +37,30 @@ export interface ServiceOptions {
   routes: readonly Route[];
   host: string;
   port: number;
-  /** Serve https with these files, in PEM form. */
+  /** Serve https with these files, in PEM format. */
   tls?: TlsFiles | undefined;
-  /** Default: uWebSockets.js where it loads, else node:http. */
+  /** Default: uWebSockets.js if it loads, otherwise node:http. */
   transport?: Transport;
-  /** Shares the event loop with other long work of the thread; default one of its own. */
+  /** Shares the event loop with other long work of the thread; default: a separate scheduler. */
   scheduler?: Scheduler | undefined;
   maxBodyBytes: number;
   version: string;
   authDisabled: boolean;
-  /** Requests a minute of one key or address; 0: no limit. */
+  /** Requests per minute of one key or address; 0 means no limit. */
   rateLimitQpm: number;
-  /** Origins whose pages may read answers; `*`: all. */
+  /** Origins whose pages may read answers; `*` means all. */
   corsOrigins: readonly string[];
-  /** While no key is needed: names besides the usual ones that requests may be addressed to. */
+  /**
+   * Further host names at which requests may be addressed to the service while no key is needed.
+   */
   publicHosts?: readonly string[];
-  /** Open connections of one client address, at most; default 0: no limit. */
+  /** Maximum number of open connections per client address; default 0: no limit. */
   socketsPerAddress?: number;
   /** Addresses of proxies, whose connections are not counted. */
   proxyAddresses?: readonly string[];
-  /** Time until a read's answer must have begun; 0: no limit. */
+  /** Time in milliseconds until a read's answer must have begun; 0 means no limit. */
   queryTimeoutMs: number;
-  /** Seconds that an answer in chunks may take; default 0: no limit. */
+  /** Maximum duration of a streamed answer; default 0: no limit. */
   streamMaxSeconds?: number;
   /** Absolute path below which backups are written. */
   backupRoot: string;
@@ -67,11 +69,11 @@ export interface ServiceOptions {
   consoleFile?: Services['consoleFile'];
   observer: Observer;
   log: Logger;
-  /** For tests: others than the usual ones (load.ts). */
+  /** Overrides the usual limits (load.ts), for tests. */
   limits?: Partial<LoadLimits>;
 }
 
-/** What answers the questions that the database itself does not. */
+/** The services that answer questions beyond the database itself. */
 export interface Rooms {
   statements?: Statements;
   analytics?: Analytics;
@@ -83,14 +85,15 @@ export interface Service {
   readonly host: string;
   readonly port: number;
   /**
-   * From now on all routes are answered; without a database those that need none. `keys`: undefined when nobody needs one.
+   * All routes are answered from now on; without a database, those that need none. `keys` is
+   * undefined while keys are disabled.
    */
   open(database: Database | undefined, keys: Keys | undefined, rooms?: Rooms): void;
-  /** Refuses new work, lets running requests end; the database stays open. */
+  /** Refuses new work and waits for running requests; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Listens at once; routes that need the database answer 503 until `open`. */
+/** Listens immediately; routes that need the database answer 503 until `open`. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { transport = chooseTransport('auto') } = options;
   const parts = makeParts(options, transport);
@@ -148,7 +151,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Undefined: a key is needed. */
+/** Undefined if keys are needed. */
 function foreignRequests(
   { authDisabled, host, publicHosts = [], tls }: ServiceOptions,
   { cors }: Parts,

@@ -1,38 +1,53 @@
-// Counts the connections of each client address, so that one client cannot take all that the process may have.
+// Counts the connections of each client address, so that one client cannot use up all that the
+// process may have.
 
 import { addressId, addressText } from './client-address.ts';
 
 export interface SocketCountsOptions {
-  /** Open connections of one address (IPv6: of its first 64 bits), at most; 0: no limit. */
+  /**
+   * Maximum number of open connections per address (for IPv6, per first 64 bits); 0 means no limit.
+   */
   most: number;
-  /** Open connections of all addresses together, at most; left out: no limit. Each takes a file descriptor, of which the database needs some too. */
+  /**
+   * Maximum number of open connections in total; no limit if omitted. Each takes a file descriptor,
+   * and the database needs some too.
+   */
   mostInAll?: number;
-  /** Addresses that are not counted, as RFC 5952 writes them: proxies, that many clients come through. */
+  /**
+   * Addresses that are not counted, in the notation of RFC 5952: proxies through which many clients
+   * connect.
+   */
   exempt: readonly string[];
-  /** Addresses of all open connections, for a transport that does not say whose has ended; undefined when they cannot be had. */
+  /**
+   * Addresses of all open connections, for a transport that does not report whose connection has
+   * ended; undefined if they cannot be determined.
+   */
   peers: () => ArrayBuffer[] | undefined;
   /** Milliseconds of a monotonic clock. */
   now: () => number;
 }
 
-/** Looking at all connections takes at most this share of the time. */
+/** Maximum share of the time spent on recounting all connections. */
 const SHARE_OF_TIME = 0.1;
 
 /**
- * Invariant: `#open` is exact; the count of an address is never below what it has open, and exact while `#unknown` is false. No address can be over the limit
- * while all together are not, so that most of the time nothing needs to be looked at. What is looked at holds connections that were not accepted yet: they
- * are counted again when they are, so that a look makes the counts smaller, but not exact.
+ * Invariant: `#open` is exact; the count of an address is never below its open connections, and is
+ * exact while `#unknown` is false.
+ *
+ * No address can be over the limit while the total is not, so most of the time no recount is
+ * needed. The recounted table includes connections that have not been accepted yet. They are
+ * counted again when they are, so a recount lowers the counts but does not make them exact.
  */
 export class SocketCounts {
   readonly #options: SocketCountsOptions;
   readonly #exempt: ReadonlySet<string>;
   readonly #counts = new Map<number | string, number>();
   #open = 0;
-  /** Since all were closed, a connection has ended, and it is not known whose. */
+  /** Since the last time all were closed, a connection has ended and it is unknown whose. */
   #unknown = false;
-  /** Whose connection is refused just now. */
+  /** The address whose connection is being refused. */
   #refused: number | string | undefined;
-  /** When all connections may be looked at again. */
+  /** Earliest time of the next recount. */
   #nextLookMs = 0;
 
   constructor(options: SocketCountsOptions) {
@@ -44,7 +59,10 @@ export class SocketCounts {
     return this.#open;
   }
 
-  /** False: over the limit; the caller must close the connection at once, and `closed` is to be called for it too. */
+  /**
+   * False if over the limit: the caller must close the connection at once, and `closed` must be
+   * called for it too.
+   */
   opened(address: ArrayBuffer): boolean {
     const { most, mostInAll = Number.POSITIVE_INFINITY } = this.#options;
     const id = addressId(address);
@@ -61,7 +79,7 @@ export class SocketCounts {
     return false;
   }
 
-  /** `address`: left out when the transport does not know it. */
+  /** `address` is omitted if the transport does not know it. */
   closed(address?: ArrayBuffer): void {
     const id = address === undefined ? this.#refused : addressId(address);
     this.#refused = undefined;
@@ -84,7 +102,7 @@ export class SocketCounts {
     else this.#counts.delete(id);
   }
 
-  /** Counts anew, unless that was done just now. False: it cannot be done here. */
+  /** Recounts all connections, unless that was done recently. False if it is not possible here. */
   #look(): boolean {
     const { now, peers } = this.#options;
     const startMs = now();

@@ -1,12 +1,16 @@
-// Who is connected to a port now, from the kernel's table of TCP connections (Linux, proc(5)): for transports that do not say whose connection has ended.
+// Lists the peers connected to a port, from the kernel's table of TCP connections (Linux, proc(5)):
+// for transports that do not report whose connection has ended.
 
 import { readFileSync } from 'node:fs';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
-/** ESTABLISHED, and CLOSE_WAIT: closed by the other side, but not by us yet. */
+/** ESTABLISHED, and CLOSE_WAIT: closed by the peer, but not by us yet. */
 const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08']);
 
-/** Addresses at the other end of each open connection to `port`, 4 or 16 bytes each. Undefined: there is no such table here. */
+/**
+ * The remote address of each open connection to `port`, 4 or 16 bytes. Undefined if there is no
+ * such table here.
+ */
 export function peersOf(port: number): ArrayBuffer[] | undefined {
   const texts = TABLES.map(textOf).filter((text) => text !== undefined);
   return texts.length === 0 ? undefined : texts.flatMap((text) => peersIn(text, port));
@@ -23,7 +27,10 @@ export function peersIn(text: string, port: number): ArrayBuffer[] {
   return peers;
 }
 
-/** Words of 32 bits, each in the order of this machine, which is little-endian wherever the service runs. */
+/**
+ * Decodes words of 32 bits, each in the byte order of this machine, which is little-endian wherever
+ * the service runs.
+ */
 function bytesOf(hex: string): ArrayBuffer {
   const bytes = new Uint8Array(hex.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i ^ 3] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);

@@ -1,4 +1,5 @@
-// The transport over node:http and node:https, for machines without a binary of uWebSockets.js. Limits and order of answers are those of that transport.
+// The transport over node:http and node:https, for machines without a binary of uWebSockets.js. Its
+// limits and the order of its answers are those of the uWebSockets.js transport.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerOptions } from 'node:http';
@@ -19,22 +20,23 @@ import {
   unusableFiles,
 } from './transport.ts';
 
-/** Request line and headers together. */
+/** Maximum size of request line and headers together. */
 const MAX_HEAD_BYTES = 4096;
-/** A head must be complete, and a request follow the last answer, within this time. */
+/** Time within which a head must be complete, and a request must follow the last answer. */
 const IDLE_MS = 10_000;
-/** How often connections are looked at. */
+/** Interval at which connections are checked. */
 const SWEEP_MS = 1000;
 
 const OPTIONS: ServerOptions = {
-  // Strict whatever --insecure-http-parser says: what a proxy and this parser read differently is a hole.
+  // Strict regardless of --insecure-http-parser: whatever a proxy and this parser read differently
+  // is a security hole.
   insecureHTTPParser: false,
   requireHostHeader: true,
   maxHeaderSize: MAX_HEAD_BYTES,
   headersTimeout: IDLE_MS,
   keepAliveTimeout: IDLE_MS,
   connectionsCheckingInterval: SWEEP_MS,
-  // Bodies have a pace to keep instead (node-connection.ts).
+  // Bodies must keep a minimum pace instead (node-connection.ts).
   requestTimeout: 0,
   noDelay: true,
   highWaterMark: 64 * 1024,
@@ -47,7 +49,8 @@ export function nodeTransport(facts: TransportFacts): Transport {
 async function listen(handle: RequestHandler, options: ListenOptions): Promise<HttpServer> {
   const { host, port, tls } = options;
   const server = tls === undefined ? createServer(OPTIONS) : secureServer(tls);
-  // All headers are seen; those that are too many are refused (node-connection.ts), not dropped.
+  // All headers are read; if there are too many, the request is refused (node-connection.ts)
+  // instead of dropping some.
   server.maxHeadersCount = 0;
   const sweep = serve(server, tls === undefined ? 'connection' : 'secureConnection', handle, options.sockets);
   await new Promise<void>((resolve, reject) => {
@@ -65,7 +68,7 @@ async function listen(handle: RequestHandler, options: ListenOptions): Promise<H
   };
 }
 
-/** Answers the timer that looks at the connections. */
+/** Returns the timer that checks the connections. */
 function serve(server: Server, opened: string, handle: RequestHandler, sockets: SocketCounts): NodeJS.Timeout {
   const connections = new Map<Socket, NodeConnection>();
   server.on('connection', (socket: Socket) => {
@@ -82,7 +85,8 @@ function serve(server: Server, opened: string, handle: RequestHandler, sockets: 
     });
   });
   server.on('request', (request, response) => connections.get(request.socket)?.arrive(request, response));
-  // Without this listener an unknown expectation is answered 417; it may be ignored (RFC 9110, 10.1.1).
+  // Without this listener an unknown expectation is answered 417; it may be ignored (RFC 9110,
+  // 10.1.1).
   server.on('checkExpectation', (request, response) => connections.get(request.socket)?.arrive(request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket as Socket);

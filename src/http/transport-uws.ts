@@ -1,4 +1,4 @@
-// The transport over uWebSockets.js: its responses and requests are handed on as they are.
+// The transport over uWebSockets.js, whose responses and requests are passed on unchanged.
 
 import { randomBytes } from 'node:crypto';
 import { PreambleWatch, type Relayed } from './preamble-watch.ts';
@@ -31,20 +31,23 @@ interface NativeApp {
   close(): unknown;
 }
 
-/** What is used of the module. Its own types are not: the package may be missing. */
+/** The part of the module that is used. Its own types are not, since the package may be missing. */
 export interface UwsModule {
   App(): NativeApp;
   SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): NativeApp;
   us_socket_local_port(socket: Socket): number;
 }
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT. Without it two processes share one port and each gets some of the connections. */
+/**
+ * LIBUS_LISTEN_EXCLUSIVE_PORT. Without it two processes can share a port, and each gets some of the
+ * connections.
+ */
 const EXCLUSIVE_PORT = 1;
 
 export function uwsTransport(uws: UwsModule, facts: TransportFacts): Transport {
   return {
     facts,
-    // `1;` is read as 27 bytes, and trailers as the next request.
+    // The parser reads `1;` as 27 bytes, and trailers as the next request.
     checksChunks: false,
     listen: (handle, options) => listen(uws, handle, options),
   };
@@ -55,7 +58,7 @@ function listen(uws: UwsModule, handle: RequestHandler, options: ListenOptions):
   const app = tls === undefined ? uws.App() : secureApp(uws, tls);
   const preambles = new PreambleWatch(new Sample(randomBytes(4).readInt32LE()));
   const count = (response: TransportResponse, change: number): void => {
-    // Whose connection has ended is not known any more.
+    // It is no longer known whose connection has ended.
     if (change === -1) {
       sockets.closed();
       return;
@@ -68,7 +71,7 @@ function listen(uws: UwsModule, handle: RequestHandler, options: ListenOptions):
     if (preambles.refuses(response)) response.close();
     else handle(response, request, method);
   };
-  // A handler that throws ends the whole process; `handle` never does.
+  // A handler that throws would end the whole process; `handle` never throws.
   app.get('/*', (response, request) => take(response, request, 'GET'));
   app.any('/*', (response, request) => take(response, request, request.getCaseSensitiveMethod()));
   return new Promise((resolve, reject) => {
@@ -87,7 +90,7 @@ function secureApp(uws: UwsModule, files: TlsFiles): NativeApp {
       ssl_ciphers: TLS_SUITES.join(':'),
     });
   } catch {
-    // The transport does not say which of them, or why.
+    // The transport does not say which file is unusable, or why.
     throw unusableFiles(files);
   }
 }

@@ -1,18 +1,22 @@
-// The port between http/ and what speaks HTTP on the wire. Two implementations pass one contract suite (test/http/transport.test.ts): uWebSockets.js
-// (transport-uws.ts), where a binary of it loads, and node:http (transport-node.ts). choose-transport.ts decides between them.
+// The port between http/ and the HTTP implementation. Two implementations pass one contract suite
+// (test/http/transport.test.ts): uWebSockets.js (transport-uws.ts), if one of its binaries loads,
+// and node:http (transport-node.ts). choose-transport.ts decides between them.
 
 import type { SocketCounts } from './socket-counts.ts';
 
 export type TransportName = 'uws' | 'node';
 
-/** `loaded`: uWebSockets.js, since it loads. `configured`: `HEDGEROW_TRANSPORT` names it. The others say why uWebSockets.js does not load. */
+/**
+ * `loaded`: uWebSockets.js, because it loads. `configured`: chosen by `HEDGEROW_TRANSPORT`. The
+ * others say why uWebSockets.js does not load.
+ */
 export const TRANSPORT_REASONS = ['loaded', 'configured', 'not_installed', 'no_binary', 'load_failed'] as const;
 export type TransportReason = (typeof TRANSPORT_REASONS)[number];
 
 /** Which transport runs, and why. */
 export interface TransportFacts {
   name: TransportName;
-  /** Of uWebSockets.js, or of Node.js. */
+  /** Version of uWebSockets.js or of Node.js. */
   version: string;
   reason: TransportReason;
   /** One sentence for people. */
@@ -22,15 +26,18 @@ export interface TransportFacts {
 export interface Transport {
   readonly facts: TransportFacts;
   /**
-   * False: the parser does not check the framing of chunked bodies strictly (RFC 9112, 7.1), so where such a body ends is in doubt; the dispatcher
-   * refuses it.
+   * False if the parser does not check the framing of chunked bodies strictly (RFC 9112, 7.1), so
+   * that the end of such a body is uncertain; the dispatcher refuses them.
    */
   readonly checksChunks: boolean;
-  /** Rejects when the address cannot be had, or the files for https cannot be used. */
+  /** Rejects if the address is not available, or the files for https are unusable. */
   listen(handle: RequestHandler, options: ListenOptions): Promise<HttpServer>;
 }
 
-/** Called for every request with a complete head. Must not throw. Answers at once, or registers `onAborted` first. */
+/**
+ * Called for every request with a complete head. Must not throw. Answers immediately, or registers
+ * `onAborted` first.
+ */
 export type RequestHandler = (response: TransportResponse, request: TransportRequest, method: string) => void;
 
 export interface TlsFiles {
@@ -48,9 +55,9 @@ export interface ListenOptions {
 
 export interface HttpServer {
   readonly host: string;
-  /** The port taken, also when 0 was asked for. */
+  /** The actual port, even if 0 was requested. */
   readonly port: number;
-  /** Takes no new connections and cuts those there are. */
+  /** Accepts no new connections and closes the open ones. */
   close(): void;
 }
 
@@ -66,28 +73,35 @@ export function unusableFiles({ certFile, keyFile }: TlsFiles): Error {
 
 export interface TransportResponse {
   writeStatus(status: string): unknown;
-  /** The value may hold further headers, each after CRLF. */
+  /** The value may contain further headers, each after CRLF. */
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown;
-  /** Sends a chunk; false when the client reads slower than we write. */
+  /** Sends a chunk; false if the client reads more slowly than we write. */
   write(chunk: Uint8Array): boolean;
-  /** The bytes are copied, here and in `write` and `tryEnd`: the caller may overwrite them at once. */
+  /**
+   * The bytes are copied, here and in `write` and `tryEnd`: the caller may overwrite them
+   * immediately.
+   */
   end(body: string | Uint8Array, closeConnection?: boolean): unknown;
   /**
-   * Ends with this body when the client has read enough of what was sent before: what cannot be sent is not kept but left to be tried again, from
-   * `getWriteOffset` on, when `onWritable` calls. The first result: all of `body` was taken; the second: the answer is complete.
+   * Ends with this body if the client has read enough of what was sent before. What cannot be sent
+   * is not buffered: it must be tried again, from `getWriteOffset` on, when `onWritable` calls. The
+   * first result says whether all of `body` was taken, the second whether the answer is complete.
    */
   tryEnd(body: string | Uint8Array, totalSize: number): [isTaken: boolean, isComplete: boolean];
   /** Bytes of the body that were taken. */
   getWriteOffset(): number;
-  /** Ends after the headers. For HEAD: after `tryEnd` with no bytes and the size that GET would have, unless that has completed the answer. */
+  /**
+   * Ends after the headers. For HEAD: after `tryEnd` with no bytes and the size that GET would
+   * have, unless that has completed the answer.
+   */
   endWithoutBody(): unknown;
-  /** Closes the connection at once; what was written may be lost. */
+  /** Closes the connection immediately; what was written may be lost. */
   close(): unknown;
-  /** Everything written outside the request callback goes through here. */
+  /** Everything written outside the request callback must be written in here. */
   cork(write: () => void): unknown;
   onWritable(resume: (offset: number) => boolean): unknown;
   onAborted(aborted: () => void): unknown;
-  /** Of the client: 4 or 16 bytes. Only while the response is open. */
+  /** Client address, 4 or 16 bytes. Only while the response is open. */
   getRemoteAddress(): ArrayBuffer;
   /** The chunk is only valid during the call. */
   onData(take: (chunk: ArrayBuffer | Uint8Array, isLast: boolean) => void): unknown;
@@ -96,9 +110,12 @@ export interface TransportResponse {
 /** Only valid until the request callback returns. */
 export interface TransportRequest {
   getUrl(): string;
-  /** The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw text. */
+  /**
+   * The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw
+   * text.
+   */
   getQuery(): string | undefined;
-  /** The first one of this name; empty without one. */
+  /** The first header of this name; empty if there is none. */
   getHeader(lowerCaseName: Uint8Array): string;
   /** All headers, names in lower case. */
   forEach(take: (name: string, value: string) => void): void;

@@ -1,4 +1,5 @@
-// Builds a route whose parameters, query and body are checked by its schemas before its handler runs.
+// Builds a route whose parameters, query and body are checked against its schemas before its
+// handler runs.
 
 import type { AuditEvent } from '../observe/observer.ts';
 import { parseJsonObject } from './json-body.ts';
@@ -14,23 +15,23 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   path: string;
   role: Role;
   summary: string;
-  /** Default true; see Route. */
+  /** Default: true; see Route. */
   database?: boolean;
-  /** Default false; see Route. */
+  /** Default: false; see Route. */
   data?: boolean;
   /** See Route. */
   answerTypes?: readonly string[];
   /** See Route. */
   isPage?: boolean;
-  /** Default false; see Route. */
+  /** Default: false; see Route. */
   tagged?: boolean;
   /** See Route. */
   audit?: AuditEvent;
-  /** Default false; see Route. */
+  /** Default: false; see Route. */
   rateExempt?: boolean;
-  /** Default false; see Route. */
+  /** Default: false; see Route. */
   unprocessable?: boolean;
-  /** Default false; see Route. */
+  /** Default: false; see Route. */
   idempotent?: boolean;
   /** An object schema with the names of the path template. */
   parameters?: P;
@@ -95,7 +96,7 @@ function named(names: readonly string[], values: readonly string[]): Record<stri
   return Object.fromEntries(names.map((name, index) => [name, values[index]!]));
 }
 
-/** The body object without its nulls: null in a field is the same as leaving it out. */
+/** The body object without its nulls: null in a field is the same as omitting it. */
 function bodyValue(call: Call, optional: boolean): Record<string, unknown> {
   if (optional && call.body.length === 0) return {};
   const body = parseJsonObject(call);

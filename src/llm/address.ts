@@ -1,31 +1,37 @@
-// Decides which addresses a language model may be asked at: no request of a caller reaches into private networks.
+// Decides which addresses a language model may be asked at, so that no caller's request reaches
+// into private networks.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { reachOf } from './ip-reach.ts';
 
-/** Made by `checkModelAddress` only. */
+/** Created by `checkModelAddress` only. */
 export interface ModelAddress {
-  /** `https://api.openai.com`, with the port when it is not the usual one. */
+  /** `https://api.openai.com`, with the port if it is not the default one. */
   readonly origin: string;
   /** `/v1/chat/completions`. */
   readonly path: string;
-  /** Lower case, ASCII, no brackets, no dot at its end. */
+  /** Lower case, ASCII, no brackets, no trailing dot. */
   readonly host: string;
-  /** `host` is a numeric address: nothing is to be resolved. */
+  /** `host` is a numeric address and needs no lookup. */
   readonly isNumeric: boolean;
-  /** Hosts that are listed with the port of the address. */
+  /** The allowed hosts whose entries accept the port of this address. */
   readonly listed: ReadonlySet<string>;
 }
 
 const LONGEST_URL = 2048;
 const LONGEST_HOST = 253;
-/** What the URL standard drops, mends or takes for something else: refused, so that no two readers differ. */
+/**
+ * Characters that the URL standard drops or rewrites: refused, so that no two parsers read the
+ * address differently.
+ */
 const UNPLAIN = /[\s\\\p{Cc}\p{Surrogate}]/u;
 
 /**
- * Whether `{base_url}/chat/completions` may be asked: https (http for this machine only), without user, query and fragment, on a host and port that
- * `allowedHosts` lists. A host listed without a port (`api.example`) may be asked at the default port of the scheme, and at the very address that is
- * configured; with one (`127.0.0.1:11434`, `[::1]:8080`) at that port. Throws `invalid_model_address`.
+ * Checks that `{base_url}/chat/completions` may be asked: https (http for this machine only),
+ * without user, query and fragment, on a host and port that `allowedHosts` lists. A host listed
+ * without a port (`api.example`) is allowed at the default port of the scheme and at the configured
+ * address itself; one with a port (`127.0.0.1:11434`, `[::1]:8080`) at that port. Throws
+ * `invalid_model_address`.
  */
 export function checkModelAddress(
   baseUrl: string,
@@ -62,21 +68,28 @@ export function checkModelAddress(
   };
 }
 
-/** Whether all that a host resolves to may be asked; throws `invalid_model_address`. One bad answer spoils all: the next look-up may bring that one alone. */
+/**
+ * Checks all addresses that a host resolves to; throws `invalid_model_address`. One forbidden
+ * address is enough to refuse, since the next lookup may return that one alone.
+ */
 export function checkResolved({ host, listed }: ModelAddress, answers: readonly string[]): void {
   for (const answer of answers) {
     const reach = reachOf(answer);
     if (host === 'localhost' ? reach === 'loopback' : reach === 'public') continue;
     const plain = plainHost(answer);
     if (plain !== undefined && reach !== undefined && listed.has(plain)) continue;
-    // The address found is not named: it would tell callers about networks they cannot see.
+    // The message does not name the resolved address: it would reveal networks the caller cannot
+    // see.
     throw invalid(
       `names the host ${host}, which leads to an address of this machine, of a private or of a reserved network that HEDGEROW_LLM_ALLOWED_HOSTS does not list`,
     );
   }
 }
 
-/** Whether two base addresses are the same: scheme, host, port and path; one server may hold more than one interface. False when one is no address. */
+/**
+ * Whether two base addresses have the same scheme, host, port and path (one server may offer
+ * several interfaces). False if either is not an address.
+ */
 export function isSameAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => {
     const url = plainUrl(text);
@@ -88,11 +101,11 @@ export function isSameAddress(one: string, other: string): boolean {
 
 interface ListedHost {
   readonly host: string;
-  /** Undefined: none is named. */
+  /** Undefined if the entry names no port. */
   readonly port: string | undefined;
 }
 
-/** Undefined: no host. */
+/** Undefined if the entry is not a host. */
 function listedHost(entry: string): ListedHost | undefined {
   const [, name = entry, port] = /^([^:]+|\[[^\]]*\]):(\d{1,5})$/.exec(entry) ?? [];
   const host = plainHost(name);
@@ -100,7 +113,7 @@ function listedHost(entry: string): ListedHost | undefined {
 }
 
 function takesPort({ port }: ListedHost, url: URL, isConfigured: boolean): boolean {
-  // The standard leaves the default port of a scheme out.
+  // URL leaves out the default port of a scheme.
   return port === undefined ? isConfigured || url.port === '' : port === portOf(url);
 }
 
@@ -120,7 +133,7 @@ function parsed(baseUrl: string): URL {
 function plainUrl(text: string): URL | undefined {
   if (text.length > LONGEST_URL || UNPLAIN.test(text)) return undefined;
   try {
-    // Not URL.canParse: once compiled, Node 20's takes international names for broken ones.
+    // Not URL.canParse: once optimised, Node 20's version rejects internationalised host names.
     return new URL(text);
   } catch {
     return undefined;
@@ -132,7 +145,10 @@ function originOf({ protocol, port }: URL, host: string): string {
   return `${protocol}//${name}${port === '' ? '' : `:${port}`}`;
 }
 
-/** One spelling for each host: case, international names, the dot at the end, and all notations of numeric addresses. Undefined: no host. */
+/**
+ * One spelling per host: normalises case, internationalised names, the trailing dot and all
+ * notations of numeric addresses. Undefined if the text is not a host.
+ */
 function plainHost(text: string): string | undefined {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   const address = `https://${bare.includes(':') ? `[${bare}]` : bare}/`;

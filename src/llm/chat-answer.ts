@@ -1,4 +1,5 @@
-// Reads what a chat-completions endpoint answered: untrusted bytes become a completion, or a failure.
+// Reads the answer of a chat-completions endpoint: turns untrusted bytes into a completion or a
+// failure.
 
 import { wellFormed } from '../model/text.ts';
 import type { Completion, Prompt } from './chat.ts';
@@ -7,7 +8,7 @@ import { maskKey } from './mask-key.ts';
 import { modelFailed, statusFailure } from './model-failure.ts';
 import { tokenSteps } from './tokens.ts';
 
-/** What was asked, as far as the answer is read by it. */
+/** The parts of the request that reading the answer needs. */
 export interface Asked {
   readonly prompt: Prompt;
   readonly model: string;
@@ -17,7 +18,7 @@ export interface Asked {
 const CHECK_ADDRESS = 'check that the base address is one of a chat-completions service';
 const MOST_TOKENS = 2 ** 31;
 
-/** Throws `model_failed` when the body is not worth reading. */
+/** Throws `model_failed` if the status or headers rule out a readable body. */
 export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: Asked): void {
   if (status !== 200) throw statusFailure(status, maskKey(model.slice(0, 100), apiKey), apiKey !== undefined);
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
@@ -30,7 +31,10 @@ export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: As
   }
 }
 
-/** At once; `completionSteps` beside other work. */
+/**
+ * Reads the whole answer without pausing; use `completionSteps` to let other work run between
+ * steps.
+ */
 export function completionOf(bytes: Uint8Array, asked: Asked): Completion {
   const steps = completionSteps(bytes, asked);
   for (;;) {
@@ -39,7 +43,10 @@ export function completionOf(bytes: Uint8Array, asked: Asked): Completion {
   }
 }
 
-/** Throws `model_failed`. Text without content, as null, is the empty text. Tokens that the answer does not tell are counted, with pauses. */
+/**
+ * Throws `model_failed`. A message without content, such as null, is the empty text. Token counts
+ * missing from the answer are computed, with pauses.
+ */
 export function* completionSteps(
   bytes: Uint8Array,
   { prompt, model, apiKey }: Asked,
@@ -74,7 +81,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** A text, or the texts among its parts. */
+/** The content as text: a string, or the texts among its parts joined. */
 function textOf(content: unknown): string {
   if (content === null || content === undefined) return '';
   if (typeof content === 'string') return content;
@@ -91,7 +98,7 @@ function unreadable() {
   return modelFailed('answered a message that is no text; choose a model that writes text');
 }
 
-/** Undefined: no believable number. */
+/** Undefined if the value is not a plausible count. */
 function tokensOf(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS
     ? (value as number)

@@ -1,4 +1,4 @@
-// Asks a language model over the chat-completions interface: POST {base_url}/chat/completions.
+// Asks a language model through the chat-completions interface: POST {base_url}/chat/completions.
 
 import { setImmediate } from 'node:timers/promises';
 import { HedgerowError } from '../errors.ts';
@@ -16,19 +16,19 @@ import { type ResolveHost, resolveHost } from './resolve-host.ts';
 export interface ChatOptions {
   readonly baseUrl: string;
   readonly model: string;
-  /** The very key to send (see `keyFor`); undefined: none. */
+  /** The key to send, as chosen by `keyFor`; undefined for none. */
   readonly apiKey: string | undefined;
-  /** Names and addresses of hosts, each with or without a port. */
+  /** Host names and addresses, each with or without a port. */
   readonly allowedHosts: readonly string[];
-  /** The address that the operator chose; left out: `baseUrl` is. */
+  /** The address that the operator configured; defaults to `baseUrl`. */
   readonly configuredBaseUrl?: string;
-  /** For all of it: looking up the host, connecting, the answer. */
+  /** Timeout of the whole call: lookup, connection and answer. */
   readonly timeoutMs?: number;
-  /** Of the answer. */
+  /** Maximum size of the answer. */
   readonly maxBytes?: number;
 }
 
-/** What reaches out of the process. */
+/** The functions that leave the process. */
 export interface ChatPorts {
   readonly resolve: ResolveHost;
   readonly post: Post;
@@ -37,7 +37,10 @@ export interface ChatPorts {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const PORTS: ChatPorts = { resolve: resolveHost, post };
 
-/** Throws `invalid_model_address` and, for a key no header can hold, `invalid_input`; asks nobody yet. */
+/**
+ * Throws `invalid_model_address`, or `invalid_input` for a key that a header cannot contain; sends
+ * no request yet.
+ */
 export function createChatModel(options: ChatOptions, ports: ChatPorts = PORTS): LanguageModel {
   const address = checkModelAddress(options.baseUrl, options.allowedHosts, options.configuredBaseUrl);
   if (options.apiKey !== undefined) checkedKey(options.apiKey);
@@ -64,7 +67,8 @@ async function complete(
   try {
     return await untilAborted(signal, ask(options, address, ports, prompt, signal));
   } catch (error) {
-    // Neither the library's errors nor their causes are passed on: they hold the request with its headers.
+    // The library's errors and their causes are not passed on: they contain the request with its
+    // headers.
     if (signal.aborted) throw signal.reason;
     throw error instanceof HedgerowError ? error : transportFailure(error);
   } finally {
@@ -81,7 +85,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Completion> {
   const addresses = address.isNumeric ? [] : await resolve(address.host);
-  // A look-up cannot be taken back: the caller may have left meanwhile.
+  // A lookup cannot be cancelled: the caller may have left in the meantime.
   signal.throwIfAborted();
   if (!address.isNumeric) {
     if (addresses.length === 0) throw modelFailed('has a host that no address is known of; check the base address');
@@ -103,7 +107,7 @@ async function ask(
   return inTurns(completionSteps(bytes, asked), signal);
 }
 
-/** Other work of the process comes between any two steps. Rejects when the signal comes. */
+/** Runs the steps and returns to the event loop between them. Rejects when the signal aborts. */
 async function inTurns<T>(steps: Generator<void, T, void>, signal: AbortSignal): Promise<T> {
   for (;;) {
     const step = steps.next();
@@ -135,7 +139,7 @@ function bodyOf(model: string, { system, user }: Prompt): string {
   });
 }
 
-/** Settles at once when the signal comes: looking up a host cannot be broken off. */
+/** Settles as soon as the signal aborts: a host lookup cannot be cancelled. */
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,4 +1,5 @@
-// Sends one POST to one origin and reads its answer: no redirect, no proxy, no second attempt, no other address than the ones it is given.
+// Sends one POST to one origin and reads its answer: no redirects, no proxy, no retry, and no
+// addresses other than those given.
 
 import type { LookupFunction, Socket } from 'node:net';
 import { isIP } from 'node:net';
@@ -9,48 +10,51 @@ export interface PostRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The addresses of the origin's host; empty when it is one itself. */
+  /** The addresses of the origin's host; empty if the host is itself an address. */
   readonly addresses: readonly string[];
-  /** Limit of an answer in bytes; above it `AnswerTooLong` is thrown. */
+  /** Maximum size of an answer; a longer one throws `AnswerTooLong`. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
 export interface AnswerHead {
   readonly status: number;
-  /** By lower-case name; repeated ones joined by a comma. */
+  /** By lower-case name; the values of repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `onHead` throws when the body is not wanted. Rejects with whatever failed; once it has settled, the connection is closed. */
+/**
+ * `onHead` throws if the body is not wanted. Rejects with the underlying error; the connection is
+ * closed once it has settled.
+ */
 export type Post = (request: PostRequest, onHead: (head: AnswerHead) => void) => Promise<Uint8Array>;
 
 export class AnswerTooLong extends Error {}
 
 export const post: Post = async (request, onHead) => {
-  // Some 130 ms of one core, paid with the first question and not at start.
+  // About 130 ms of one core, paid with the first question rather than at startup.
   const { Client, buildConnector } = await import('undici');
   request.signal.throwIfAborted();
   const sockets: Socket[] = [];
   const connect = buildConnector({
-    // A name is looked up no second time: it could lead elsewhere by then.
+    // The name is not looked up again: it could resolve to another address by then.
     lookup: lookupIn(request.addresses),
     autoSelectFamily: true,
     rejectUnauthorized: true,
-    timeout: 0, // the signal counts for everything
+    timeout: 0, // the signal covers every timeout
   }) as (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
   const client = new Client(request.origin, {
     connect: (options, callback) => sockets.push(connect(options, callback)),
     headersTimeout: 0,
     bodyTimeout: 0,
-    pipelining: 0, // one request a connection
+    pipelining: 0, // one request per connection
   });
   const close = () => {
     client.destroy().catch(() => {});
-    // One that is still connecting is not the client's yet.
+    // A socket that is still connecting does not belong to the client yet.
     for (const socket of sockets) socket.destroy();
   };
-  // The client itself heeds a signal only once it is connected.
+  // The client observes a signal only once it is connected.
   request.signal.addEventListener('abort', close, { once: true });
   try {
     return await send(client, request, onHead);
@@ -70,7 +74,7 @@ async function send(
   const { path, headers, signal, maxBytes } = request;
   const response = await client.request({ method: 'POST', path, headers, body: request.body, signal });
   const { body } = response;
-  // It may fail once more after it was left.
+  // The body may emit another error after it was abandoned.
   body.on('error', () => {});
   const head = { status: response.statusCode, headers: joined(response.headers) };
   onHead(head);

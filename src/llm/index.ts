@@ -1,4 +1,4 @@
-// The door of the language models.
+// The public interface of the language models.
 
 export { isSameAddress } from './address.ts';
 export type { Completion, LanguageModel, Prompt } from './chat.ts';

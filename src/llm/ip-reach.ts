@@ -1,15 +1,18 @@
-// Tells which numeric addresses lie in the public network, and which do not.
+// Classifies numeric addresses as public, loopback or special.
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** `special`: private, link-local, shared, multicast, reserved, of documentation, of a cloud's own services, or wrapping such a one. */
+/**
+ * `special`: private, link-local, shared, multicast, reserved, documentation or cloud-service
+ * addresses, and addresses that embed one of these.
+ */
 export type Reach = 'public' | 'loopback' | 'special';
 
-/** In public ranges, yet answered by the machine's own cloud. */
+/** In public ranges, but served by the machine's own cloud provider. */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Undefined: the text is no numeric address in its plain form. */
+/** Undefined if the text is not a numeric address in its canonical notation. */
 export function reachOf(address: string): Reach | undefined {
   switch (isIP(address)) {
     case 4:
@@ -27,7 +30,10 @@ function reachOfFour(address: ipaddr.IPv4): Reach {
   return range === 'unicast' && !CLOUD_SERVICES.has(address.toString()) ? 'public' : 'special';
 }
 
-/** Public are the global unicast addresses (2000::/3) that no standard sets apart; those that wrap an IPv4 address count as that one. */
+/**
+ * Public are the global unicast addresses (2000::/3) that no standard reserves; an address that
+ * embeds an IPv4 address is classified as that one.
+ */
 function reachOfSix(address: ipaddr.IPv6): Reach {
   const { parts } = address;
   if (address.zoneId !== undefined) return 'special';
@@ -53,7 +59,9 @@ function isIsatap(parts: readonly number[]): boolean {
   return (parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe;
 }
 
-/** Of the IPv4 address in the last 32 bits. Loopback inside another address is no plain loopback. */
+/**
+ * Classifies the IPv4 address in the last 32 bits. Embedded loopback is not treated as loopback.
+ */
 function wrapped(parts: readonly number[]): Reach {
   const octets = parts.slice(6).flatMap((part) => [part >> 8, part & 0xff]);
   return reachOfFour(new ipaddr.IPv4(octets)) === 'public' ? 'public' : 'special';

@@ -1,14 +1,20 @@
-// Takes a known key out of a text, in every spelling that a model or a provider may echo it in.
+// Masks a known key in a text, in every spelling in which a model or a provider may echo it.
 
 const MASK = '[masked]';
-/** A shorter key is no secret, and masking it would hit everything. */
+/** Shorter keys are no secrets, and masking them would hit ordinary text. */
 const SHORTEST = 4;
-/** A key shorter than this is masked only where it is a word of its own, and not looked for in base64 and hex. */
+/** A key shorter than this is masked only as a whole word, and not looked for in base64 and hex. */
 const SHORTEST_ANYWHERE = 8;
-/** This many characters of a key are looked for at every place of a text, the rest only after a match: no pair of key and text is slow. */
+/**
+ * Only this many characters of a key are searched for everywhere in a text, the rest only after a
+ * match, so that no combination of key and text is slow.
+ */
 const HEAD = 64;
 
-/** The text without the key: as it is, as JSON, HTML and addresses write it, in hex, and in base64 at any offset of what was encoded. */
+/**
+ * The text with the key masked: literally, as escaped in JSON, HTML and URLs, in hex, and in base64
+ * at any offset within the encoded data.
+ */
 export function maskKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < SHORTEST) return text;
   let masked = maskSpelled(text, key);
@@ -20,7 +26,9 @@ export function maskKey(text: string, key: string | undefined): string {
   return masked.replace(new RegExp(`${hex}[\\da-f]*`, 'gi'), MASK);
 }
 
-/** Each character as itself, percent-encoded, or escaped as JSON and HTML do; mixtures as well. */
+/**
+ * Matches each character literally, percent-encoded, or escaped as in JSON or HTML, in any mixture.
+ */
 function maskSpelled(text: string, key: string): string {
   const isWord = key.length < SHORTEST_ANYWHERE;
   const head = [...key.slice(0, HEAD)].map(spellingsOf).join('');
@@ -35,7 +43,7 @@ function maskSpelled(text: string, key: string): string {
   return masked + text.slice(from);
 }
 
-/** Where the rest of a key that continues at a place ends, or the place itself when other text follows. */
+/** The end of the rest of the key if it continues at `start`; otherwise where the match stops. */
 function endOfKey(text: string, start: number, rest: string): number {
   let at = start;
   for (const character of rest) {
@@ -55,7 +63,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** A pattern of every way to write one character. */
+/** A pattern for every way to write one character. */
 function spellingsOf(character: string): string {
   const code = character.codePointAt(0)!;
   const hex = [...code.toString(16)].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('');
@@ -72,7 +80,10 @@ function spellingsOf(character: string): string {
   return `(?:${[...spellings, escaped(character)].join('|')})`;
 }
 
-/** The characters of base64 that the key alone decides, for each of the three places it can begin at within three bytes; both alphabets. */
+/**
+ * The base64 characters that depend on the key alone, for each of its three possible offsets within
+ * a group of three bytes; matches both alphabets.
+ */
 function inBase64(key: string): string[] {
   return [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key.slice(0, HEAD))]);

@@ -1,10 +1,11 @@
-// A language model without a network: says in plain sentences what the first context lines of a prompt hold, the same on every run.
+// A language model without a network: states the content of the first context lines of a prompt in
+// plain sentences, the same on every run.
 
 import type { LanguageModel } from './chat.ts';
 import { countTokens } from './tokens.ts';
 
 const NAME = 'mock';
-/** Greatest number of derived facts, and of edges, that it mentions. */
+/** Maximum number of derived facts and of edges mentioned. */
 const MOST_STEPS = 5;
 const MOST_EDGES = 5;
 const MOST_MEMBERS = 8;
@@ -17,7 +18,10 @@ const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
 /** Stored texts, which may contain anything. */
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
 const STEP_LINE = /^\[(STEP-\d{1,9})\] (.{1,400}) confidence=\S{1,32} by \[(RULE-\d{1,9})\]/;
-/** Of numbers, words and truth values: another text could end the sentence, or look like a tag. */
+/**
+ * Numbers, simple strings and truth values only: other text could end the sentence or look like a
+ * tag.
+ */
 const ARGUMENT = '(?:[-+.\\de]{1,32}|true|false|"[\\p{L}\\p{N} _-]{0,64}")';
 const PLAIN_FACT = new RegExp(`^\\w{1,64}\\(${ARGUMENT}(?:, ${ARGUMENT}){0,7}\\)$`, 'u');
 
@@ -37,7 +41,7 @@ export function createMockModel(): LanguageModel {
   };
 }
 
-/** Nothing when there is no context line: there is nothing to say. */
+/** Empty if there is no context line. */
 function answerTo(user: string): string {
   const lines = user.split('\n');
   return [...sentences(lines, stepSentence, MOST_STEPS), ...sentences(lines, edgeSentence, MOST_EDGES)].join('\n');

@@ -1,4 +1,5 @@
-// Says why a language model could not be asked, and what to do: no word of the provider's own text, which may hold anything.
+// Explains why a language model could not be asked and what to do. Never quotes the provider's own
+// text, which may contain anything.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { AnswerTooLong } from './http-post.ts';
@@ -12,7 +13,7 @@ export function timeoutFailure(timeoutMs: number): HedgerowError {
   return modelFailed(`did not answer within ${timeoutMs / 1000} s; try again later, or ask for a smaller context`);
 }
 
-/** For an answer whose status is not 200. `model`: the name it was asked for by. */
+/** For an answer whose status is not 200. `model` is the name that was requested. */
 export function statusFailure(status: number, model: string, hasKey: boolean): HedgerowError {
   return modelFailed(`${meaningOf(status, model, hasKey)} (status ${status})`);
 }
@@ -32,7 +33,7 @@ function meaningOf(status: number, model: string, hasKey: boolean): string {
   return 'gave no answer: check the base address';
 }
 
-/** For whatever was thrown on the way: only its code and name are looked at. */
+/** For anything thrown while sending: only its code and name are read. */
 export function transportFailure(thrown: unknown): HedgerowError {
   if (thrown instanceof AnswerTooLong) return modelFailed('sent a longer answer than 1 MB; ask for less');
   const code = codeOf(thrown);
@@ -64,7 +65,10 @@ const NOT_REACHED: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|CRL/;
 
-/** Of an error, or of the first one in an aggregate (several addresses were tried); the name when it has no code. */
+/**
+ * The code of an error, or of the first error in an aggregate (several addresses were tried); its
+ * name if it has no code.
+ */
 function codeOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return '';
   const { name, code, errors } = thrown as { name?: unknown; code?: unknown; errors?: unknown };

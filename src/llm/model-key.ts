@@ -1,13 +1,14 @@
-// Chooses the key that a language model is asked with: the server's own goes only to the server's own model address.
+// Chooses the key that a language model is asked with: the server's own key is sent only to the
+// server's own model address.
 
 import { refusal } from '../errors.ts';
 import { isSameAddress } from './address.ts';
 
-/** What a header can hold without any doubt. */
+/** Characters that are safe in any header. */
 const HEADER_SAFE = /^[\x21-\x7e]{1,1024}$/;
 
 export interface KeyChoice {
-  /** As the request brought it; null, undefined: it brought none. */
+  /** As sent in the request; null or undefined if absent. */
   readonly requestedBaseUrl: string | null | undefined;
   readonly requestedKey: string | null | undefined;
   readonly configuredBaseUrl: string;
@@ -15,8 +16,9 @@ export interface KeyChoice {
 }
 
 /**
- * The key to ask with, or none. A caller who chooses another address, were it only another path, brings a key of his own or asks without one. Throws `invalid_input` for a
- * key that no header can hold.
+ * The key to send, or undefined for none. A caller who chooses another address, even just another
+ * path, must bring a key or is served without one. Throws `invalid_input` for a key that a header
+ * cannot contain.
  */
 export function keyFor({
   requestedBaseUrl,
@@ -24,7 +26,7 @@ export function keyFor({
   configuredBaseUrl,
   configuredKey,
 }: KeyChoice): string | undefined {
-  // An empty field of a form is a field left out.
+  // An empty form field counts as absent.
   if (requestedKey !== null && requestedKey !== undefined && requestedKey !== '') return checkedKey(requestedKey);
   const isOwnAddress =
     requestedBaseUrl === null || requestedBaseUrl === undefined || isSameAddress(requestedBaseUrl, configuredBaseUrl);

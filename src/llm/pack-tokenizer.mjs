@@ -1,4 +1,5 @@
-// Copies what counting tokens needs from its package to build/tokenizer: 2.5 of 30 MB, so that an installed Hedgerow needs no such package.
+// Copies the part of the tokenizer package that counting needs to build/tokenizer: 2.5 of 30 MB, so
+// that an installed Hedgerow does not depend on the package.
 
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const entry = require.resolve('gpt-tokenizer/encoding/o200k_base');
-/** Of the package's scripts; the encoding is one folder below. */
+/** The package's script folder; the encoding is one level below. */
 const scripts = dirname(dirname(entry));
 const target = fileURLToPath(new URL('../../build/tokenizer/', import.meta.url)).slice(0, -1);
 const beside = `${target}.new`;

@@ -1,8 +1,8 @@
-// Asks the system for the addresses of a host name.
+// Resolves a host name to addresses through the operating system.
 
 import { lookup } from 'node:dns/promises';
 
-/** All addresses of a name, in the order to try them in. Fails when there is none. */
+/** All addresses of a name, in the order in which to try them. Rejects if there is none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 export const resolveHost: ResolveHost = async (host) => {

@@ -1,4 +1,5 @@
-// Counts and histograms as plain numbers in typed arrays: what the hot path adds to, at some ten nanoseconds a sample.
+// Counters and histograms in typed arrays, updated on the hot path at about ten nanoseconds per
+// sample.
 
 /** Upper bounds in microseconds: 50 us to 10 s. */
 export const DURATION_BOUNDS_US: readonly number[] = [
@@ -19,10 +20,13 @@ export const BYTES_BOUNDS: readonly number[] = [
   2 ** 26,
 ];
 
-/** Histograms of one measure, one for each series (a combination of labels), numbered from 0. */
+/** Histograms of one measure, one per series (a combination of labels), numbered from 0. */
 export class Histograms {
   readonly bounds: Float64Array;
-  /** Samples a bucket, not cumulated; of each series `bounds.length + 1`, the last without an upper bound. */
+  /**
+   * Samples per bucket, not cumulative; `bounds.length + 1` buckets per series, the last without an
+   * upper bound.
+   */
   #counts: Float64Array;
   #sums: Float64Array;
 
@@ -36,7 +40,7 @@ export class Histograms {
     return this.#sums.length;
   }
 
-  /** A negative value or NaN (a clock that went wrong) counts as 0. */
+  /** A negative value or NaN (from a faulty clock) counts as 0. */
   add(series: number, value: number): void {
     const bounds = this.bounds;
     let counted = value;
@@ -47,7 +51,7 @@ export class Histograms {
     this.#sums[series]! += counted;
   }
 
-  /** Makes room for at least `count` series. */
+  /** Makes room for at least `series` series. */
   grow(series: number): void {
     if (series <= this.series) return;
     const counts = new Float64Array(series * (this.bounds.length + 1));
@@ -58,7 +62,7 @@ export class Histograms {
     this.#sums = sums;
   }
 
-  /** Samples at or below each bound, then all samples; as Prometheus counts. */
+  /** Samples at or below each bound, then all samples, as Prometheus expects. */
   cumulated(series: number): number[] {
     const buckets = this.bounds.length + 1;
     let total = 0;
@@ -76,7 +80,7 @@ export class Histograms {
 /** 1xx to 5xx. */
 const STATUS_CLASSES = 5;
 
-/** Answers by route and class of status. */
+/** Answers by route and status class. */
 export class AnswerCounts {
   #counts = new Float64Array(0);
 
@@ -91,7 +95,7 @@ export class AnswerCounts {
     this.#counts = counts;
   }
 
-  /** Calls back for each combination that was counted; `status` is `2xx` and so on. */
+  /** Calls `visit` for each combination with a count above 0; `status` is `2xx` and so on. */
   forEach(visit: (route: number, status: string, count: number) => void): void {
     this.#counts.forEach((count, place) => {
       if (count > 0) visit(Math.floor(place / STATUS_CLASSES), `${(place % STATUS_CLASSES) + 1}xx`, count);
@@ -99,7 +103,7 @@ export class AnswerCounts {
   }
 }
 
-/** 0 to 4; a status that is none counts as a failure of the server. */
+/** 0 to 4; an invalid status counts as a server error. */
 function statusClass(status: number): number {
   return status >= 100 && status < 500 ? Math.floor(status / 100) - 1 : STATUS_CLASSES - 1;
 }

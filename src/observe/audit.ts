@@ -1,7 +1,9 @@
-// The audit log: who changed what, one JSON line each, appended to a file of its own (contract section 7).
+// The audit log: who changed what, one JSON line each, appended to its own file (contract section
+// 7).
 //
-// The file is made with mode 0600 and only ever appended to. Lines are written within 100 ms and at close; when the disk fails, the service continues: one
-// line in the log tells it, and lines that find no room any more are counted as lost.
+// The file is created with mode 0600 and only appended to. Lines are written within 100 ms and on
+// close. If the disk fails, the service continues: one line in the log reports it, and lines that
+// no longer fit in memory are counted as lost.
 
 import { dirname } from 'node:path';
 import { jsonText } from './json-text.ts';
@@ -13,7 +15,9 @@ import { isOwnId } from './query-line.ts';
 import type { Redactor } from './redact.ts';
 import { timestamps } from './timestamps.ts';
 
-/** A longer statement is cut: the line tells what was done, it is no copy of the data. */
+/**
+ * Longer statements are truncated: the line records what was done, it is not a copy of the data.
+ */
 const LONGEST_STATEMENT = 4096;
 const HEAD = Buffer.from('{"ts":"');
 const TIME_LENGTH = 24;
@@ -25,7 +29,10 @@ export interface AuditOptions {
   log: Logger;
   redactor: Redactor;
   now: () => Date;
-  /** Makes the file's directory when it is missing; without it, that is made as the umask allows. Throws. */
+  /**
+   * Creates the file's directory if it is missing; if omitted, the directory gets the permissions
+   * that the umask allows. Throws.
+   */
   makeDir?: (dir: string) => void;
 }
 
@@ -34,7 +41,10 @@ export class AuditLog {
   readonly #redactor: Redactor;
   readonly #timestamp: () => string;
   readonly #atExit: () => void;
-  /** The facts that were written last as bytes, and the part of them between the time and the request id. */
+  /**
+   * The facts of the last line written as bytes, and its encoded part between the time and the
+   * request id.
+   */
   #last: AuditFacts | undefined;
   #middle = Buffer.alloc(0);
 
@@ -67,7 +77,7 @@ export class AuditLog {
     process.on('exit', this.#atExit);
   }
 
-  /** Lines lost so far. */
+  /** Number of lines lost so far. */
   get lost(): number {
     return this.#sink.lost;
   }
@@ -77,7 +87,10 @@ export class AuditLog {
     else this.#writeText(facts);
   }
 
-  /** Writes come in runs of the same kind: only the time and the request id differ from line to line. */
+  /**
+   * Consecutive writes are often of the same kind: only the time and the request id differ between
+   * their lines.
+   */
   #writeBytes(facts: AuditFacts): void {
     if (!isAlike(facts, this.#last)) {
       this.#last = facts;
@@ -105,7 +118,7 @@ export class AuditLog {
     this.#sink.write(`${line},"status":${facts.status},"request_id":${jsonText(facts.requestId)}}\n`);
   }
 
-  /** After the file was moved away: continues in a new one of the same name. */
+  /** Continues in a new file of the same name after the old one was moved away. */
   reopen(): void {
     this.#sink.reopen();
   }
@@ -121,7 +134,7 @@ export class AuditLog {
   }
 }
 
-/** The bytes after the time, up to the table. */
+/** The part of a line after the time, up to the table. */
 function middleOf({ event, keyId, remoteIp, role, table }: AuditFacts): string {
   let text = `","audit":true,"event":"${event}","key_id":`;
   text += keyId === null ? 'null' : jsonText(keyId);

@@ -1,40 +1,41 @@
-// What the gauges and the log histograms need to know of the engine: the engine's own values have this shape.
+// What the gauges and the log histograms need to know about the engine; the engine's own values
+// have this shape.
 
-/** One look at the whole database; taken at each scrape, so it must be cheap. */
+/** Figures of the whole database. Read at each scrape, so gathering them must be cheap. */
 export interface DatabaseFigures {
   records: number;
   tables: number;
-  /** Tables that refuse because a file of theirs is corrupt. */
+  /** Tables that refuse requests because one of their files is corrupt. */
   corruptTables: number;
   /** Secondary indexes (PSI). */
   indexes: number;
   segments: number;
-  /** Bytes of the segments that are in memory. */
+  /** Bytes of the segments in memory. */
   residentBytes: number;
-  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  /** Other memory within the budget: node filters, state pinned by cursors, running counts. */
   chargedBytes: number;
-  /** Of these, memtables that only open cursors and transactions hold. */
+  /** Part of it: memtables held only by open cursors and transactions. */
   pinnedBytes: number;
   memtableBytes: number;
-  /** Operations in the log that no segment holds yet. */
+  /** Operations in the log that no segment contains yet. */
   walPending: number;
   walBytes: number;
   snapshotsOpen: number;
-  /** Compactions that ended well since the start. */
+  /** Successful compactions since startup. */
   compactions: number;
   compactionsRunning: number;
   compactionsQueued: number;
   durability: 'fsync' | 'async';
-  /** The log takes no more writes. */
+  /** The log accepts no more writes. */
   logFailed: boolean;
 }
 
 export interface FiguresSource {
-  /** Taken in turns with other work. */
+  /** Gathers the figures in steps, between which other work runs. */
   gatherFigures(): Promise<DatabaseFigures>;
 }
 
-/** One group of frames that was written to the log. */
+/** One group of frames written to the log. */
 export interface LogGroup {
   readonly operations: number;
   readonly bytes: number;

@@ -1,13 +1,14 @@
-// How late the event loop runs timers: the delay that every request of this process feels.
+// Measures how late the event loop runs timers: the delay that every request of this process
+// experiences.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 10;
-/** Figures cover at least this long, however often they are read. */
+/** The figures cover at least this long, however often they are read. */
 const WINDOW_MS = 10_000;
 
 export interface EventLoopDelay {
-  /** Seconds, over the time since some ten seconds or the last scrape, whichever is longer. */
+  /** Seconds, over the last ten seconds or since the previous scrape, whichever is longer. */
   p50: number;
   p99: number;
   max: number;
@@ -43,7 +44,10 @@ export class EventLoopMonitor {
   }
 }
 
-/** The histogram measures the time between two ticks of its timer, so the interval itself goes off. Empty: NaN or -1, taken as no delay. */
+/**
+ * The histogram measures the time between two ticks of its timer, so the interval itself is
+ * subtracted. When it is empty, its NaN or -1 counts as no delay.
+ */
 function seconds(nanoseconds: number): number {
   const delay = nanoseconds / 1e9 - RESOLUTION_MS / 1e3;
   return delay > 0 && Number.isFinite(delay) ? delay : 0;

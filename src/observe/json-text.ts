@@ -1,9 +1,13 @@
-// JSON texts of short strings, for lines that are put together by hand because they are written very often.
+// JSON encoding of short strings, for lines that are assembled by hand because they are written
+// very often.
 
-/** What JSON must escape; and all that is not printable ASCII, which JSON.stringify judges better. */
+/**
+ * Characters that JSON must escape, and everything that is not printable ASCII, which is left to
+ * JSON.stringify.
+ */
 const UNUSUAL = /["\\]|[^ -~]/;
 
-/** As JSON.stringify, faster where nothing needs an escape. */
+/** The same as JSON.stringify, but faster if nothing needs an escape. */
 export function jsonText(text: string): string {
   return UNUSUAL.test(text) ? JSON.stringify(text) : `"${text}"`;
 }

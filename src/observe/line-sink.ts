@@ -1,19 +1,29 @@
-// Gathers finished lines in memory and hands them to a file or pipe in the background: never waits, never holds more than its limit.
+// Buffers finished lines in memory and writes them to a file or pipe in the background: never
+// blocks, never holds more than its limit.
 //
-// A line is taken at once and written within `flushMs`. At most one chunk is on its way; the rest waits here. When what waits reaches the limit (a slow
-// pipe, a full disk), new lines are dropped and counted: the newest ones, so that the beginning of the trouble is kept. Lines of a process that is killed
-// (SIGKILL, a native crash) within `flushMs` of being taken are lost; at every other end `flushSync` writes them.
+// A line is accepted immediately and written within `flushMs`. At most one chunk is being written;
+// the rest waits here. When the waiting lines reach the limit (a slow pipe, a full disk), new lines
+// are dropped and counted; the older lines are kept because they show how the trouble began. If the
+// process is killed (SIGKILL, a native crash), lines accepted within the last `flushMs` are lost;
+// at every other exit `flushSync` writes them.
 //
-// Lines are copied into one kept buffer: as strings they would be long chains of pieces that live through several garbage collections, which costs
-// more than making them (measured: 8 us a line at 30,000 lines a second, beside 1 us).
+// Lines are copied into one reused buffer: as strings they would form long chains of pieces that
+// survive several garbage collections, which costs more than creating them (measured: 8 us a line
+// at 30,000 lines a second, instead of 1 us).
 
-/** Where lines end up; one write at a time. */
+/** Where lines are written; one write at a time. */
 export interface Destination {
-  /** Takes all of `text`; `done` or `failed` of the listener follows, once. After `failed` the text is kept and tried again at the next call. */
+  /**
+   * Accepts all of `text`; then the listener's `done` or `failed` is called once. After `failed`
+   * the text is kept and retried on the next call.
+   */
   write(text: string): void;
-  /** Writes what it holds and `text` before it returns, for a process that ends. Throws when it cannot. */
+  /**
+   * Writes what it holds and `text` before returning, for a process that is exiting. Throws if it
+   * cannot.
+   */
   writeSync(text: string): void;
-  /** Opens the file anew under its name. */
+  /** Reopens the file under its name. */
   reopen(): void;
   close(): Promise<void>;
 }
@@ -27,24 +37,24 @@ export interface LineSinkOptions {
   open: (listener: DestinationListener) => Destination;
   /** Masks secrets in many lines at once. */
   mask: (lines: string) => string;
-  /** Calls back once after that many milliseconds. */
+  /** Calls `callback` once after `delayMs` milliseconds. */
   schedule?: (callback: () => void, delayMs: number) => void;
   flushMs?: number;
-  /** How long a closing sink waits for what is on its way. */
+  /** How long `close` waits for pending writes. */
   closeMs?: number;
-  /** Characters that wait here at most. */
+  /** Maximum number of characters waiting here. */
   limit?: number;
-  /** Told once, when writing begins to fail; again only after it has worked in between. */
+  /** Called once when writing begins to fail, and again only after it has worked in between. */
   failed?: (error: Error) => void;
-  /** Told when writing works again after lines were dropped; how many. */
+  /** Called with the number of dropped lines when writing works again. */
   lost?: (lines: number) => void;
 }
 
 const DEFAULT_FLUSH_MS = 100;
 const DEFAULT_LIMIT = 8 * 2 ** 20;
-/** Of the limit: kept free for urgent lines, which tell what the trouble is. */
+/** Share of the limit reserved for urgent lines, which say what the trouble is. */
 const URGENT_SHARE = 1 / 16;
-/** A chunk of this size does not wait for the timer. */
+/** A chunk of this size is written without waiting for the timer. */
 const CHUNK_CHARACTERS = 2 ** 16;
 const BUFFER_BYTES = 2 * CHUNK_CHARACTERS;
 const RETRY_MS = 1000;
@@ -56,7 +66,7 @@ interface Chunk {
 }
 
 export class LineSink {
-  /** Lines that were dropped or could not be written, so far. */
+  /** Number of lines dropped or not written so far. */
   lost = 0;
   readonly #options: LineSinkOptions;
   readonly #schedule: (callback: () => void, delayMs: number) => void;
@@ -65,13 +75,13 @@ export class LineSink {
   readonly #destination: Destination;
   /** Full chunks, oldest first. */
   #chunks: Chunk[] = [];
-  /** The lines taken since the last chunk, UTF-8, and how many bytes and lines they are. */
+  /** The lines accepted since the last chunk, in UTF-8; their number of bytes and lines follows. */
   readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #used = 0;
   #lines = 0;
   /** Characters in the chunks, without the buffer. */
   #queued = 0;
-  /** Lines of the chunk that is on its way; 0: none is. */
+  /** Lines of the chunk being written; 0 if there is none. */
   #writing = 0;
   #scheduled = false;
   #failing = false;
@@ -90,7 +100,10 @@ export class LineSink {
     });
   }
 
-  /** The place in `buffer` for a line of at most `bytes`, which are far fewer than a chunk; -1: the line is dropped. Followed by `took` at once. */
+  /**
+   * Offset in `buffer` for a line of at most `bytes` bytes, which must be far less than a chunk; -1
+   * if the line is dropped. Call `took` immediately afterwards.
+   */
   room(bytes: number): number {
     if (this.#closed || this.#queued + this.#used + bytes > this.#limit * (1 - URGENT_SHARE)) {
       this.lost += 1;
@@ -100,7 +113,7 @@ export class LineSink {
     return this.#used;
   }
 
-  /** The line that was put at `room` ends here, line break included. */
+  /** Ends the line that was written at `room`, at offset `end` after its line break. */
   took(end: number): void {
     this.#used = end;
     this.#lines += 1;
@@ -123,7 +136,8 @@ export class LineSink {
   }
 
   #take(line: string): void {
-    // A character takes three bytes at most: what surely fits is written without asking how long it is.
+    // A UTF-16 code unit takes at most three bytes: a line that surely fits is written without
+    // measuring it.
     const most = line.length * 3;
     if (most > BUFFER_BYTES - this.#used) this.#cut();
     if (most > BUFFER_BYTES) {
@@ -135,12 +149,12 @@ export class LineSink {
     this.#lines += 1;
   }
 
-  /** Opens the file anew under its name, after it was moved away. */
+  /** Reopens the file under its name after it was moved away. */
   reopen(): void {
     if (!this.#closed) this.#destination.reopen();
   }
 
-  /** Writes everything now, before the process ends: the event loop does not come round again. */
+  /** Writes everything immediately, before the process exits: the event loop does not run again. */
   flushSync(): void {
     if (this.#closed) return;
     const rest = this.#takeAll();
@@ -151,7 +165,10 @@ export class LineSink {
     }
   }
 
-  /** Resolves when everything is written, or after a while with the rest counted as lost. Takes no more lines. */
+  /**
+   * Resolves when everything is written, or after a timeout with the rest counted as lost. Accepts
+   * no more lines.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     await this.#settled(this.#options.closeMs ?? DEFAULT_CLOSE_MS);
@@ -160,7 +177,7 @@ export class LineSink {
     await this.#destination.close();
   }
 
-  /** Resolves when nothing waits or is on its way, or when the time is over. */
+  /** Resolves when nothing is waiting or being written, or after the timeout. */
   #settled(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
@@ -172,7 +189,7 @@ export class LineSink {
     });
   }
 
-  /** Hands over the next chunk, when none is on its way. */
+  /** Hands over the next chunk unless one is being written. */
   #next(): void {
     if (this.#writing > 0) return;
     this.#cut();
@@ -231,7 +248,7 @@ export class LineSink {
       this.#failing = true;
       this.#options.failed?.(error);
     }
-    // What could not be written is still with the destination; an empty write makes it try again.
+    // The destination still holds what it could not write; an empty write makes it retry.
     this.#schedule(() => {
       if (!this.#closed && this.#failing) this.#destination.write('');
     }, RETRY_MS);

@@ -1,4 +1,5 @@
-// Structured log lines, as JSON (`{"level":"info","ts":"...",<fields>,"msg":"..."}`) or as text for a terminal; secrets are masked.
+// Structured log lines, as JSON (`{"level":"info","ts":"...",<fields>,"msg":"..."}`) or as text for
+// a terminal; secrets are masked.
 
 import { LineSink } from './line-sink.ts';
 import { openStandard, type PinoLogger, pinoLogger } from './pino.ts';
@@ -16,15 +17,16 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-/** What `createLogger` makes: a logger, and what the observer needs of it. */
+/** The result of `createLogger`: a logger, plus what the observer needs. */
 export interface ServiceLog extends Logger {
-  /** The same log, with fields that every line contains. */
+  /** The same log with fields added to every line. */
   child(fields: LogFields): ServiceLog;
   /** Whether a line of this level would be written. */
   isEnabled(level: LogLevel): boolean;
   /**
-   * For lines that are written tens of thousands of times a second: `members` are finished JSON members, each with a comma before it
-   * (`,"records":4,"table":"t"`). Known secrets and API keys are masked in the finished line, nothing else is.
+   * For lines written tens of thousands of times a second: `members` are finished JSON members,
+   * each preceded by a comma (`,"records":4,"table":"t"`). In the finished line only known secrets
+   * and API keys are masked.
    */
   serialised(level: LogLevel, message: string, members: string): void;
 }
@@ -35,14 +37,14 @@ interface LogForm {
   format: 'text' | 'json';
   level: LogLevel;
   now: () => Date;
-  /** Default: one that knows patterns only. */
+  /** Defaults to one that knows patterns only. */
   redactor?: Redactor;
 }
 
 export interface LogOptions extends LogForm {
-  /** Takes each line at once; `urgent` from warn on. */
+  /** Receives each line immediately; `urgent` from warn upwards. */
   write: (line: string, urgent: boolean) => void;
-  /** `write` masks finished lines itself, many at a time. */
+  /** Whether `write` masks finished lines itself, many at a time. */
   writeMasks?: boolean;
 }
 
@@ -60,9 +62,9 @@ export function createLogger(options: LogOptions): ServiceLog {
 /** A log on standard error that never makes the service wait (line-sink.ts). */
 export interface OpenLog {
   readonly log: ServiceLog;
-  /** Lines of reads as bytes; undefined: they are made as text, for people. */
+  /** Writes the lines of reads as bytes; undefined if the format is text. */
   readonly queryLines: QueryLines | undefined;
-  /** Lines that were dropped so far. */
+  /** Number of lines dropped so far. */
   readonly lost: number;
   close(): Promise<void>;
 }
@@ -101,7 +103,7 @@ interface LoggerParts {
   redactor: Redactor;
   timestamp: () => string;
   take: (line: string, urgent: boolean) => void;
-  /** Place of the least level that is written. */
+  /** Index of the lowest level that is written. */
   least: number;
   /** Finished JSON members of this child. */
   bindings: string;
@@ -142,7 +144,7 @@ const URGENT = LOG_LEVELS.indexOf('warn');
 
 const RESERVED: readonly string[] = ['ts', 'level', 'msg'];
 
-/** A field must not repeat the line's own member of the same name. */
+/** Renames fields that would repeat one of the line's own members. */
 function withoutReserved(fields: Record<string, unknown>): Record<string, unknown> {
   if (!RESERVED.some((name) => name in fields)) return fields;
   return Object.fromEntries(
@@ -150,7 +152,7 @@ function withoutReserved(fields: Record<string, unknown>): Record<string, unknow
   );
 }
 
-/** One line for people, from a JSON line. */
+/** Converts a JSON line to one line of text for people. */
 function textLine(line: string): string {
   const { ts, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
   let text = `${ts} ${level} ${oneLine(asText(msg))}`;
@@ -162,7 +164,10 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A line break in a value must not look like another log line, nor an escape code act on the terminal. */
+/**
+ * Escapes control characters: a line break in a value must not look like another log line, nor an
+ * escape code act on the terminal.
+ */
 function oneLine(text: string): string {
   return text.replace(CONTROL, (character) => ESCAPES[character] ?? `\\u${hex(character)}`);
 }

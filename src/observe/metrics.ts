@@ -1,7 +1,9 @@
-// The metrics of the service in Prometheus text form, on a registry of their own. Names start with `hedgerow_`; README.md lists them.
+// The metrics of the service in the Prometheus text format, in a registry of their own. All names
+// start with `hedgerow_`; README.md lists them.
 //
-// Labels come from closed sets only: strategies, routes of the route table, classes of status, error codes. What is counted often is counted in
-// typed arrays (accumulators.ts) and becomes text only when somebody asks; what the engine knows is asked then too.
+// Labels come from closed sets only: strategies, routes of the route table, status classes, error
+// codes. Frequent events are counted in typed arrays (accumulators.ts) and formatted only at a
+// scrape, which is also when the engine's figures are gathered.
 
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import type { SchedulerFigures } from '../schedule/scheduler.ts';
@@ -28,7 +30,7 @@ export interface MetricsOptions {
   transport?: TransportLabels | undefined;
   /** Monotonic milliseconds. */
   nowMs: () => number;
-  /** Lines lost so far. */
+  /** Number of log lines lost so far. */
   logLinesLost: () => number;
   auditLinesLost: () => number;
   schedule?: (() => SchedulerFigures) | undefined;
@@ -37,7 +39,7 @@ export interface MetricsOptions {
 type Labels = Record<string, string | number>;
 interface Sample {
   labels: Labels;
-  /** Labels of many samples: the library keeps their text by this very object. */
+  /** Labels shared by many samples: the library caches their text per object. */
   sharedLabels?: Labels;
   value: number;
   metricName?: string;
@@ -57,7 +59,7 @@ export class Metrics {
   readonly #logBytes = new Histograms(BYTES_BOUNDS, 1);
   readonly #eventLoop: EventLoopMonitor;
   #source: FiguresSource | undefined;
-  /** The look at the engine of the scrape that runs. */
+  /** The engine's figures for the current scrape. */
   #figures: DatabaseFigures | undefined;
 
   constructor(options: MetricsOptions) {
@@ -69,7 +71,10 @@ export class Metrics {
     if (options.schedule !== undefined) this.#registerSchedule(options.schedule);
   }
 
-  /** The same method and route again: the same number. Route 0 is there from the start: whatever belongs to no route. */
+  /**
+   * Registers a route and returns its number; the same method and route get the same number. Route
+   * 0 exists from the start, for requests that match no route.
+   */
   addRoute(method: string, route: string): number {
     const known = this.#routes.findIndex((labels) => labels.method === method && labels.route === route);
     if (known >= 0) return known;
@@ -99,7 +104,7 @@ export class Metrics {
     this.#logBytes.add(0, group.bytes);
   }
 
-  /** From now on the gauges show this database; undefined: they are left out again. */
+  /** The gauges show this database from now on; with undefined they are omitted. */
   attach(source: FiguresSource | undefined): void {
     this.#source = source;
   }
@@ -214,7 +219,7 @@ export class Metrics {
       ]);
     }
     collectDefaultMetrics({ register: this.#registry });
-    // Gauges whose names end as counters do, and sums of the metrics beside them.
+    // Gauges whose names end like those of counters, and which only sum up other metrics.
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
@@ -225,7 +230,7 @@ export class Metrics {
     );
   }
 
-  /** `sparse` leaves out series without samples. */
+  /** `sparse` omits series without samples. */
   #addHistogram(
     name: string,
     help: string,
@@ -253,7 +258,7 @@ export class Metrics {
     });
   }
 
-  /** A metric whose samples are made when somebody asks. */
+  /** Adds a metric whose samples are made at each scrape. */
   #add(type: 'gauge' | 'counter' | 'histogram', name: string, help: string, samples: () => Sample[]): void {
     const metric = {
       name: PREFIX + name,
@@ -263,14 +268,15 @@ export class Metrics {
       get: async () => ({ name: PREFIX + name, help, type, aggregator: 'sum', values: samples() }),
       reset: () => {},
     };
-    // The declared type lists the library's own classes; the registry itself asks for no more than this.
+    // The declared type lists the library's own classes; the registry itself needs no more than
+    // this.
     this.#registry.registerMetric(metric as unknown as Metric);
   }
 }
 
 const DURATION_HELP = 'Time from the first line of a request to the last byte of its answer.';
 
-/** 0.00025, not 0.00025000000000000001. */
+/** 0.00025 instead of 0.00025000000000000001. */
 function rounded(value: number): number {
   return Number(value.toPrecision(6));
 }

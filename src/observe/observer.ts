@@ -1,4 +1,4 @@
-// What the service tells about itself while it runs: one door for log lines, metrics and the audit log.
+// The port through which the service reports what it does: log lines, metrics and the audit log.
 
 import type { LogFields } from './log.ts';
 
@@ -32,7 +32,10 @@ export type AuditEvent =
 /** Why a request was refused before its route ran; a closed set of error codes. */
 export type RefusalCode = 'rate_limited' | 'overloaded' | 'unauthorized' | 'forbidden';
 
-/** A finished read of rows: makes the log line `query_complete` and one sample of `query_duration_seconds`. */
+/**
+ * A finished read of rows: produces the log line `query_complete` and one sample of
+ * `query_duration_seconds`.
+ */
 export interface QueryFacts {
   /** Strategy of the plan, as in the answer (`TPI_BUCKET_PUSHDOWN`, ...). */
   readonly strategy: string;
@@ -40,10 +43,10 @@ export interface QueryFacts {
   readonly records: number;
 }
 
-/** One line of the audit log, without time. */
+/** One line of the audit log, without its time. */
 export interface AuditFacts {
   readonly event: AuditEvent;
-  /** Never the key itself. Null: no key. */
+  /** Identifier of the key, never the key itself; null without a key. */
   readonly keyId: string | null;
   readonly remoteIp: string;
   readonly role: string;
@@ -55,22 +58,26 @@ export interface AuditFacts {
 
 export interface Observer {
   /**
-   * One answer is out (or its client has gone: status 499). `route` is the number the route got from `addRoute`; `durationUs` from the first line of the
-   * request to the last byte handed over. On the hot path: no allocation.
+   * An answer was sent, or its client has gone (status 499). `route` is the number that `addRoute`
+   * returned; `durationUs` runs from the first line of the request to the last byte handed over. On
+   * the hot path: must not allocate.
    */
   requestDone(route: number, status: number, durationUs: number): void;
-  /** A read of rows ended well. */
+  /** A read of rows succeeded. */
   queryDone(facts: QueryFacts, durationUs: number, requestId: string): void;
   audit(facts: AuditFacts): void;
-  /** Registers a route template as a label (`GET`, `/v1/tables/{name}`); the number is for `requestDone`. 0 is what belongs to no route. */
+  /**
+   * Registers a route template as a label (`GET`, `/v1/tables/{name}`) and returns its number for
+   * `requestDone`. Number 0 is for requests that match no route.
+   */
   addRoute(method: string, path: string): number;
   refused(code: RefusalCode): void;
-  /** Text exposition of all metrics and its content type. */
+  /** All metrics in text format, and their content type. */
   metrics(): Promise<{ contentType: string; text: string }>;
   error(message: string, fields: LogFields): void;
 }
 
-/** Tells nobody: for tests and embedding. */
+/** Discards everything: for tests and embedding. */
 export const UNOBSERVED: Observer = {
   requestDone() {},
   queryDone() {},

@@ -1,4 +1,5 @@
-// The door to pino: JSON lines from levels and fields, and files or pipes that are written in the background.
+// The only module that uses pino: makes JSON lines from levels and fields, and opens files or pipes
+// that are written in the background.
 
 import pino from 'pino';
 import type { Destination, DestinationListener } from './line-sink.ts';
@@ -9,21 +10,27 @@ export type PinoLogger = pino.Logger;
 const METADATA = Symbol.for('pino.metadata');
 const WARN = 40;
 const CLOSE_MS = 1000;
-/** Interval before a full pipe is tried again; it doubles with each failed attempt. */
+/** Wait before a full pipe is tried again; it doubles with each failed attempt. */
 const LEAST_WAIT_MS = 1;
 const MOST_WAIT_MS = 64;
-/** While the process ends, a write to a full pipe is tried again so often, 100 ms apart: in all, and without the reader taking anything. */
+/**
+ * Maximum number of writes to a full pipe while the process exits, 100 ms apart: in total, and in a
+ * row without the reader taking anything.
+ */
 const LAST_TRIES = 30;
 const LAST_TRIES_IN_VAIN = 5;
 
 export interface PinoOptions {
   level: string;
   timestamp: () => string;
-  /** Takes each line, line break included; urgent from warn on. */
+  /** Receives each line, line break included; `urgent` from warn upwards. */
   write: (line: string, urgent: boolean) => void;
 }
 
-/** Lines as `{"level":"info","ts":"...",<fields>,"msg":"..."}`: no process id, no host name. */
+/**
+ * Formats lines as `{"level":"info","ts":"...",<fields>,"msg":"..."}`, without process id and host
+ * name.
+ */
 export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger {
   const stream = {
     [METADATA]: true,
@@ -44,22 +51,29 @@ export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger
   );
 }
 
-/** Opens a file for appending (made with mode 0600, folders too). Throws when it cannot be. */
+/**
+ * Opens a file for appending; creates it with mode 0600, and its folders. Throws if it cannot be
+ * opened.
+ */
 export function openFile(file: string, listener: DestinationListener): Destination {
-  // Only the synchronous form throws. Its handle goes at once; the one that stays opens in the background.
+  // Only the synchronous form throws. Its handle is closed at once; the one that is kept opens in
+  // the background.
   appendTo(file, true, NEVER).destroy();
   return background(file, listener);
 }
 
 /** Standard output (1) or standard error (2). */
 export function openStandard(descriptor: 1 | 2, listener: DestinationListener): Destination {
-  // Node puts a pipe into non-blocking mode when it makes the stream for it; a write to a full blocking pipe would hold a thread of the pool for ever,
-  // and with it the end of the process.
+  // Node puts a pipe into non-blocking mode when it creates the stream for it. A write to a full
+  // blocking pipe would occupy a thread of the pool forever, and keep the process from exiting.
   const stream = descriptor === 1 ? process.stdout : process.stderr;
   return background(stream.fd, listener);
 }
 
-/** Asked when a write would have to wait. True: the stream sleeps 100 ms and tries again by itself. */
+/**
+ * Called when a write would block. If it returns true, the stream sleeps 100 ms and retries by
+ * itself.
+ */
 type MayRetry = (error: Error, leftBytes: number) => boolean;
 
 const NEVER: MayRetry = () => false;
@@ -94,7 +108,7 @@ function background(target: string | number, listener: DestinationListener): Des
   });
   stream.on('drain', () => listener.done());
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // pino tells its first error twice.
+    // pino emits its first error twice.
     if (ending || error === lastError) return;
     lastError = error;
     if (error.code === 'EAGAIN') {
@@ -132,7 +146,7 @@ function background(target: string | number, listener: DestinationListener): Des
   };
 }
 
-/** Through a handle of its own: one that writes in the background cannot be told to wait. */
+/** Uses its own handle, since the one that writes in the background cannot block. */
 function writeNow(target: string | number, text: string): void {
   let failure: Error | undefined;
   const stream = appendTo(target, true, lastTries());

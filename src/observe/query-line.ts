@@ -1,19 +1,23 @@
-// Writes the line `query_complete` as bytes straight into the sink: it comes with every read, and as a text it would cost more than the read's own headers.
+// Writes the log line `query_complete` as bytes straight into the sink: every read has one, and as
+// a string it would cost more than the read's response headers.
 
 import { jsonText } from './json-text.ts';
 
-/** Where finished lines are put together. */
+/** Where finished lines are assembled. */
 export interface LineRoom {
   readonly buffer: Uint8Array;
-  /** The place in `buffer` for a line of at most `bytes`; -1: there is none, the line counts as lost. Followed by `took` before anything else. */
+  /**
+   * Offset in `buffer` for a line of at most `bytes` bytes; -1 if there is no room and the line
+   * counts as lost. Call `took` before anything else.
+   */
   room(bytes: number): number;
-  /** The line ends here. */
+  /** Ends the line at offset `end`. */
   took(end: number): void;
 }
 
 export interface QueryLineOptions {
   sink: LineRoom;
-  /** The present time, ISO 8601, 24 characters. */
+  /** The current time, ISO 8601, 24 characters. */
   timestamp: () => string;
   /** Masks secrets in finished JSON. */
   mask: (text: string) => string;
@@ -28,11 +32,11 @@ const MOST_VARYING = 2 * 17 + 128;
 
 export class QueryLines {
   readonly #options: QueryLineOptions;
-  /** Of the strategy that was written last: everything up to the duration. */
+  /** The encoded start of a line, up to the duration, for the last strategy. */
   #start = Buffer.alloc(0);
   #strategy = '';
   #time = '';
-  /** Of the table that was written last: everything from the records to the request id. */
+  /** The encoded part from the table to the request id, for the last table. */
   #middle = Buffer.alloc(0);
   #table: string | undefined;
 
@@ -40,7 +44,7 @@ export class QueryLines {
     this.#options = options;
   }
 
-  /** `requestId` is printable ASCII of at most 128 characters that holds no secret. */
+  /** `requestId` is printable ASCII of at most 128 characters and contains no secret. */
   write(strategy: string, durationUs: number, records: number, table: string, requestId: string): void {
     const { sink, timestamp } = this.#options;
     if (strategy !== this.#strategy) this.#useStrategy(strategy);
@@ -78,7 +82,10 @@ export class QueryLines {
   }
 }
 
-/** True for what the service names requests by itself: a few random characters, a dash, a number. It can be no secret. */
+/**
+ * True for ids that the service generates: 8 random characters, a dash and a number. They cannot be
+ * secrets.
+ */
 export function isOwnId(requestId: string): boolean {
   const dash = requestId.length <= MOST_OWN_ID ? requestId.lastIndexOf('-') : -1;
   if (dash !== PREFIX_LENGTH) return false;
@@ -93,7 +100,7 @@ const PREFIX_LENGTH = 8;
 const MOST_OWN_ID = 32;
 const ZERO = 48;
 
-/** Decimal digits of an integer of 0 or more; returns the place after them. */
+/** Writes the decimal digits of an integer of 0 or more; returns the offset after them. */
 function writeInteger(buffer: Uint8Array, at: number, value: number): number {
   let digits = 1;
   for (let bound = 10; value >= bound; bound *= 10) digits += 1;

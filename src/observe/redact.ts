@@ -1,27 +1,34 @@
-// Keeps secrets out of what the service writes: masks what looks like one, and the very texts it was told are one.
+// Keeps secrets out of what the service writes: masks text that looks like a secret, and the texts
+// registered as secrets.
 
 import { wellFormed } from '../model/text.ts';
 
-/** Written in place of a secret. */
+/** Replaces a secret. */
 export const MASK = '[masked]';
 
-/** Secrets shorter than this are not looked for: masking them would hit everything. */
+/** Shorter secrets are not masked: that would hit ordinary text. */
 const SHORTEST_SECRET = 4;
-/** A secret shorter than this is masked only where it is a word of its own. */
+/** A secret shorter than this is masked only as a whole word. */
 const SHORTEST_ANYWHERE = 8;
-/** A longer value is cut before it is looked through: what goes into a line stays bounded, in size and in time. */
+/**
+ * Longer values are truncated before they are searched, which bounds the size of a line and the
+ * time it takes.
+ */
 const LONGEST_VALUE = 16_384;
 const LONGEST_SECRET = 1024;
 const DEEPEST = 5;
 const LONGEST_LIST = 100;
 
-/** One look that finds nothing in nearly every text, before the patterns are tried one by one. */
+/** A single test that rules out nearly every text before the patterns are tried one by one. */
 const SUSPICIOUS = /hgr_|sk-|:\/\/|bearer|authoriz|api|passw|pwd|secret|token/i;
 
 const API_KEY = /hgr_[\w-]{8,}/g;
 const API_KEY_SIGN = 'hgr_';
 
-/** Every repetition is bounded or cannot overlap with what follows: no text makes one slow. A value masked already stays as it is. */
+/**
+ * Every repetition is bounded or cannot overlap with what follows, so no text makes a pattern slow.
+ * A masked value stays masked.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [API_KEY, MASK],
   [/(?<![\w-])sk-[\w-]{8,}/g, MASK],
@@ -32,7 +39,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     `$1$2${MASK}`,
   ],
   [/\b(bearer\s{1,4})[\w.~+/=-]{8,}/gi, `$1${MASK}`],
-  // name=value and "name":"value", as in connection strings, query strings and JSON (also JSON inside a text).
+  // name=value and "name":"value", as in connection strings, query strings and JSON (also JSON
+  // within a string).
   [
     /(password|passwd|pwd|secret|token|api[_-]?key)(=|\\?["']\s{0,4}[:=]\s{0,4}\\?)(["']?)(?:\[masked\]|(?<=")(?:[^"\\]|\\.)*|(?<=')[^']*|[^\s,;&"'}\]]+)/gi,
     `$1$2$3${MASK}`,
@@ -42,12 +50,15 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** Names of fields whose text is a secret. */
 const SECRET_NAME = /key|passw|pwd|secret|token|authorization|credential|cookie/i;
-/** Names that say "key" or "token" and hold none. */
+/** Names that contain "key" or "token" but hold no secret. */
 const HARMLESS_NAMES: ReadonlySet<string> = new Set(['key_id', 'keyId', 'next_cursor', 'primary_key', 'token_type']);
 /** Under these names even a number is a secret. */
 const SECRET_NUMBER_NAME = /passw|pwd|secret/i;
 
-/** Masks what looks like a secret: API keys, model keys, passwords in addresses, values of headers and parameters that carry one. */
+/**
+ * Masks what looks like a secret: API keys, model keys, passwords in URLs, and secret values of
+ * headers and parameters.
+ */
 export function maskPatterns(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
   let masked = text;
@@ -55,13 +66,13 @@ export function maskPatterns(text: string): string {
   return masked;
 }
 
-/** A known secret in one of the spellings it may turn up in. */
+/** A known secret in one of the spellings in which it may appear. */
 interface Needle {
   text: string;
   replacement: string;
-  /** Set for short secrets: found as a word only. */
+  /** Set for short secrets: matches them as whole words only. */
   word: RegExp | undefined;
-  /** Has characters that JSON escapes, so it cannot occur in finished JSON in this form. */
+  /** Contains characters that JSON escapes, so it cannot occur in finished JSON in this form. */
   raw: boolean;
 }
 
@@ -69,39 +80,50 @@ interface Needle {
 export class Redactor {
   #needles: Needle[] = [];
 
-  /** From now on `secret` is masked wherever it occurs. False: too short to be looked for. */
+  /**
+   * Masks `secret` wherever it occurs from now on. Returns false if it is too short or too common
+   * to be masked.
+   */
   registerSecret(secret: string): boolean {
     if (secret.length < SHORTEST_SECRET || secret === 'true' || secret === 'false' || secret === 'null') return false;
     for (const text of spellingsOf(secret)) {
       if (this.#needles.some((needle) => needle.text === text)) continue;
       this.#needles.push({
         text,
-        // Digits can occur bare in JSON, next to other digits too: the replacement must leave a number.
+        // A numeric secret may occur as a bare number in JSON, or within one: the result must still
+        // be a number.
         replacement: /^\d+$/.test(text) ? '9' : MASK,
         word: text.length < SHORTEST_ANYWHERE ? new RegExp(`(?<![\\w-])${escaped(text)}(?![\\w-])`, 'g') : undefined,
         raw: text === secret && JSON.stringify(text).length !== text.length + 2,
       });
     }
-    // The longest first: one secret may hold another.
+    // Longest first: one secret may contain another.
     this.#needles.sort((a, b) => b.text.length - a.text.length);
     return true;
   }
 
-  /** A text that is not yet part of a line. */
+  /** Masks a text that is not part of a line yet. */
   text(text: string): string {
     if (text.length <= LONGEST_VALUE) return maskPatterns(this.#maskKnown(text, false));
-    // Masked before it is cut: the cut must not hide the end of a secret from the patterns.
+    // Masked before it is truncated: otherwise the cut could hide the end of a secret from the
+    // patterns.
     const window = this.#maskKnown(text, false).slice(0, LONGEST_VALUE + LONGEST_SECRET);
     return `${maskPatterns(window).slice(0, LONGEST_VALUE)}... (${text.length} characters)`;
   }
 
-  /** Finished lines, many at once. Only what is cheap to find is looked for: known secrets and API keys. JSON stays JSON. */
+  /**
+   * Masks finished lines, many at once. Searches only for what is cheap to find: known secrets and
+   * API keys. JSON stays valid JSON.
+   */
   lines(text: string): string {
     const masked = this.#maskKnown(text, true);
     return masked.includes(API_KEY_SIGN) ? masked.replace(API_KEY, MASK) : masked;
   }
 
-  /** A copy fit for a line: plain JSON values, texts masked, fields with a telling name masked whole. */
+  /**
+   * A copy suitable for a line: plain JSON values, texts masked, fields with a revealing name
+   * masked entirely.
+   */
   fields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return this.#object(fields, 0);
   }
@@ -155,7 +177,7 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !HARMLESS_NAMES.has(name);
 }
 
-/** As it is, as JSON writes it, as an address writes it. */
+/** The secret as it is, as escaped in JSON, and as encoded in a URL. */
 function spellingsOf(secret: string): Set<string> {
   const address = encodeURIComponent(wellFormed(secret));
   return new Set([secret, JSON.stringify(secret).slice(1, -1), address]);

@@ -1,4 +1,4 @@
-// The observer of a running service: turns what happens into log lines, metrics and audit lines.
+// The observer of a running service: turns events into log lines, metrics and audit lines.
 
 import type { SchedulerFigures } from '../schedule/scheduler.ts';
 import type { AuditLog } from './audit.ts';
@@ -11,36 +11,45 @@ import { isOwnId, type QueryLines } from './query-line.ts';
 
 export interface ObserverOptions {
   log: ServiceLog;
-  /** Undefined: no audit log is kept. */
+  /** Undefined if no audit log is kept. */
   audit: AuditLog | undefined;
-  /** Of the service; a label of `build_info`. */
+  /** Version of the service; a label of `build_info`. */
   version: string;
-  /** What speaks HTTP, and why: labels of `transport_info`. Default: unknown. */
+  /**
+   * The HTTP implementation and why it was chosen: labels of `transport_info`. Default: unknown.
+   */
   transport?: TransportLabels | undefined;
-  /** Writes the lines of reads as bytes, beside `log`. Default: they are written as text. */
+  /**
+   * Writes the lines of reads as bytes, in addition to `log`. Default: they are written as text.
+   */
   queryLines?: QueryLines | undefined;
-  /** Log lines dropped so far. Default: none ever. */
+  /** Number of log lines dropped so far. Default: always 0. */
   logLinesLost?: () => number;
-  /** How long work shares the event loop. Default: not shown. */
+  /** Figures of the scheduler. Default: not exported. */
   schedule?: () => SchedulerFigures;
-  /** Reads that take longer make a line `query_slow` at warn, so that they show when info lines are off. Default 1000. */
+  /**
+   * Reads that take longer also write a line `query_slow` at warn, which appears even when info
+   * lines are off. Default: 1000.
+   */
   slowMs?: number;
   /** Monotonic milliseconds. */
   nowMs?: () => number;
 }
 
-/** An observer that also listens to the engine. */
+/** An observer that also receives events from the engine. */
 export interface ServiceObserver extends Observer {
-  /** From now on the gauges show this database. */
+  /** The gauges show this database from now on. */
   attach(database: FiguresSource): void;
-  /** For `observeLog` of the engine. */
+  /** For the engine's `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
-  /** Before the database closes: its gauges go, the counters stay. */
+  /** To be called before the database closes: removes its gauges, keeps the counters. */
   detach(): void;
   close(): void;
 }
 
-/** Strategies of query plans (contract section 4) and their label; anything else is `scan`. */
+/**
+ * Strategies of query plans (contract section 4) and their labels; any other strategy is `scan`.
+ */
 const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   TPI_BUCKET_PUSHDOWN: 'tpi',
   FMI_LOOKUP: 'fmi',
@@ -53,7 +62,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   NESTED_LOOP: 'join',
 };
 const SCAN = QUERY_LABELS.indexOf('scan');
-/** A strategy's place among the labels, and its name as JSON. */
+/** A strategy's index among the labels, and its name as JSON. */
 const STRATEGIES = new Map(
   Object.entries(LABEL_OF_STRATEGY).map(([strategy, label]) => [
     strategy,

@@ -1,6 +1,6 @@
-// ISO 8601 times in UTC for lines: the text of one millisecond is made once.
+// ISO 8601 times in UTC for lines: each millisecond is formatted once.
 
-/** A function that gives the present time as text. */
+/** Returns a function that gives the current time as text. */
 export function timestamps(now: () => Date): () => string {
   let lastMs = Number.NaN;
   let text = '';

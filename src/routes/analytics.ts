@@ -1,4 +1,5 @@
-// Measures over HTTP: which there are, and the answer of one; whole when small, else as a stream.
+// Measures over HTTP: their list, and the result of one; sent whole when small, otherwise as a
+// stream.
 
 import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
 import { refusal } from '../errors.ts';
@@ -54,7 +55,7 @@ export function requireAnalytics({ services }: Call): Analytics {
   throw refusal('starting', 'Measures are not ready yet. Try again shortly.');
 }
 
-/** A parameter beside `params` would be overlooked. Throws `invalid_input`. */
+/** A parameter outside `params` would be silently ignored. Throws `invalid_input`. */
 function refuseMisplaced(body: Record<string, unknown>, measure: string, names: ReadonlySet<string>): void {
   const misplaced = Object.keys(body).filter((name) => names.has(name) && body[name] !== null);
   if (misplaced.length === 0) return;

@@ -1,4 +1,5 @@
-// Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
+// Batches: many operations as one atomic commit. If an operation fails, the answer has status 200
+// and says so.
 
 import { type CommitOutcome, type Database, IdRanges, type Transaction, type WrittenIds } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -27,32 +28,35 @@ interface OperationResult {
   op: number;
   type: string | null;
   success: boolean;
-  /** Insert: the new edge's id. */
+  /** Insert: the id of the new edge. */
   id?: number;
-  /** Delete: how many edges it removed. */
+  /** Delete: the number of edges removed. */
   matched?: number;
-  /** Query: what the statement answered. */
+  /** Query: the rows of the statement. */
   rows?: unknown[];
   error?: string;
 }
 
-/** What a batch gathers while it runs. */
+/** State of a running batch. */
 interface Progress {
   readonly results: OperationResult[];
-  /** Of inserts and deletes: their place among the staged operations. */
+  /** For inserts and deletes: their index among the staged operations. */
   readonly places: (number | undefined)[];
-  /** Of inserts: the table's name, by operation. */
+  /** For inserts: the table's name, by operation. */
   readonly tables: Map<number, string>;
-  /** Bytes of rows that its statements have answered. */
+  /** Bytes of rows returned by its statements so far. */
   bytes: number;
-  /** Times of rows are written as ISO 8601. */
+  /** Whether times in rows are written as ISO 8601. */
   readonly iso: boolean;
 }
 
-/** Operations staged in one step, so that a step stays well under the time slice. */
+/** Operations staged in one step, so that a step stays well within the time slice. */
 const OPERATIONS_PER_STEP = 200;
 
-/** Nobody has seen anything of a batch that met another commit: it is run anew over the newest state. In the end it is a 409. */
+/**
+ * Runs a batch. If it conflicts with another commit, nothing of it has become visible, so it is run
+ * again on the newest state; after repeated conflicts it answers 409.
+ */
 async function batch(call: Call): Promise<Reply> {
   const body = parseJsonObject(call);
   const operations = operationsOf(body);
@@ -94,7 +98,7 @@ function isQuery(operation: unknown): boolean {
   return typeof operation === 'object' && operation !== null && 'type' in operation && operation.type === 'query';
 }
 
-/** Stages inserts and deletes up to the next query, the end, or the first that fails. */
+/** Stages inserts and deletes up to the next query, the end, or the first failure. */
 async function runStaged(
   call: Call,
   transaction: Transaction,
@@ -115,7 +119,7 @@ async function runStaged(
   if (step()) await call.services.scheduler.run(step);
 }
 
-/** Runs one statement over what the batch has written so far. */
+/** Runs one statement on top of what the batch has written so far. */
 async function runQuery(call: Call, transaction: Transaction, operation: unknown, progress: Progress): Promise<void> {
   const { results, places } = progress;
   const op = results.length;
@@ -143,7 +147,7 @@ async function runQuery(call: Call, transaction: Transaction, operation: unknown
     }
     results.push({ op, type: 'query', success: true, rows });
   } catch (error) {
-    // A table was altered meanwhile: the whole batch reads again.
+    // A table was altered in the meantime: the whole batch is run again.
     if (!(error instanceof HedgerowError) || error.status >= 500 || error.code === 'conflict') throw error;
     results.push({ op, type: 'query', success: false, error: maskPatterns(error.message) });
   }
@@ -161,9 +165,9 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
   };
 }
 
-/** Completes the results with what came out of each operation. */
+/** Completes the results with the outcome of each operation. */
 function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
-  // Made anew each time it is asked for.
+  // A getter that builds the list on each access.
   const outcomes = outcome.results;
   for (const [index, place] of places.entries()) {
     if (place === undefined) continue;
@@ -196,7 +200,9 @@ function operationsOf(body: Record<string, unknown>): unknown[] {
   throw invalidFields([{ loc: ['body', 'operations'], msg }]);
 }
 
-/** Checks and stages one operation; a fault of the caller is a result, anything else is thrown. */
+/**
+ * Checks and stages one operation. The caller's errors become its result, all others are thrown.
+ */
 function stage(
   database: Database,
   transaction: Transaction,
@@ -218,7 +224,7 @@ function stage(
   }
 }
 
-/** The name of the table that an insert goes to. */
+/** Returns the name of the table that an insert goes to. */
 function stageChecked(
   database: Database,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// Bulk insert: a body of one JSON edge a line, applied whole or not at all.
+// Bulk insert: a body with one JSON edge per line, applied entirely or not at all.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -16,11 +16,11 @@ import { requireObject, textStart } from '../http/json-body.ts';
 import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
 
 const NEWLINE = 10;
-/** Lines read in one step, so that a step stays well under the time slice. */
+/** Lines read in one step, so that a step stays well within the time slice. */
 const LINES_PER_STEP = 200;
-/** Unless the lines are long. */
+/** Ends a step earlier if its lines are long. */
 const BYTES_PER_STEP = 256 * 1024;
-/** Of one line: what JSON.parse reads in some ten milliseconds. */
+/** Maximum length of one line: what JSON.parse reads in about ten milliseconds. */
 const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
 
@@ -32,9 +32,9 @@ interface Inserted {
 
 type Tables = ReadonlyMap<string, Inserted>;
 
-/** Where checked edges go until the commit. */
+/** Where checked edges are collected until the commit. */
 interface Sink {
-  /** False when this sink cannot take edges of that table. */
+  /** False if this sink cannot take edges of that table. */
   add(table: Table, edge: CheckedEdge): boolean;
   commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
@@ -44,7 +44,8 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
   const table = call.database.table(tableName);
   let sink: Sink = bulkSink(table);
   try {
-    // Lines that name other tables are rare: only then the slower way over a transaction.
+    // Lines that name other tables are rare: only then is the slower way through a transaction
+    // taken.
     if (!(await addLines(call, table, sink))) {
       sink = transactionSink(call.database);
       await addLines(call, table, sink);
@@ -59,7 +60,7 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
   return jsonTextReply(201, answer.body(tables), lsn, { audit: { table: [...tables.keys()].join(',') } });
 }
 
-/** As the answer has them: ids of others may lie between the first and the last of a table. */
+/** The id ranges of the answer. Other ids may lie between the first and the last of a table. */
 function rangesOf(tables: Tables): WrittenIds | undefined {
   const ranges = new IdRanges();
   for (const [table, { first_id, last_id }] of tables)
@@ -76,7 +77,7 @@ function insertedBody(name: string, tables: Tables): string {
   return JSON.stringify(onlyOwn ? answer : { ...answer, tables: Object.fromEntries(tables) });
 }
 
-/** Reads every line into the sink, in slices; false when the sink refused a table. */
+/** Reads every line into the sink, in steps; false if the sink refused a table. */
 async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> {
   const { body, database } = call;
   const isText = isUtf8(body);
@@ -132,10 +133,10 @@ function tooLong(): HedgerowError {
   return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
 }
 
-/** Letters of a line that is looked at before it is parsed. */
+/** Longer lines, in characters, are checked before they are parsed (json-depth.ts). */
 const LONG_LINE = 100_000;
 
-/** The JSON value of a line; throws invalid_json. */
+/** The JSON value of a line; throws `invalid_json`. */
 export function parseLine(text: string): unknown {
   const problem = text.length > LONG_LINE ? jsonProblem(Buffer.from(text)) : undefined;
   if (problem !== undefined) throw refusal('invalid_json', `It ${problem}.`);
@@ -146,7 +147,7 @@ export function parseLine(text: string): unknown {
   }
 }
 
-/** The same error with the 1-based line number in its sentence, fields and places. */
+/** The same error with the 1-based line number in its message, fields and places. */
 function atLine(error: HedgerowError, line: number): HedgerowError {
   const errors = error.errors?.map(({ loc, msg }) => ({ loc: ['body', line, ...loc.slice(1)], msg }));
   return new HedgerowError(error.code, `Line ${line}: ${error.message} Nothing was inserted.`, {
@@ -175,7 +176,7 @@ function bulkSink(table: Table): Sink {
       const result = await bulk.commit(attach && ((outcome) => attach(tablesOf(outcome))));
       return { lsn: result.lsn, tables: tablesOf(result) };
     },
-    // Nothing leaves a bulk before its commit.
+    // Nothing leaves a bulk insert before its commit.
     discard() {},
   };
 }

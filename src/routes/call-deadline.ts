@@ -1,4 +1,5 @@
-// How long others may be asked for a request: until its answer has begun, or its deadline passed, and as long as its client is there.
+// The time limit for backend work of a request: it may run until the answer has begun or its
+// deadline has passed, and only while the client is connected.
 
 import { type Call, queryTimeout } from '../http/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
@@ -6,9 +7,9 @@ import { watchClient } from './client-watch.ts';
 
 export interface CallDeadline {
   readonly signal: AbortSignal;
-  /** The answer has begun: from now on only its client ends it. */
+  /** The answer has begun: from now on only a client disconnect ends it. */
   begun(): void;
-  /** Nothing is asked any more. */
+  /** The work is over: stops the timers. */
   end(): void;
 }
 
@@ -27,7 +28,7 @@ export function deadlineOf(call: Call): CallDeadline {
   };
 }
 
-/** Asks with a deadline that ends with what was asked. */
+/** Runs `work` with a signal for the call's deadline and client, and ends both afterwards. */
 export async function untilDeadline<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = deadlineOf(call);
   try {

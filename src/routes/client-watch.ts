@@ -1,18 +1,18 @@
-// Tells work that a request waits for when its client has gone.
+// Tells work that a request waits for when the client has gone.
 
 import { refusal } from '../errors.ts';
 import type { Call } from '../http/index.ts';
 
-/** Whether the client is still there is looked at so often. */
+/** Poll interval for client disconnect. */
 const LOOK_MS = 100;
 
 export interface ClientWatch {
   readonly signal: AbortSignal;
-  /** Nothing waits any more. */
+  /** Stops watching. */
   end(): void;
 }
 
-/** `controller`: aborts it, which others may do too. */
+/** `controller` is aborted when the client has gone; others may abort it too. */
 export function watchClient({ client }: Call, controller = new AbortController()): ClientWatch {
   const look = setInterval(() => {
     if (client.gone) controller.abort(clientGone());
@@ -20,7 +20,7 @@ export function watchClient({ client }: Call, controller = new AbortController()
   return { signal: controller.signal, end: () => clearInterval(look) };
 }
 
-/** Nobody reads it. */
+/** An error that nobody will read. */
 export function clientGone(): Error {
   return refusal('timeout', 'The client has gone.');
 }

@@ -1,12 +1,13 @@
-// The console at /: its page and its built files, with the headers that fence it in.
+// The console at /: its page and built files, and the headers that confine it.
 
 import { refusal } from '../errors.ts';
 import { contentReply, type Route, validated } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
 
 /**
- * Nothing from elsewhere, nothing inline, and no text can become markup or script: the browser refuses innerHTML and its like
- * (trusted types). Editors and plots style their elements through the object model, which the policy allows.
+ * Nothing from other origins, nothing inline, and no text can become markup or script: the browser
+ * refuses innerHTML and similar (trusted types). Editors and plots style their elements through the
+ * object model, which the policy allows.
  */
 const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   [
@@ -15,22 +16,22 @@ const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   ],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
-  // A page that opened the console holds no handle on its window.
+  // A page that opened the console gets no reference to its window.
   ['Cross-Origin-Opener-Policy', 'same-origin'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ];
 
-/** Content type by the ending of the name; nothing else is served. */
+/** Content type by file extension; nothing else is served. */
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
 
-/** One part of a path: no slash, no two dots. */
+/** One path segment: no slash, no two dots in a row. */
 const FILE_NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|svg)$/;
 
-/** Names hold a hash of the content, so a name never means anything else. */
+/** File names contain a hash of the content, so the content of a name never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 const KEY_IS_WANTED = 'name="hedgerow-key" content="wanted"';
@@ -55,7 +56,8 @@ const page = validated({
         'The console was not built; run npm run build:console. The API is described at /docs.',
       );
     }
-    // Where no key is wanted the page says so itself: asking for it would be refused, and noted as a fault, everywhere else.
+    // Where no key is needed, the page itself says so: finding out by a request would be refused,
+    // and recorded as a failure, wherever a key is needed.
     const html = services.authDisabled ? new TextDecoder().decode(bytes).replace(KEY_IS_WANTED, KEY_IS_NOT) : bytes;
     return contentReply(200, 'text/html; charset=utf-8', html, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
   },

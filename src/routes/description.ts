@@ -1,4 +1,4 @@
-// The API's own description: the OpenAPI document, and the page that shows it.
+// Serves the description of the API: the OpenAPI document, and the page that shows it.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { buildDocument, contentReply, JSON_TYPE, type Route, type Services, validated } from '../http/index.ts';
@@ -8,7 +8,7 @@ import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
 import { EXAMPLES } from './examples/index.ts';
 import { OPERATION_TEXTS } from './operation-texts.ts';
 
-/** The document is the same as long as the service runs. */
+/** The document does not change while the service runs. */
 const DOCUMENTS = new WeakMap<Services, string>();
 
 export function documentText(services: Pick<Services, 'routes' | 'version'>): string {

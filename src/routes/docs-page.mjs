@@ -1,4 +1,5 @@
-// Copies the library of the API page from its package to build/docs-page, so that an installed Hedgerow needs neither that package nor a CDN.
+// Copies the library of the API page from its package to build/docs-page, so that an installed
+// Hedgerow needs neither that package nor a CDN.
 
 import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ const source = new URL('./', import.meta.resolve('swagger-ui-dist/package.json')
 mkdirSync(target, { recursive: true });
 for (const name of FILES) {
   const copy = fileURLToPath(new URL(name, target));
-  // Renamed when it is whole: a service may be running.
+  // Renamed once it is complete, since a service may be running.
   copyFileSync(fileURLToPath(new URL(name, source)), `${copy}.new`);
   renameSync(`${copy}.new`, copy);
 }

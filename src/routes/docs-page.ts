@@ -1,6 +1,7 @@
-// The page at /docs: its text, its files and the headers that fence it in. The library behind it is copied by docs-page.mjs.
+// The page at /docs: its text, its files and the headers that confine it. docs-page.mjs copies the
+// library it uses.
 
-/** Nothing from elsewhere, nothing inline: a text of the API can never become a script. */
+/** Nothing from other origins, nothing inline: no text of the API can become a script. */
 export const PAGE_HEADERS: readonly (readonly [string, string])[] = [
   [
     'Content-Security-Policy',
@@ -36,7 +37,10 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The validator of the library would send the address of the document to its makers' server. */
+/**
+ * Without `validatorUrl: null` the library would send the address of the document to its makers'
+ * server.
+ */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#page',

@@ -6,7 +6,7 @@ import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 
 const LIVE = '{"status":"live"}';
 const READY = '{"status":"ready"}';
-/** How long a request waits for a count of the distinct nodes, before it answers the last one. */
+/** How long a request waits for a count of the distinct nodes, before it returns the last count. */
 const NODES_WAIT_MS = 100;
 
 const live = validated({

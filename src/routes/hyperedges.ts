@@ -1,4 +1,5 @@
-// Hyperedges: insert, delete, range and node lookup. The hot routes of the service, so they check by hand.
+// Hyperedges: insert, delete, range and node lookup. These are the hot routes of the service, so
+// their input is checked by hand.
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
@@ -90,7 +91,7 @@ function insertReply(table: string, body: string, lsn: number): Reply {
   return jsonTextReply(201, body, lsn, { audit: { table } });
 }
 
-/** The row's text with the table name put in front of its own fields. */
+/** The row's JSON with the table name inserted before its first field. */
 function insertBody(table: string, row: EdgeRow, iso: boolean): string {
   const shown = iso ? { ...row, event_ts: isoTime(row.event_ts) } : row;
   return `{"table":"${table}",${JSON.stringify(shown).slice(1)}`;

@@ -1,4 +1,4 @@
-// The route table: every route of the service, once.
+// The route table: every route of the service.
 
 import type { Route } from '../http/index.ts';
 import { analyticsRoutes } from './analytics.ts';

@@ -1,4 +1,4 @@
-// Secondary indexes of numeric columns: list, create, drop.
+// Secondary indexes on numeric columns: list, create, drop.
 
 import {
   jsonReply,
@@ -33,7 +33,9 @@ const list = validated({
   },
 });
 
-/** The answer, also as what is kept under the request's Idempotency-Key. */
+/**
+ * For the engine's `attach`: keeps the answer under the request's Idempotency-Key, if it has one.
+ */
 function attach<T>(once: Once | undefined, status: number, body: (outcome: T) => string) {
   return once && ((outcome: T) => once.entry(status, body(outcome)));
 }

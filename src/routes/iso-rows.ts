@@ -1,16 +1,22 @@
-// Rows as the core writes them, with ISO 8601 in place of their seconds.
+// Rewrites rows as encoded by the core, replacing their epoch seconds with ISO 8601.
 
 import { isoTime } from '../iso-time.ts';
 
 const NEWLINE = 10;
 const COMMA = 44;
-/** `{"id":`, and from the comma after the id on `,"event_ts":`. */
+/** Lengths of `{"id":`, and of `,"event_ts":` after the id. */
 const BEFORE_ID = '{"id":'.length;
 const BEFORE_TIME = ',"event_ts":'.length;
-/** What a time may take beyond its digits: those of the year 285,428,751, a sign, quotes, and all that stands around. */
+/**
+ * Upper bound for the bytes that a time adds: the digits of the year 285,428,751, a sign, quotes
+ * and the fixed characters.
+ */
 const MORE_BYTES = 32;
 
-/** `lines`: whole rows, each with a newline after it. In JSON commas stand between rows, before the first one too where `rowsBefore` are not 0. */
+/**
+ * `lines`: whole rows, each followed by a newline. In JSON, rows are separated by commas; one also
+ * precedes the first row if `rowsBefore` is not 0.
+ */
 export function isoRows(lines: Uint8Array, rowsBefore: number, ndjson: boolean): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + MORE_BYTES * rowsOf(from));

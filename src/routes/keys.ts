@@ -53,7 +53,7 @@ const revoke = validated({
   },
 });
 
-/** Without keys these routes have nothing to tell, whatever stands in the body. */
+/** While keys are disabled these routes answer `no_keys`, whatever the body contains. */
 function withKeysOnly(route: Route): Route {
   return {
     ...route,

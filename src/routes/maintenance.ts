@@ -57,7 +57,7 @@ const autocompact = validated({
   },
 });
 
-/** Null: all tables. */
+/** Null means all tables, for which no audit detail is recorded. */
 function tableFacts(table: string | null): ReplyFacts | undefined {
   return table === null ? undefined : { audit: { table } };
 }
@@ -74,10 +74,10 @@ const wal = validated({
 
 export const maintenanceRoutes: readonly Route[] = [compact, autocompact, wal];
 
-/** Tables in one chunk of an answer: under a millisecond. */
+/** Tables per chunk of an answer: under a millisecond. */
 const PAGE_TABLES = 256;
 
-/** Of many tables in chunks: the text of 50,000 has 2 MB. */
+/** Streams the answer if there are many tables: for 50,000 it has 2 MB. */
 function walReply(wal: WalStatus): Reply {
   const names = Object.keys(wal.tables);
   if (names.length <= PAGE_TABLES) return jsonReply(200, wal);

@@ -1,4 +1,4 @@
-// One edge by its id: a statement like any other, which takes no part in a transaction.
+// Reads one edge by its id: an ordinary statement, which never takes part in a transaction.
 
 import { refusal } from '../errors.ts';
 import {
@@ -19,7 +19,7 @@ import { wantsIso } from './rows-query.ts';
 import { rowsTag } from './rows-reply.ts';
 import { edgeParameters, edgeQuery, rowSchema } from './schemas/rows.ts';
 
-/** No session is called so: sessions begin with their key. */
+/** Matches no session, since session names begin with a key id. */
 const NO_SESSION = '';
 
 async function getEdge(call: Call): Promise<Reply> {

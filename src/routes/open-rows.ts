@@ -1,4 +1,4 @@
-// A running scan of one request, together with the snapshot it is pinned to and the cursor it may end with.
+// The running scan of one request, with the snapshot it reads and the cursor it may end with.
 
 import type { QueryPlan, RowKey, Scan, Table } from '../engine/index.ts';
 import type { Call, EntityTag, Pin, Services } from '../http/index.ts';
@@ -13,15 +13,15 @@ export interface RowsRequest {
   limit: number | undefined;
   cursor: string | undefined;
   ndjson: boolean;
-  /** Times are written as ISO 8601. */
+  /** Whether times are written as ISO 8601. */
   isoTimes: boolean;
-  /** Of what is read now; undefined for a page of an older state. */
+  /** Tag of the current state; undefined for a page of an older one. */
   tag: EntityTag | undefined;
 }
 
 export class OpenRows implements QueryFacts {
   readonly request: RowsRequest;
-  /** Log position the rows reflect. */
+  /** Log position that the rows reflect. */
   readonly lsn: number;
   readonly #services: Services;
   readonly #keyId: string | null;
@@ -51,7 +51,7 @@ export class OpenRows implements QueryFacts {
     }
   }
 
-  /** The next slice of row text, null at the end. */
+  /** The next slice of encoded rows, null at the end. */
   next(): Uint8Array | null {
     const { isoTimes, ndjson } = this.request;
     if (!isoTimes) return this.#scan.next();
@@ -82,19 +82,19 @@ export class OpenRows implements QueryFacts {
     return this.#scan.rows;
   }
 
-  /** After the end: true when there are rows behind the last one of this page. */
+  /** After the end: true if more rows follow the last one of this page. */
   get hasNext(): boolean {
     return this.#pin !== undefined && this.#scan.lastKey !== undefined && this.#scan.hasMore;
   }
 
-  /** After the end: the cursor to go on with, null when there is nothing more. */
+  /** After the end: the cursor of the next page, null if there is none. */
   nextCursor(): string | null {
     const last = this.#scan.lastKey;
     if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
     return this.#services.cursors.issue(this.#pin, last, bindingOf(this.request), this.#keyId);
   }
 
-  /** Reads the same rows again from the first. */
+  /** Reads the same rows again from the beginning. */
   restart(): void {
     this.#scan.close();
     this.#scan = this.#start();
@@ -117,7 +117,8 @@ export class OpenRows implements QueryFacts {
         limit,
         after: this.#after,
         format: ndjson || isoTimes ? 'ndjson' : 'json',
-        // Pages of one cursor have the columns of its snapshot, whatever ALTER does in between.
+        // Pages of one cursor have the columns of its snapshot, even if the table is altered in
+        // between.
         rows: this.#pin?.snapshot.rowPlan,
       },
       this.#pin?.snapshot,
@@ -125,7 +126,10 @@ export class OpenRows implements QueryFacts {
   }
 }
 
-/** What a cursor is bound to besides its snapshot. The page size and the format may change between pages. */
+/**
+ * What a cursor is bound to, in addition to its snapshot. The page size and the format may change
+ * between pages.
+ */
 function bindingOf(request: RowsRequest): string {
   return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
 }

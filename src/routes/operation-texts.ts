@@ -1,4 +1,5 @@
-// What the API description says of each operation beside its summary, by operation id. In Markdown.
+// What the API description says about each operation in addition to its summary, by operation id;
+// Markdown.
 
 export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   runQuery:

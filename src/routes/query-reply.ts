@@ -1,4 +1,4 @@
-// Answers a statement's result: small ones as one body, large ones as a stream.
+// Sends the result of a statement: small ones as one body, large ones as a stream.
 
 import { refusal } from '../errors.ts';
 import {
@@ -24,26 +24,29 @@ import { headBytes, tailBytes } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_BYTES = 64 * 1024;
-/** Where a late row may still fail, so that the failure is the answer and does not cut one off that has begun. */
+/**
+ * The same for computed results, whose later rows may still fail: the error is then the answer,
+ * rather than cutting off one that has begun.
+ */
 const WHOLE_COMPUTED_BYTES = 8 * 2 ** 20;
-/** Work between two looks at the sockets. */
+/** Maximum work before other sockets are served. */
 const STEP_MS = 3;
-/** Bytes of rows that the operations of a batch may answer together. */
+/** Maximum bytes of rows that the operations of a batch may return together. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
-/** Rows of a batch made into objects in one step. */
+/** Rows of a batch parsed into objects in one step. */
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
   readonly ndjson: boolean;
-  /** Times are written as ISO 8601. */
+  /** Whether times are written as ISO 8601. */
   readonly iso: boolean;
   readonly audit: ReplyFacts['audit'];
   readonly kept: boolean;
-  /** The answer must begin before the deadline. */
+  /** Whether the answer must begin before the deadline. */
   readonly deadline: boolean;
 }
 
-/** The answer of a statement that wrote, which is one row, as it is kept for an Idempotency-Key. */
+/** The body for a statement that wrote, which is one row, as stored under an Idempotency-Key. */
 export function resultBody(row: object, ndjson: boolean): string {
   if (ndjson) return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
@@ -51,7 +54,7 @@ export function resultBody(row: object, ndjson: boolean): string {
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
 }
 
-/** At once where the first steps give the whole answer. */
+/** Answers synchronously if the first two steps give the whole answer. */
 export function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Reply | Promise<Reply> {
   const text = new ResultText(call, result, options);
   const whole = result.computes === true ? WHOLE_COMPUTED_BYTES : WHOLE_BODY_BYTES;
@@ -77,7 +80,7 @@ export function resultReply(call: Call, result: StatementResult, options: Result
     };
   };
   try {
-    // The last step of a small answer finds only that there is no more.
+    // The last step of a small answer only finds that there are no more rows.
     if (!step() || !step()) return reply();
   } catch (error) {
     text.close();
@@ -90,7 +93,10 @@ export function resultReply(call: Call, result: StatementResult, options: Result
   });
 }
 
-/** All rows as objects, and the bytes of their text, up to a limit: they go into another answer. Rejects `query_too_large`. */
+/**
+ * All rows as objects, and the bytes of their text, up to a limit, for use in another answer.
+ * Rejects with `query_too_large`.
+ */
 export async function collectRows(
   call: Call,
   result: StatementResult,
@@ -129,7 +135,7 @@ export async function collectRows(
 function factsOf(text: ResultText, result: StatementResult, { audit, kept }: ResultReplyOptions): ReplyFacts {
   const { table } = result;
   const detail = audit === undefined || audit === 'none' || table === undefined ? audit : { ...audit, table };
-  // Whether rows were searched is known when the plan is: at the end.
+  // Whether rows were searched is known only when the plan is, at the end.
   const query = result.plan() === null ? undefined : new ReadFacts(text, result);
   if (query === undefined) return detail === undefined ? { kept } : { kept, audit: detail };
   return detail === undefined ? { kept, query } : { kept, audit: detail, query };
@@ -155,7 +161,7 @@ class ReadFacts implements QueryFacts {
   }
 }
 
-/** The text of an answer, step by step. */
+/** Writes the text of an answer, step by step. */
 class ResultText implements ChunkSource {
   readonly #call: Call;
   readonly #result: StatementResult;
@@ -163,12 +169,12 @@ class ResultText implements ChunkSource {
   readonly #keys: RowKeys;
   readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
-  /** The chunk that is being written. */
+  /** The chunk being written. */
   #writing: Generator<void, void, void> | undefined;
   #charged = 0;
-  /** Rows written so far, or begun. */
+  /** Rows written or begun so far. */
   rows = 0;
-  /** All is written. */
+  /** Everything has been written. */
   ended = false;
 
   constructor(call: Call, result: StatementResult, { ndjson, iso }: Pick<ResultReplyOptions, 'ndjson' | 'iso'>) {
@@ -180,19 +186,19 @@ class ResultText implements ChunkSource {
     if (!ndjson) this.#sink.bytes(headBytes(result));
   }
 
-  /** Bytes that were written and not taken. */
+  /** Bytes written and not yet taken. */
   get length(): number {
     return this.#sink.length;
   }
 
-  /** Counts what is gathered before the answer begins against the memory of the statement. */
+  /** Charges what is buffered before the answer begins to the statement's memory. */
   charge(): void {
     if (this.length <= this.#charged) return;
     this.#result.charge?.(this.length - this.#charged);
     this.#charged = this.length;
   }
 
-  /** Writes some more, perhaps nothing. Bounded to a few ms. */
+  /** Writes some more, or nothing. Bounded to a few ms. */
   fill(): void {
     const { now } = this.#call.services;
     const end = now() + STEP_MS;

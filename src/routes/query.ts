@@ -1,4 +1,5 @@
-// Statements over HTTP: one at a time, in the session of the caller; results whole when small, else streamed.
+// Statements over HTTP: one at a time, in the caller's session; small results sent whole, large
+// ones streamed.
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -36,7 +37,7 @@ function query(call: Call): Reply | Promise<Reply> {
   return answer(call, statements, prepared, parameters, iso);
 }
 
-/** What follows the reading has a turn of its own. */
+/** Parses a long text in steps; binding and answering then get a step each. */
 async function answerLong(
   call: Call,
   statements: Statements,
@@ -97,7 +98,7 @@ async function execute(
     iso,
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,
-    // What is done is done, however long it took: to say 504 of it would be a lie.
+    // The write has been done, however long it took: answering 504 would be wrong.
     deadline: false,
   });
 }
@@ -122,17 +123,17 @@ export function requireStatements({ services }: Call): Statements {
   throw refusal('starting', 'Statements are not ready yet. Try again shortly.');
 }
 
-/** The kind decides, whatever the route (contract section 4). Throws `forbidden`. */
+/** The kind of statement decides, whatever the route (contract section 4). Throws `forbidden`. */
 export function requireRole(call: Call, { role }: Prepared): void {
   if (!includesRole(call.caller.role, role)) throw call.deny(role);
 }
 
-/** Sessions of different keys are never the same, whatever they are called. */
+/** Sessions of different keys are distinct, whatever their names. */
 function sessionOf({ caller, sessionId }: Call): string {
   return `${caller.keyId ?? 'anonymous'} ${sessionId}`;
 }
 
-/** Runs long work in the service's slices, until its deadline or until the client has gone. */
+/** Runs long work in the scheduler's steps, until its deadline or until the client has gone. */
 export function slicesOf(call: Call): RunSteps {
   const slices = untilGone(call);
   return (step) =>
@@ -142,7 +143,7 @@ export function slicesOf(call: Call): RunSteps {
     });
 }
 
-/** As `slicesOf`, for work without a deadline: COPY takes as long as its file is large. */
+/** The same as `slicesOf`, for work without a deadline: COPY takes as long as its file requires. */
 function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
     services.scheduler.run(() => {

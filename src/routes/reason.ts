@@ -1,4 +1,5 @@
-// Reasoning over HTTP: facts and proofs from rules, answers from retrieval, rules and a language model, and what was asked lately.
+// Reasoning over HTTP: facts and proofs from rules; answers from retrieval, rules and a language
+// model; and records of recent questions.
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
@@ -104,7 +105,10 @@ function logAnswer(call: Call, { interaction_id, table, mode, model, firewall, t
   });
 }
 
-/** `leave` is to be called when the answer is out, and is when `answer` fails. Rejects `overloaded`. */
+/**
+ * Calls `answer` while holding a place in the room. `leave` must be called once the answer has been
+ * sent; it is called here if `answer` fails. Rejects with `overloaded`.
+ */
 async function inRoom<T>(
   reasoning: Reasoning,
   answer: (reasoning: Reasoning, leave: () => void) => Promise<T>,
@@ -118,7 +122,7 @@ async function inRoom<T>(
   }
 }
 
-/** A readonly key does not choose where the service connects to. Throws `forbidden`. */
+/** A readonly key must not choose where the service connects to. Throws `forbidden`. */
 function requireReadwrite(call: Call): void {
   if (!includesRole(call.caller.role, 'readwrite')) throw call.deny('readwrite');
 }

@@ -1,4 +1,5 @@
-// Answers with derived facts and their proofs: one body when it is small, else written while it is sent.
+// Answers with derived facts and their proofs: one body when small, otherwise generated while being
+// sent.
 
 import { type ChunkSource, JSON_TYPE, type Reply } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
@@ -9,7 +10,10 @@ import type { Steps } from '../schedule/steps.ts';
 const WHOLE_BODY_CHARACTERS = 256 * 1024;
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** For `JSON.stringify`: times of edges and of the window as ISO 8601. No user column is called event_ts, or holds an object. */
+/**
+ * A replacer for `JSON.stringify` that writes times of edges and of the window as ISO 8601. No user
+ * column is named event_ts, or holds an object.
+ */
 function withText(name: string, value: unknown): unknown {
   if (name === 'event_ts' && typeof value === 'number') return isoTime(value);
   return name === 'window' && typeof value === 'object' ? isoWindow(value as Question['window']) : value;
@@ -20,7 +24,10 @@ export function isoWindow(window: Question['window']) {
   return window && { start_ts: textOf(window.start_ts), end_ts: textOf(window.end_ts) };
 }
 
-/** The fields of the result, then `derived_facts` and `proofs`. `ended` is called, once or more, when nothing of it is needed any more. */
+/**
+ * Sends the fields of the result, then `derived_facts` and `proofs`. `ended` is called, possibly
+ * more than once, when nothing of it is needed any more.
+ */
 export async function reasoningReply(
   { result, derived, lsn }: Answered<object>,
   runner: StepRunner,
@@ -43,7 +50,7 @@ export async function reasoningReply(
   };
 }
 
-/** Pieces of the JSON text; null: a step without one. */
+/** Pieces of the JSON text; null for a step without text. */
 function* answerTexts(
   result: object,
   derived: Derived | undefined,
@@ -71,7 +78,7 @@ function* silently<T>(steps: Steps<T>): Generator<null, T, void> {
   return step.value;
 }
 
-/** Takes pieces until there is enough text. */
+/** Collects pieces until there is enough text. */
 function* upTo(
   texts: Generator<string | null, void, void>,
   characters: number,
@@ -92,7 +99,7 @@ function sourceOf(start: string, texts: Generator<string | null, void, void>, en
     next() {
       let text = pending;
       pending = '';
-      // A proof may be long: what takes steps comes in the next chunk.
+      // A proof may be long: one that takes several steps goes into the next chunk.
       while (text.length < CHUNK_CHARACTERS) {
         const next = texts.next();
         if (next.done === true) return text === '' ? null : Buffer.from(text);

@@ -1,17 +1,18 @@
-// The bytes around the rows of a statement's JSON answer: its columns before them, the figures of its plan after them.
+// The bytes around the rows of a statement's JSON answer: its columns before them, the figures of
+// its plan after them.
 
 import type { QueryPlanFigures, StatementResult } from '../query/index.ts';
 import { LONGEST_FRAME, writeFigures } from './rows-frame.ts';
 
-/** Room for a tail. */
+/** Room for a tail, in bytes. */
 export const LONGEST_TAIL = LONGEST_FRAME;
 
 const HEADS = new WeakMap<readonly string[], Uint8Array>();
 
-/** What an answer says of its columns. */
+/** What an answer says about its columns. */
 export type HeadColumns = Pick<StatementResult, 'columns' | 'columnTypes'>;
 
-/** Made once for the columns of a bound statement, which are the same list in every run. */
+/** Made once per bound statement, whose list of columns is the same object in every run. */
 export function headBytes({ columns, columnTypes }: HeadColumns): Uint8Array {
   let bytes = HEADS.get(columns);
   if (bytes === undefined) {
@@ -31,7 +32,7 @@ export function writeTail(into: Uint8Array, from: number, rows: number, plan: Qu
   return offset + 2;
 }
 
-/** `plan`: null where nothing was searched. */
+/** `plan` is null if nothing was searched. */
 export function tailBytes(rows: number, plan: QueryPlanFigures | null): Uint8Array {
   if (plan === null) return Buffer.from(`],"num_tuples":${rows},"query_plan":null}`, 'latin1');
   const bytes = new Uint8Array(LONGEST_TAIL);

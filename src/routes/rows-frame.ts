@@ -1,10 +1,13 @@
-// The bytes around the rows of a JSON answer: what stands before them, and the figures after them.
+// The bytes around the rows of a JSON answer: its head before them, and the figures after them.
 
 import type { QueryPlan, Table } from '../engine/index.ts';
 import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts';
 import type { OpenRows } from './open-rows.ts';
 
-/** Room for head and tail together: a name of at most 64 characters, seven numbers of at most 25, a cursor, and the fixed text. */
+/**
+ * Room for head and tail together, in bytes: a name of at most 64 characters, seven numbers of at
+ * most 25, a cursor, and the fixed text.
+ */
 export const LONGEST_FRAME = 1024;
 
 const NODE = bytesOf(',"node_id":');
@@ -36,7 +39,10 @@ export function writeTail(into: Uint8Array, from: number, rows: OpenRows): numbe
 
 type Figures = Readonly<Omit<QueryPlan, 'strategy'>> & { readonly strategy: string };
 
-/** From the end of the rows to the last figure of their plan, whose brace is left open. */
+/**
+ * Writes everything from the end of the rows to the last figure of their plan, leaving its brace
+ * open.
+ */
 export function writeFigures(into: Uint8Array, from: number, rows: number, plan: Figures): number {
   let offset = writeBytes(into, from, COUNT);
   offset = writeInteger(into, offset, rows);
@@ -51,7 +57,7 @@ export function writeFigures(into: Uint8Array, from: number, rows: number, plan:
   return writeInteger(into, offset, plan.elapsed_us);
 }
 
-/** Fixed texts are kept as bytes: a copy costs a fraction of walking through a string. */
+/** Fixed texts are kept as bytes: a copy costs a fraction of encoding a string. */
 function writeBytes(into: Uint8Array, offset: number, bytes: Uint8Array): number {
   into.set(bytes, offset);
   return offset + bytes.length;
@@ -59,7 +65,7 @@ function writeBytes(into: Uint8Array, offset: number, bytes: Uint8Array): number
 
 const TABLE_BYTES = new WeakMap<Table, { name: string; bytes: Uint8Array }>();
 
-/** `{"table":"..."`. Table names are identifiers, so they need no escaping; a table may be renamed. */
+/** `{"table":"..."`. Table names are identifiers and need no escaping; a table may be renamed. */
 function tableBytes(table: Table): Uint8Array {
   let known = TABLE_BYTES.get(table);
   if (known === undefined || known.name !== table.name) {

@@ -1,4 +1,5 @@
-// Reads the query string of range and node lookups: one pass, strict integers, every wrong parameter named.
+// Parses the query string of range and node lookups: one pass, strict integers, every invalid
+// parameter reported.
 
 import type { FieldError } from '../errors.ts';
 import { decodeText, givenTwice, invalidFields, nameEnd, parameterEnd, parseInteger } from '../http/index.ts';
@@ -11,7 +12,7 @@ export interface RowsQuery {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
-  /** Times are written as ISO 8601; undefined: as seconds, by default. */
+  /** Whether times are written as ISO 8601; undefined means the default, seconds. */
   isoTimes: boolean | undefined;
 }
 
@@ -41,7 +42,7 @@ export function parseRowsQuery(query: string): RowsQuery {
   return result;
 }
 
-/** A range names both bounds. */
+/** A range requires both bounds. Throws `invalid_input`. */
 export function requireWindow(query: RowsQuery): void {
   if (query.startTs !== undefined && query.endTs !== undefined) return;
   const errors: FieldError[] = [];
@@ -50,13 +51,13 @@ export function requireWindow(query: RowsQuery): void {
   throw invalidFields(errors);
 }
 
-/** Epoch seconds in digits, or ISO 8601; NaN when it is neither. */
+/** Epoch seconds in digits, or ISO 8601; NaN if it is neither. */
 function parseTime(value: string): number {
   const seconds = parseInteger(value);
   return Number.isNaN(seconds) ? (isoSeconds(value) ?? Number.NaN) : seconds;
 }
 
-/** What is wrong with the value, undefined when nothing is. Unknown parameters are ignored. */
+/** What is wrong with the value, or undefined. Unknown parameters are ignored. */
 function takeParameter(into: RowsQuery, name: string, value: string): string | undefined {
   switch (name) {
     case 'start_ts':

@@ -1,4 +1,4 @@
-// Answers rows: small results as one body, large ones as a stream of the scan's own slices.
+// Answers with rows: small results as one body, large ones as a stream of the scan's own slices.
 
 import type { Table } from '../engine/index.ts';
 import {
@@ -14,13 +14,22 @@ import {
 import { OpenRows, type RowsRequest } from './open-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 
-/** Results up to this size, found in this many slices, are sent as one body with a Content-Length. */
+/**
+ * Results up to this size, found within this many slices, are sent as one body with a
+ * Content-Length.
+ */
 const WHOLE_BODY_BYTES = 64 * 1024;
 const WHOLE_BODY_SLICES = 8;
-/** A limited NDJSON answer holds so much before it rather reads its rows twice (its cursor stands in a header, before the rows). */
+/**
+ * Bytes of a limited NDJSON answer that are buffered; a longer one is read twice, since its cursor
+ * is in a header, before the rows.
+ */
 const NDJSON_KEPT_BYTES = 2 ** 20;
 
-/** Forms of an answer may have the same address, so their tags must differ. That of the usual form stays a number: such heads are kept as bytes. */
+/**
+ * The formats of an answer may share a URL, so their tags must differ. The tag of the usual format
+ * is a number, for which response heads are cached as bytes.
+ */
 export function rowsTag(table: Table, ndjson: boolean, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
   return ndjson || isoTimes ? `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}` : tag;
@@ -48,7 +57,7 @@ export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Rep
   }
 }
 
-/** Reads the first slices; true when they are all. */
+/** Reads the first slices; true if there are no more. */
 function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
   let size = 0;
   for (let count = 0; count < WHOLE_BODY_SLICES && size < WHOLE_BODY_BYTES; count++) {
@@ -61,7 +70,7 @@ function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
   return false;
 }
 
-/** Only for handlers that have not given up control: the answer lies in the shared space. */
+/** Only for handlers that have not yielded: the answer is in the shared space. */
 function wholeJson(call: Call, rows: OpenRows, slices: readonly Uint8Array[]): Reply {
   let size = LONGEST_FRAME;
   for (let i = 0; i < slices.length; i++) size += slices[i]!.length;
@@ -83,7 +92,10 @@ function wholeNdjson(rows: OpenRows, slices: readonly Uint8Array[]): Reply {
   return rowsAnswer(rows, body, cursorHeader(rows.nextCursor()), undefined);
 }
 
-/** Reads to the end first, to know the cursor; keeps the rows when they are few, else reads them again while sending. */
+/**
+ * Reads to the end first, to know the cursor; keeps the rows if they are small, otherwise reads
+ * them again while sending.
+ */
 async function limitedNdjson(call: Call, rows: OpenRows, slices: Uint8Array[]): Promise<Reply> {
   let size = slices.reduce((sum, slice) => sum + slice.length, 0);
   await call.services.scheduler.run(() => {
@@ -115,7 +127,8 @@ function rowsAnswer(
   source: ChunkSource | undefined,
 ): Reply {
   const { ndjson, limit, tag } = rows.request;
-  // A cursor lives for minutes only: an answer that holds one, or may yet come to hold one, must not be kept for long.
+  // A cursor lives only for minutes: an answer that contains one, or may still get one, must not be
+  // cached for long.
   const mayHaveCursor = source === undefined ? rows.hasNext : limit !== undefined;
   return {
     status: 200,
@@ -151,7 +164,7 @@ class NdjsonSource implements ChunkSource {
   }
 }
 
-/** Head, slices (which bring their commas along), tail. */
+/** Sends the head, the slices (which include their commas) and the tail. */
 class JsonSource implements ChunkSource {
   readonly #rows: OpenRows;
   readonly #waiting: Uint8Array[];

@@ -63,7 +63,10 @@ const remove = validated({
   },
 });
 
-/** What the two routes with a rule in the body share: it is read by the rules' own reader, which finds everything that is wrong with it. */
+/**
+ * Common to the two routes with a rule in the body, which is read by the rules' own reader, since
+ * it reports everything that is wrong.
+ */
 const WITH_RULE = {
   database: true,
   data: false,

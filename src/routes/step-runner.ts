@@ -1,4 +1,5 @@
-// Long work of a request beside other requests: in steps, until its deadline, as long as its client is there.
+// Runs long work of a request in steps, beside other requests, until its deadline and only while
+// its client is connected.
 
 import { refusal } from '../errors.ts';
 import type { Call } from '../http/index.ts';
@@ -6,7 +7,7 @@ import type { StepRunner } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { clientGone, watchClient } from './client-watch.ts';
 
-/** Calls `work` with a runner whose signal ends with it. */
+/** Calls `work` with a runner whose signal is valid until `work` ends. */
 export async function withRunner<T>(call: Call, work: (runner: StepRunner) => Promise<T>): Promise<T> {
   const { signal, end } = watchClient(call);
   const { scheduler, now } = call.services;

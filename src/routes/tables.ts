@@ -46,10 +46,10 @@ const list = validated({
   },
 });
 
-/** Tables that are listed in one chunk: about a millisecond. */
+/** Tables per chunk of the list: about a millisecond. */
 const PAGE_TABLES = 256;
 
-/** The list of many tables, chunk by chunk. */
+/** Lists many tables chunk by chunk. */
 class TablesSource implements ChunkSource {
   readonly #tables: readonly Table[];
   readonly #withDefaults: boolean;

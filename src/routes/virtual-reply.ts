@@ -1,4 +1,5 @@
-// Answers of queries over virtual graphs: hyperedges as they come, as one body when they are few, else as a stream.
+// Answers queries on virtual graphs: hyperedges in the order they arrive, as one body if they are
+// few, otherwise as a stream.
 
 import { type ChunkSource, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
@@ -9,11 +10,14 @@ const NOTHING = new Uint8Array(0);
 
 export interface EdgesForm {
   readonly ndjson: boolean;
-  /** Times as texts of ISO 8601, else as seconds. */
+  /** Whether times are written as ISO 8601 instead of seconds. */
   readonly isoTimes: boolean;
 }
 
-/** Resolves when the answer can begin. Rejects what the query fails with before. `ended` is called once, when nothing more is asked of the backend. */
+/**
+ * Resolves when the answer can begin; rejects if the query fails before. `ended` is called once,
+ * when nothing more is requested from the backend.
+ */
 export async function virtualReply(
   running: RunningQuery,
   { ndjson, isoTimes }: EdgesForm,
@@ -27,7 +31,7 @@ export async function virtualReply(
     while (next !== null && bytes <= WHOLE_BODY_BYTES) {
       next = await texts.next();
       if (next === null) break;
-      // The next piece comes in the same memory.
+      // The next piece reuses the same memory.
       body.push(next.slice());
       bytes += next.length;
     }
@@ -49,7 +53,7 @@ export async function virtualReply(
   }
 }
 
-/** The text of an answer in UTF-8, a piece a batch. */
+/** The text of an answer in UTF-8, one piece per batch. */
 class EdgeTexts {
   readonly #running: RunningQuery;
   readonly #ndjson: boolean;
@@ -67,7 +71,7 @@ class EdgeTexts {
     this.#ended = ended;
   }
 
-  /** Good until the next one is asked for. Null at the end. */
+  /** The next piece, valid until the next call; null at the end. */
   async next(): Promise<Uint8Array | null> {
     if (this.#part === 'end') return null;
     if (this.#part === 'head' && !this.#ndjson) {
@@ -102,7 +106,7 @@ class EdgeTexts {
   }
 }
 
-/** Asks for the next batch when the client has taken the last one. */
+/** Requests the next batch once the client has taken the last one. */
 class Later implements ChunkSource {
   readonly #texts: EdgeTexts;
   #bytes: Uint8Array | null;
@@ -120,7 +124,7 @@ class Later implements ChunkSource {
     if (this.#bytes === null) return null;
     const bytes = this.#bytes;
     this.#bytes = NOTHING;
-    // What was given is written by now: its memory may be used for the next piece.
+    // What was returned has been written by now: its memory may be reused for the next piece.
     if (bytes.length === 0) this.#ask();
     return bytes;
   }

@@ -1,4 +1,5 @@
-// Virtual graphs over HTTP: specs, what their backends hold, queries, and copies of results in tables.
+// Virtual graphs over HTTP: specs, the contents of their backends, queries, and copies of results
+// in tables.
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
@@ -44,7 +45,10 @@ function graphsOf({ services }: Call): VirtualGraphs {
   return services.virtual;
 }
 
-/** Where the backend library is not installed, there is no such route, whatever is sent to it. */
+/**
+ * If the backend library is not installed, the route answers as if it did not exist, whatever the
+ * request.
+ */
 function whereInstalled(route: Route): Route {
   return {
     ...route,
@@ -73,7 +77,7 @@ const propose = validated({
   role: 'readonly',
   summary: 'Propose a spec from the schema of a backend, with a reason for each edge; `save` stores it.',
   audit: 'virtual.created',
-  // What is stored is a write; an answer that stores nothing is not kept.
+  // Storing a spec is a write; an answer that stores nothing is not kept.
   idempotent: true,
   body: proposeBody,
   answers: { 200: proposeAnswer },
@@ -101,7 +105,10 @@ const list = validated({
   handler: (_input, call) => jsonReply(200, { graphs: graphsOf(call).list() }),
 });
 
-/** What the two routes with a spec in the body share: it is read by the graphs' own reader, which finds everything that is wrong with it. */
+/**
+ * Common to the two routes with a spec in the body, which is read by the graphs' own reader, since
+ * it reports everything that is wrong.
+ */
 const WITH_SPEC = {
   role: 'readwrite',
   database: true,

@@ -1,4 +1,5 @@
-// Answers a statement whose rows the core writes: small results as one body, large ones as a stream of the scan's own slices.
+// Answers a statement whose rows are encoded by the core: small results as one body, large ones as
+// a stream of the scan's own slices.
 
 import { type Call, type ChunkSource, checkDeadline, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
@@ -7,10 +8,10 @@ import { headBytes, LONGEST_TAIL, tailBytes, writeTail } from './result-frame.ts
 
 /** Results up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_BYTES = 64 * 1024;
-/** Slices that are read before others get a turn: one with rows, and one that finds no more. */
+/** Slices read before yielding: one with rows, and one that finds no more. */
 const SLICES_AT_ONCE = 2;
 
-/** At once where the first slices are all. */
+/** Answers synchronously if the first slices are all there is. */
 export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Reply | Promise<Reply> {
   const answer = new WrittenAnswer(call, read, ndjson);
   try {
@@ -26,7 +27,7 @@ export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Re
   });
 }
 
-// One is made for every answer, so it holds plain fields only.
+// One is created for every answer, so it has plain fields only.
 class WrittenAnswer implements ChunkSource {
   private readonly call: Call;
   private readonly read: WrittenRead;
@@ -34,7 +35,9 @@ class WrittenAnswer implements ChunkSource {
   private readonly slices: Uint8Array[];
   private size: number;
   private ended: boolean;
-  /** While it is streamed: what is still to be sent of head and slices, and whether the tail is. */
+  /**
+   * While streaming: the rest of head and slices to be sent, and whether the tail has been sent.
+   */
   private waiting: Uint8Array[];
   private tailed: boolean;
 
@@ -49,7 +52,7 @@ class WrittenAnswer implements ChunkSource {
     this.tailed = ndjson;
   }
 
-  /** Reads a slice; false: the answer can begin. */
+  /** Reads a slice; false if the answer can begin. */
   step(): boolean {
     if (this.call.client.gone) return false;
     checkDeadline(this.call);
@@ -63,7 +66,7 @@ class WrittenAnswer implements ChunkSource {
     return this.size < WHOLE_BODY_BYTES;
   }
 
-  /** `atOnce`: control was not given up since the handler began. */
+  /** `atOnce`: the handler has not yielded since it began. */
   reply(atOnce: boolean): Reply {
     const { read, ndjson, ended } = this;
     let body: Uint8Array | string = '';
@@ -86,7 +89,7 @@ class WrittenAnswer implements ChunkSource {
     const { call, slices } = this;
     const { space } = call.services;
     const size = head.length + this.size + LONGEST_TAIL;
-    // With an Idempotency-Key the answer goes out later: the space may hold another one then.
+    // With an Idempotency-Key the answer is sent later, when the space may contain another one.
     const isShared = atOnce && call.once === undefined && size <= space.bytes.length;
     const bytes = isShared ? space.bytes : new Uint8Array(size);
     bytes.set(head, 0);

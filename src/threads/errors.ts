@@ -1,4 +1,4 @@
-// Errors as they cross between threads: plain values that become the same errors on the other side.
+// Passes errors between threads: as plain values that become the same errors on the other side.
 
 import { type ErrorCode, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
 
@@ -15,7 +15,10 @@ export function plainError(thrown: unknown): PlainError {
   return { message: message ?? String(thrown), code, fields, errors, stack };
 }
 
-/** One of ours, or one that keeps the system's code and the stack it has in the thread, for the log. */
+/**
+ * A HedgerowError if the code is one of ours; otherwise an Error that keeps the system's code and
+ * the stack from the thread, for the log.
+ */
 export function errorOf({ message, code, fields, errors, stack }: PlainError): Error {
   if (code !== undefined && code in STATUS_OF_CODE)
     return new HedgerowError(code as ErrorCode, message, { ...(fields && { fields }), ...(errors && { errors }) });

@@ -1,9 +1,10 @@
-// The owner's link to one worker thread: typed calls, messages both ways while a call runs, and one end for each call, also when the thread dies.
+// The owner's link to one worker thread: typed calls, messages in both directions while a call
+// runs, and exactly one outcome per call, even if the thread dies.
 
 import { errorOf } from './errors.ts';
 import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';
 
-/** What is used of a Worker of node:worker_threads. */
+/** The part of Worker (node:worker_threads) that is used. */
 export interface ThreadWorker {
   postMessage(message: ToThread, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', heard: (message: FromThread) => void): unknown;
@@ -15,23 +16,26 @@ export interface ThreadWorker {
 
 export interface LinkOptions {
   worker: ThreadWorker;
-  /** What calls reject with when the thread has died. `alone`: no other call can have been the cause. */
+  /**
+   * The error that calls reject with when the thread has died. `alone` is false if other calls were
+   * open too, any of which may have caused it.
+   */
   died: (reason: Error & { code?: unknown }, alone: boolean) => Error;
 }
 
 export interface CallOptions {
   transfer?: readonly ArrayBuffer[];
-  /** Messages of the thread while the call runs. */
+  /** Receives the thread's messages while the call runs. */
   receive?: (message: never) => void;
 }
 
-/** A call that runs. */
+/** A call in progress. */
 export interface OpenCall<Output> {
-  /** The thread has not said its last word. */
+  /** The thread has not sent its final message yet. */
   readonly isOpen: boolean;
   readonly output: Promise<Output>;
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Asks the thread to give it up; the call still ends by the thread's last word. */
+  /** Asks the thread to abandon the call, which still ends only with the thread's final message. */
   cancel(): void;
 }
 
@@ -43,7 +47,9 @@ interface Waiting {
 
 export class ThreadLink<C extends Calls> {
   readonly #options: LinkOptions;
-  /** Until the thread has said its last word, also when nobody waits for it any more. */
+  /**
+   * Open calls by number, kept until the thread's final message even if nobody awaits it any more.
+   */
   readonly #calls = new Map<number, Waiting>();
   #last = 0;
   #death: Error | undefined;
@@ -51,12 +57,12 @@ export class ThreadLink<C extends Calls> {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { worker } = options;
-    // It keeps the process alive only while it has calls.
+    // The thread keeps the process alive only while it has calls.
     worker.unref();
     worker.on('message', (message) => this.#receive(message));
     worker.on('error', (error) => this.#die(error as Error));
     worker.on('messageerror', (error) => {
-      // The call it belongs to is not known.
+      // It is unknown which call the message belonged to.
       this.#die(error as Error);
       void worker.terminate();
     });
@@ -67,12 +73,15 @@ export class ThreadLink<C extends Calls> {
     return this.#death === undefined;
   }
 
-  /** Calls that are not over. */
+  /** Number of open calls. */
   get calls(): number {
     return this.#calls.size;
   }
 
-  /** Rejects with the thread's error, which keeps its code, or with what `died` makes of the thread's death. */
+  /**
+   * Rejects with the thread's error, which keeps its code, or with what `died` returns if the
+   * thread dies.
+   */
   call<K extends keyof C & string>(name: K, input: InputOf<C, K>, options: CallOptions = {}): Promise<OutputOf<C, K>> {
     return this.open(name, input, options).output;
   }
@@ -103,7 +112,7 @@ export class ThreadLink<C extends Calls> {
     };
   }
 
-  /** Ends the thread; its calls, and later ones, reject with `reason`. */
+  /** Terminates the thread; its open calls and all later ones reject with `reason`. */
   async stop(reason: Error): Promise<void> {
     if (this.#death !== undefined) return;
     this.#endAll(reason, () => reason);

@@ -1,13 +1,17 @@
-// The side of the worker thread: answers the calls of its owner, each by the handler of its name.
+// The worker thread's side of a link: answers the calls of its owner, each with the handler of its
+// name.
 
 import { plainError } from './errors.ts';
 import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';
 
 /** A call as its handler sees it. */
 export interface ServedCall {
-  /** A message to the owner, who hears it before the call ends. */
+  /** Sends a message to the owner, who receives it before the call ends. */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Set by the handler: called with each message of the owner, and when the owner cancels the call. */
+  /**
+   * Assigned by the handler: called with each message from the owner, and when the owner cancels
+   * the call.
+   */
   receive: (message: unknown) => void;
   cancelled: () => void;
 }
@@ -18,7 +22,10 @@ export type Handlers<C extends Calls> = {
 
 type Post = (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
 
-/** Gives the function that takes the messages of the owner. `moved`: buffers of an output that are transferred, not copied. */
+/**
+ * Returns the function that takes the owner's messages. `moved` lists the buffers of an output that
+ * are transferred instead of copied.
+ */
 export function serve<C extends Calls>(
   post: Post,
   handlers: Handlers<C>,

@@ -1,20 +1,20 @@
-// Gathers the schemas that have a name of their own, so that the document has each of them once.
+// Collects the titled schemas, so that the document contains each of them once.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from './json-schema.ts';
 
-/** What stands under these is a value, no schema. */
+/** Keywords whose content is a value, not a schema. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
 
 export class Components {
   readonly #schemas = new Map<string, unknown>();
 
-  /** `schema` with every titled schema in it (itself too) replaced by a reference. */
+  /** Returns `schema` with every titled schema in it, including itself, replaced by a reference. */
   take(schema: JsonObject): JsonObject {
     return this.#replace(schema) as JsonObject;
   }
 
-  /** The schemas by name, sorted. */
+  /** The collected schemas by name, sorted. */
   schemas(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -34,7 +34,7 @@ export class Components {
   #part(keyword: string, value: unknown): unknown {
     if (VALUES.has(keyword)) return value;
     if (keyword !== 'properties') return this.#replace(value);
-    // Names of properties are no keywords.
+    // Property names are not keywords.
     return Object.fromEntries(Object.entries(value as JsonObject).map(([name, one]) => [name, this.#replace(one)]));
   }
 }

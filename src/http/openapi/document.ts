@@ -8,7 +8,10 @@ import type { JsonObject } from './json-schema.ts';
 import { type BodyExamples, errorResponse, operationOf } from './operation.ts';
 import { errorStatuses } from './statuses.ts';
 
-/** A group of routes, and the paths that belong to it: the first group with a fitting beginning takes a path. */
+/**
+ * A group of routes and the path prefixes that belong to it; a path belongs to the first group with
+ * a matching prefix.
+ */
 export interface Tag {
   readonly name: string;
   readonly description: string;
@@ -21,13 +24,15 @@ export interface Description {
   readonly version: string;
   /** Markdown. */
   readonly introduction: string;
-  /** What is said of an operation beside its summary, by id; Markdown. */
+  /** What is said about an operation in addition to its summary, by id; Markdown. */
   readonly operations: Readonly<Record<string, string>>;
-  /** Bodies that show what an operation takes and answers, by id. */
+  /** Example request and answer bodies, by operation id. */
   readonly examples: Readonly<Record<string, BodyExamples>>;
 }
 
-/** The document as a plain value. Throws when a route belongs to no tag or two schemas share a name. */
+/**
+ * The document as a plain value. Throws if a route belongs to no tag or two schemas share a name.
+ */
 export function buildDocument({ routes, tags, version, introduction, operations, examples }: Description): JsonObject {
   const components = new Components();
   const paths: Record<string, JsonObject> = {};
@@ -64,7 +69,7 @@ export function buildDocument({ routes, tags, version, introduction, operations,
   };
 }
 
-/** Those that the text refers to: an API of a few routes has no use for the others. */
+/** The components that the text refers to: an API of a few routes does not need the others. */
 function referred(text: string, kind: string, all: Readonly<Record<string, JsonObject>>): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
 }

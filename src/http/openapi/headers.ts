@@ -1,4 +1,4 @@
-// The headers of requests and answers: which a route has, and how they are described.
+// The headers of requests and answers: which ones a route has, and their descriptions.
 
 import { waitsForLsn } from '../min-lsn.ts';
 import type { Route } from '../route.ts';
@@ -6,7 +6,7 @@ import type { JsonObject } from './json-schema.ts';
 
 const COUNT: JsonObject = { type: 'integer', minimum: 0 };
 
-/** Parameters of requests, as components. */
+/** Request headers, as parameter components. */
 export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
   MinLsn: {
     name: 'X-Min-LSN',
@@ -36,7 +36,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Headers of answers, as components. */
+/** Response headers, as components. */
 export const ANSWER_HEADERS: Readonly<Record<string, JsonObject>> = {
   RequestId: {
     description: 'The id the client sent, or one made for this request; it stands in logs and errors too.',
@@ -69,7 +69,7 @@ export const ANSWER_HEADERS: Readonly<Record<string, JsonObject>> = {
   Authenticate: { description: 'How to send a key.', required: true, schema: { type: 'string' } },
 };
 
-/** By the name on the wire. */
+/** Component names by header name. */
 const COMPONENTS: Readonly<Record<string, string>> = {
   'X-Request-Id': 'RequestId',
   'X-RateLimit-Limit': 'RateLimitLimit',
@@ -92,7 +92,7 @@ export function requestHeaders(route: Route): JsonObject[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** Of an answer with this status. */
+/** Headers of an answer with this status. */
 export function answerHeaders(route: Route, status: number): JsonObject {
   const isGood = status < 400;
   const wanted: Readonly<Record<string, boolean>> = {

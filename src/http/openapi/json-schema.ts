@@ -1,4 +1,5 @@
-// Turns the valibot schemas of routes into JSON Schema of the dialect OpenAPI 3.1 speaks (draft 2020-12).
+// Converts the valibot schemas of routes to JSON Schema in the dialect of OpenAPI 3.1 (draft
+// 2020-12).
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
@@ -6,7 +7,7 @@ import { type GenericSchema, ISO_TOO, toInteger } from '../schema.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** One parameter of a path or query. */
+/** One path or query parameter. */
 export interface Parameter {
   name: string;
   required: boolean;
@@ -15,7 +16,7 @@ export interface Parameter {
 
 const CONFIG: ConversionConfig = {
   target: 'draft-2020-12',
-  // Rules that JSON Schema has no words for: the server is stricter there than its description.
+  // Rules that JSON Schema cannot express: there the server is stricter than its description.
   ignoreActions: ['finite', 'check', 'raw_check'],
   overrideSchema: ({ valibotSchema, jsonSchema }) => {
     if (valibotSchema.type === 'union' || valibotSchema.type === 'nullable' || valibotSchema.type === 'nullish') {
@@ -31,17 +32,20 @@ const CONFIG: ConversionConfig = {
   },
 };
 
-/** What a client sends. */
+/** The schema of what a client sends. */
 export function bodySchema(schema: GenericSchema): JsonObject {
   return converted(schema, { ...CONFIG, typeMode: 'input' });
 }
 
-/** What a client gets. */
+/** The schema of what a client receives. */
 export function answerSchema(schema: GenericSchema): JsonObject {
   return converted(schema, { ...CONFIG, typeMode: 'output' });
 }
 
-/** The entries of an object schema, each as a parameter. Integers are described as integers, though they come as text. */
+/**
+ * The entries of an object schema as parameters. Integers are described as integers, although they
+ * are sent as text.
+ */
 export function parametersOf(schema: GenericSchema | undefined): Parameter[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = converted(schema, CONFIG) as {
@@ -56,7 +60,7 @@ function converted(schema: GenericSchema, config: ConversionConfig): JsonObject 
   return withoutEmpty(rest) as JsonObject;
 }
 
-/** `anyOf` of plain types becomes one schema with several types: shorter to read, and the same. */
+/** Merges `anyOf` of plain types into one schema with several types: equivalent and shorter. */
 function withoutAlternatives({ anyOf, ...rest }: JsonObject): JsonObject | undefined {
   const [first, ...others] = anyOf as JsonObject[];
   const isBare = others.every((option) => 'type' in option && Object.keys(option).length === 1);
@@ -66,7 +70,7 @@ function withoutAlternatives({ anyOf, ...rest }: JsonObject): JsonObject | undef
   return { ...rest, ...first, type: types, ...(values === undefined ? {} : { enum: [...values, null] }) };
 }
 
-/** Tuples have a length; `items` says again what `prefixItems` says, for readers that know only that. */
+/** Gives tuples their length; `items` repeats `prefixItems` for readers that know only `items`. */
 function withItems(schema: JsonObject): JsonObject {
   const parts = schema.prefixItems as JsonObject[];
   const distinct = parts.filter((part, at) => parts.findIndex((other) => isDeepStrictEqual(other, part)) === at);
@@ -74,7 +78,7 @@ function withItems(schema: JsonObject): JsonObject {
   return { ...schema, items, minItems: parts.length, maxItems: parts.length };
 }
 
-/** Drops the empty `required` lists and the `propertyNames` that say only that names are text. */
+/** Drops empty `required` lists, and `propertyNames` that only say that names are strings. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (typeof value !== 'object' || value === null) return value;

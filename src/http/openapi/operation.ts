@@ -1,4 +1,4 @@
-// Describes one route: parameters, body, and every answer with its schema and headers.
+// Describes one route: its parameters, body, and every answer with its schema and headers.
 
 import { JSON_TYPE, NDJSON_TYPE } from '../media.ts';
 import type { Route } from '../route.ts';
@@ -8,15 +8,15 @@ import { answerHeaders, requestHeaders } from './headers.ts';
 import { answerSchema, bodySchema, type JsonObject, parametersOf } from './json-schema.ts';
 import { ERROR_TEXTS, errorExample, errorStatuses } from './statuses.ts';
 
-/** Bodies of one operation. */
+/** Example bodies of one operation. */
 export interface BodyExamples {
-  /** Of a request in JSON; schemas may have examples of their own. */
+  /** JSON request body; schemas may have examples of their own. */
   readonly body?: unknown;
-  /** Of the answer under 400 in JSON. */
+  /** JSON body of the answer under 400. */
   readonly answer?: unknown;
-  /** Of one that is a text, by media type. */
+  /** Bodies of text answers, by media type. */
   readonly texts?: Readonly<Record<string, string>>;
-  /** Lines of an NDJSON request, and of an NDJSON answer. */
+  /** Lines of an NDJSON request and of an NDJSON answer. */
   readonly bodyLines?: readonly unknown[];
   readonly answerLines?: readonly unknown[];
 }
@@ -51,7 +51,7 @@ export function operationOf(
   };
 }
 
-/** An error of this status from a route with the usual headers. */
+/** An error response with this status, for a route with the usual headers. */
 export function errorResponse(route: Route, status: number): JsonObject {
   return {
     description: ERROR_TEXTS[status],
@@ -91,8 +91,9 @@ function requestBody(route: Route, schema: GenericSchema, components: Components
 }
 
 /**
- * OpenAPI 3.1 has no word for a stream of values: to a generated client the body is a text, one JSON value a line.
- * The schema of a line is named beside it; it is a component, so that clients have a type for what they parse.
+ * OpenAPI 3.1 cannot describe a stream of values: for a generated client the body is a string, one
+ * JSON value per line. The schema of a line is given beside it; it is a component, so that clients
+ * have a type for what they parse.
  */
 function ndjson(line: JsonObject): JsonObject {
   if (typeof line.$ref !== 'string') throw new Error('a line of NDJSON needs a titled schema');

@@ -1,11 +1,12 @@
-// Which statuses of 400 and above a route answers: those that follow from its facts, and those its handler names.
+// Which statuses of 400 and above a route answers: those that follow from its properties, and those
+// its handler names.
 
 import type { ErrorCode, FieldError } from '../../errors.ts';
 import { waitsForLsn } from '../min-lsn.ts';
 import type { Route } from '../route.ts';
 import type { JsonObject } from './json-schema.ts';
 
-/** What each status means to a caller. */
+/** Description of each status for callers. */
 export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   400: 'Something in the request is invalid; `errors` names the places.',
   401: 'The key is missing, unknown, revoked or expired.',
@@ -23,7 +24,7 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   507: 'The disk is full.',
 };
 
-/** A body as an error of this status has it. */
+/** An example error body with this status. */
 export function errorExample(status: number): JsonObject {
   const [code, detail, errors] = EXAMPLES[status]!;
   return { detail, code, status, request_id: 'Yl-J6DgL-1', ...(errors === undefined ? {} : { errors }) };
@@ -55,15 +56,16 @@ const EXAMPLES: Readonly<Record<number, Example>> = {
 /** Ascending. */
 export function errorStatuses(route: Route): number[] {
   const statuses = new Set(route.errors ?? []);
-  // Its query string may be no percent-encoded UTF-8, whether or not the route looks at it.
+  // The query string may be invalid percent-encoded UTF-8, even if the route does not read it.
   if (!route.rateExempt) statuses.add(400);
-  // The wait for a log position ends with the time for the whole query.
+  // The wait for a log position is also bounded by the timeout of the whole query.
   if (waitsForLsn(route)) statuses.add(504);
   if (route.role !== 'none') statuses.add(401);
-  // The same Idempotency-Key with another body, while the first still runs, or when its answer is no longer kept or was lost.
+  // The same Idempotency-Key with another body, while the first request is running, or when its
+  // answer is no longer kept or was lost.
   if (route.idempotent) statuses.add(409);
   if (route.bodyTypes.length > 0) statuses.add(413).add(415);
-  // A role too low, or, where no key is needed, a page of another origin.
+  // A role that is too low, or, where no key is needed, a page of another origin.
   if (!route.rateExempt) statuses.add(403).add(429).add(503);
   // Every write is a frame of the log.
   const onlyReads = route.method === 'GET' || (route.role === 'readonly' && !route.idempotent);

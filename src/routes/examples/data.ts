@@ -1,4 +1,4 @@
-// Examples of bodies of hyperedges, statements, batches, measures, tables and indexes.
+// Example bodies for hyperedges, statements, batches, measures, tables and indexes.
 
 import type { BodyExamples } from '../../http/index.ts';
 

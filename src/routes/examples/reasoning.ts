@@ -1,8 +1,8 @@
-// Examples of bodies of rules, facts with proofs and answers in words.
+// Example bodies for rules, facts with proofs, and answers in words.
 
 import type { BodyExamples } from '../../http/index.ts';
 
-/** A rule as it is sent. */
+/** A rule as sent by a client. */
 const RULE = {
   id: 'rule:met',
   name: 'Met',
@@ -10,7 +10,7 @@ const RULE = {
   then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
 };
 
-/** An edge as retrieval answers it. */
+/** An edge as returned by retrieval. */
 const EDGE = {
   edge_id: 2,
   hedge_tag: 'HEDGE-2',
@@ -23,7 +23,7 @@ const EDGE = {
   properties: {},
 };
 
-/** What the rule derives of it. */
+/** The fact that the rule derives from the edge. */
 const FACT = {
   step_tag: 'STEP-1',
   fact: 'met(7, 12)',
@@ -35,7 +35,7 @@ const FACT = {
   hedge_tags: ['HEDGE-2'],
 };
 
-/** Its proof. */
+/** The proof of the fact. */
 const PROOF = {
   proof_id: 'proof-1',
   goal: 'met(7, 12)',
@@ -88,7 +88,7 @@ const PROOF = {
   ],
 };
 
-/** How the question was read. */
+/** How the question was understood. */
 const UNDERSTOOD = {
   query: 'node 12 since 2023-11-14T22:14:00Z',
   table: 'hyperedges',
@@ -101,7 +101,7 @@ const UNDERSTOOD = {
   ignored: [],
 };
 
-/** What the firewall said. */
+/** The firewall's verdict. */
 const FIREWALL = {
   outcome: 'supported',
   abstained: false,

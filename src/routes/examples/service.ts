@@ -1,4 +1,4 @@
-// Examples of bodies of probes, metrics, the log, backups, keys and pages.
+// Example bodies for probes, metrics, the log, backups, keys and pages.
 
 import type { BodyExamples } from '../../http/index.ts';
 

@@ -1,11 +1,11 @@
-// Examples of bodies of virtual graphs.
+// Example bodies for virtual graphs.
 
 import type { BodyExamples } from '../../http/index.ts';
 
 /** A file below the root of virtual graphs. */
 const BACKEND = { type: 'csv', path: 'trips.csv' };
 
-/** A spec as it is sent. */
+/** A spec as sent by a client. */
 const TRIPS = {
   id: 'trips',
   name: 'Trips',
@@ -26,7 +26,7 @@ const TRIPS = {
   ],
 };
 
-/** A query of it. */
+/** A query on that graph. */
 const QUERY = 'MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RETURN t';
 
 export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {

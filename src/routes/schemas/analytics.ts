@@ -1,4 +1,4 @@
-// Measures as they are listed, asked for and answered.
+// Schemas of measures: their list, requests and answers.
 
 import { described, text, v } from '../../http/schema.ts';
 

@@ -1,4 +1,4 @@
-// Backups as they are asked for, and what was written.
+// Schemas of backups: the request and the answer.
 
 import { described, text, v } from '../../http/schema.ts';
 import { count } from './rows.ts';

@@ -1,4 +1,4 @@
-// Batches as they are sent, and what came of each operation.
+// Schemas of batches: the request, and the result of each operation.
 
 import { described, text, times, v } from '../../http/schema.ts';
 import { count } from './rows.ts';

@@ -1,4 +1,4 @@
-// Edges as writes send them, and what writes answer.
+// Schemas of edges in writes: what requests send and what is answered.
 
 import {
   answeredTime,
@@ -23,7 +23,7 @@ const keyEntries = {
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
 
-/** User columns may stand at top level too. */
+/** User columns may also be at top level. */
 export const edgeBody = titled(
   v.pipe(
     v.looseObject({

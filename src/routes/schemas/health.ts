@@ -1,4 +1,4 @@
-// What the probes and the statistics answer.
+// Schemas of the probes and the statistics.
 
 import { described, v } from '../../http/schema.ts';
 import { TRANSPORT_REASONS } from '../../http/transport.ts';

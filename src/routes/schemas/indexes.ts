@@ -1,4 +1,4 @@
-// Indexes on numeric columns as requests make them and answers show them.
+// Schemas of indexes on numeric columns.
 
 import { described, tableName, text, titled, v } from '../../http/schema.ts';
 import { count } from './rows.ts';

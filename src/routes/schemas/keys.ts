@@ -1,4 +1,4 @@
-// API keys as requests make them and answers show them.
+// Schemas of API keys.
 
 import { KEY_ROLES, MAX_DESCRIPTION_LENGTH, MAX_EXPIRES_DAYS } from '../../access/key-record.ts';
 import { described, finite, text, titled, v } from '../../http/schema.ts';

@@ -1,4 +1,4 @@
-// Compaction, its threshold, and the state of the write-ahead log.
+// Schemas of compaction, its threshold, and the state of the write-ahead log.
 
 import { described, integerFrom, tableName, v } from '../../http/schema.ts';
 import { count } from './rows.ts';

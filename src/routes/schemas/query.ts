@@ -1,4 +1,4 @@
-// Statements as they are sent, and what they answer.
+// Schemas of statements and their results.
 
 import { described, text, times, titled, v } from '../../http/schema.ts';
 import { RESULT_TYPES } from '../../query/result-types.ts';

@@ -1,10 +1,10 @@
-// How a question was understood: the answer of GET /v1/rag/parse.
+// How a question was understood: the schemas of GET /v1/rag/parse.
 
 import { answeredTime, described, integer, text, times, v } from '../../http/schema.ts';
 
 const MOST_QUESTION_CHARACTERS = 10_000;
 
-/** The text of a question, under the limit of all that take one. */
+/** The text of a question, with the length limit of all routes that take one. */
 export function question() {
   const most = `must have at most ${MOST_QUESTION_CHARACTERS} characters; ask a shorter question`;
   return v.pipe(text(), v.maxLength(MOST_QUESTION_CHARACTERS, most));

@@ -1,4 +1,4 @@
-// Questions and their answers as they are asked for and described.
+// Schemas of questions, their answers and checked claims.
 
 import {
   answeredTime,

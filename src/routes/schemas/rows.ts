@@ -1,4 +1,4 @@
-// Rows of a table as reads answer them, and the windows that reads ask for.
+// Schemas of rows as reads return them, and of the windows that reads ask for.
 
 import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
 import { isoSeconds } from '../../iso-time.ts';
@@ -19,7 +19,7 @@ export const rowEntries = {
   formation: v.nullable(v.string()),
 };
 
-/** A row everywhere: built-in fields, then the user columns of its table. */
+/** A row in any answer: built-in fields, then the user columns of its table. */
 export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge');
 
 export const planSchema = titled(

@@ -1,4 +1,4 @@
-// Rules as requests write them and answers show them (checked by the rules' own reader; these describe).
+// Schemas of rules. They only describe: the rules' own reader checks them.
 
 import { described, finite, integer, integerFrom, text, titled, v } from '../../http/schema.ts';
 
@@ -32,7 +32,7 @@ const confidence = () =>
 const version = () => described(integerFrom(1), 'One more with each update.');
 const body = () => v.pipe(v.array(condition), v.minLength(1), v.maxLength(64));
 
-/** Also of rules that come with a question. */
+/** Also used for rules sent with a question. */
 export const ruleBody = titled(
   v.pipe(
     v.object({

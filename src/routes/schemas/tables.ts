@@ -1,4 +1,4 @@
-// Tables as requests make them and answers show them.
+// Schemas of tables.
 
 import { described, identifier, integerFrom, text, titled, v } from '../../http/schema.ts';
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
@@ -19,7 +19,7 @@ export const tablesQuery = v.object({
   ),
 });
 
-/** An entry for each option of a table, under its name in requests and answers. */
+/** One entry per option of a table, under its name in requests and answers. */
 function optionEntries<S>(schemaOf: (option: (typeof TABLE_OPTIONS)[TableOption]) => S): Record<keyof OptionFields, S> {
   const entries = OPTION_NAMES.map((name) => [TABLE_OPTIONS[name].field, schemaOf(TABLE_OPTIONS[name])]);
   return Object.fromEntries(entries) as Record<keyof OptionFields, S>;

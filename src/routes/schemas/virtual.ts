@@ -1,4 +1,4 @@
-// Virtual graphs as requests write them and answers show them (specs are checked by the graphs' own reader; these describe them).
+// Schemas of virtual graphs. Those of specs only describe: the graphs' own reader checks them.
 
 import { answeredTime, described, integerFrom, text, time, times, titled, v } from '../../http/schema.ts';
 
