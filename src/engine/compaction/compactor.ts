@@ -1,4 +1,5 @@
-// Runs compactions of tables one after the other, and counts them. Many small tables share a manifest.
+// Runs compactions of tables one after the other, and counts them. Many small tables share a
+// manifest.
 
 import type { Core } from '../../core/index.ts';
 import type { Mutex } from '../../schedule/locks.ts';
@@ -8,7 +9,10 @@ import { needsCompaction, type PreparedTable, prepareTable, type TableCompaction
 import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
-/** One manifest is for at most so many tables, or as many as have so many bytes of new segments together. */
+/**
+ * One manifest is for at most so many tables, or as many as have so many bytes of new segments
+ * together.
+ */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
 /** Tables that are only looked at between two pauses. */
@@ -20,22 +24,32 @@ export interface CompactorOptions {
   runner: CompactionRunner;
   /** Rows of a segment at most; of wide rows it holds fewer. */
   maxRows: number;
-  /** Bytes of the records of a segment, and of those that a merge takes at once, at most; default 16 MB. */
+  /**
+   * Bytes of the records of a segment, and of those that a merge takes at once, at most; default 16
+   * MB.
+   */
   maxBytes?: number | undefined;
   /** Makes the instance that opens the heads of new segments; called once. */
   instantiate: () => Core;
   pause: () => Promise<void>;
-  /** Runs work of a compaction that drops rows; when the disk is full, once more with the room of the reserve. */
+  /**
+   * Runs work of a compaction that drops rows; when the disk is full, once more with the room of
+   * the reserve.
+   */
   withReserve: <T>(work: () => Promise<T>) => Promise<T>;
   /** Throws when no compaction may begin. */
   assertOpen: () => void;
-  /** Makes the manifest that holds these tables with these segments and everything else as it is. */
+  /**
+   * Makes the manifest that holds these tables with these segments and everything else as it is.
+   */
   installManifest: (changed: readonly ChangedTable[]) => Promise<void>;
 }
 
 /** What a compaction of many tables did. */
 export interface GroupedCompaction {
-  /** Those that are compacted now, in the order given, without those that were dropped meanwhile. */
+  /**
+   * Those that are compacted now, in the order given, without those that were dropped meanwhile.
+   */
   tables: Table[];
   tombstones: number;
   edgesDropped: number;
@@ -60,7 +74,10 @@ export class Compactor {
     this.#maxBytes = options.maxBytes ?? FILE_BYTES;
   }
 
-  /** Compacts a table when its turn has come, which `started` is told. Rows before `cutoffTs` are dropped; -Infinity: none. */
+  /**
+   * Compacts a table when its turn has come, which `started` is told. Rows before `cutoffTs` are
+   * dropped; -Infinity: none.
+   */
   compact(table: Table, cutoffTs: number, started?: () => void): Promise<TableCompaction> {
     return this.#turn(() => {
       started?.();
@@ -141,7 +158,8 @@ export class Compactor {
       if (place > from && mutex.waiting > 0) break;
       if ((place + 1 - from) % LOOKS_A_SLICE === 0) await pause();
       const table = tables[place]!;
-      // Dropped or found corrupt while others were compacted: drops wait for a compaction that runs.
+      // Dropped or found corrupt while others were compacted: drops wait for a compaction that
+      // runs.
       if (table.dropped || table.corrupt !== null) continue;
       const cutoffTs = cutoffOf(table);
       result.tables.push(table);
@@ -204,9 +222,15 @@ export class Compactor {
   }
 }
 
-/** A segment is put together in memory, several times its size: where rows are wide it ends at so many bytes of records. */
+/**
+ * A segment is put together in memory, several times its size: where rows are wide it ends at so
+ * many bytes of records.
+ */
 const FILE_BYTES = 16 * 2 ** 20;
-/** Rows are counted so that a segment has about so many bytes, but not below so many rows; FILE_BYTES bounds it in any case. */
+/**
+ * Rows are counted so that a segment has about so many bytes, but not below so many rows;
+ * FILE_BYTES bounds it in any case.
+ */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;
 

@@ -1,4 +1,5 @@
-// What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows are. Counted in slices: the loop goes on between.
+// What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever
+// its rows are. Counted in slices: the loop goes on between.
 
 import type { CoreMemtable } from '../../core/index.ts';
 import { firstReaching } from '../scan/scan-view.ts';
@@ -35,7 +36,10 @@ export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): numbe
   return count;
 }
 
-/** Counts what lives at `lsn` before `cutoffTs`, the start of a bucket. Cost: the buckets of rows that are in no segment yet, and those of dead rows. */
+/**
+ * Counts what lives at `lsn` before `cutoffTs`, the start of a bucket. Cost: the buckets of rows
+ * that are in no segment yet, and those of dead rows.
+ */
 export async function countDropped(table: Table, source: DropSource, cutoffTs: number): Promise<Dropped> {
   const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0, fromSegments: 0 };
   if (cutoffTs === -Infinity) return dropped;
@@ -59,7 +63,10 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
   return dropped;
 }
 
-/** Counts buckets with live rows of one source after the other; one that an earlier source has too is not counted again. */
+/**
+ * Counts buckets with live rows of one source after the other; one that an earlier source has too
+ * is not counted again.
+ */
 class DroppedCount {
   readonly #table: Table;
   readonly #width: number;
@@ -94,7 +101,10 @@ class DroppedCount {
     return all - (await this.#deadBuckets(segment, rows)) - (isShared ? 1 : 0);
   }
 
-  /** Buckets among the first `rows` rows in which every row is dead. The list may grow meanwhile: only what died up to the LSN counts. */
+  /**
+   * Buckets among the first `rows` rows in which every row is dead. The list may grow meanwhile:
+   * only what died up to the LSN counts.
+   */
   async #deadBuckets(segment: SegmentFile, rows: number): Promise<number> {
     const { lsn } = this.#source;
     const dying: number[] = [];

@@ -3,7 +3,10 @@
 import { HedgerowError } from '../../errors.ts';
 import { FileInDoubt } from '../../storage/index.ts';
 
-/** An error of the operating system becomes `disk_full` or `disk_failed`, with its code in `fields`; any other stays. Nothing was changed. */
+/**
+ * An error of the operating system becomes `disk_full` or `disk_failed`, with its code in `fields`;
+ * any other stays. Nothing was changed.
+ */
 export function compactionError(error: unknown): unknown {
   if (error instanceof HedgerowError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -23,7 +26,10 @@ export function compactionError(error: unknown): unknown {
   );
 }
 
-/** An install of a manifest failed when the new one may be there already: only a restart tells which one it is. */
+/**
+ * An install of a manifest failed when the new one may be there already: only a restart tells which
+ * one it is.
+ */
 export function isInDoubt(error: unknown): boolean {
   return error instanceof FileInDoubt || (error instanceof HedgerowError && error.cause instanceof FileInDoubt);
 }

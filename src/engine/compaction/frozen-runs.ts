@@ -7,7 +7,10 @@
 import type { CoreMemtable } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
-/** Rows whose sizes are summed, seeks, and bytes that are copied between two pauses: a millisecond or two each. */
+/**
+ * Rows whose sizes are summed, seeks, and bytes that are copied between two pauses: a millisecond
+ * or two each.
+ */
 const ROWS_A_SLICE = 16_384;
 const SEEKS_A_SLICE = 2048;
 const BYTES_A_SLICE = 2 ** 20;
@@ -66,7 +69,8 @@ export class FrozenRuns {
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);
     if (this.#bytesTo(over) <= bytes) return upper;
-    // Positions up to which the part surely goes, and those that are too far. The run with the most bytes between the two is halved.
+    // Positions up to which the part surely goes, and those that are too far. The run with the most
+    // bytes between the two is halved.
     let within = this.#runs.map(({ taken }) => taken);
     let cut: RowKey | undefined;
     while (cut === undefined || this.#bytesTo(within) < bytes / 2) {
@@ -78,7 +82,8 @@ export class FrozenRuns {
       if (ends.every((end, index) => end === within[index])) {
         key = { eventTs: key.eventTs, id: key.id + 1 };
         ends = await this.#ends(key);
-        // The first row that is left does not fit: it is a part of its own, or the next part begins with it.
+        // The first row that is left does not fit: it is a part of its own, or the next part begins
+        // with it.
         if (this.#bytesTo(ends) > bytes) return cut ?? key;
       }
       if (this.#bytesTo(ends) <= bytes) {
@@ -89,7 +94,10 @@ export class FrozenRuns {
     return cut;
   }
 
-  /** Takes the rows below `upper`: one run of records a memtable, of rows with a time of `cutoffTs` or more, as bytes the caller owns. */
+  /**
+   * Takes the rows below `upper`: one run of records a memtable, of rows with a time of `cutoffTs`
+   * or more, as bytes the caller owns.
+   */
   async take(upper: RowKey | undefined, cutoffTs: number): Promise<{ runs: Uint8Array<ArrayBuffer>[]; rows: number }> {
     const ends = await this.#ends(upper);
     const runs: Uint8Array<ArrayBuffer>[] = [];
@@ -163,7 +171,10 @@ export class FrozenRuns {
   }
 }
 
-/** The greatest position up to `most` with at most BYTES_A_SLICE of records from `from` on, but the first one after `from` at least. */
+/**
+ * The greatest position up to `most` with at most BYTES_A_SLICE of records from `from` on, but the
+ * first one after `from` at least.
+ */
 function sliceEnd(sums: Uint32Array, from: number, most: number): number {
   let least = from + 1;
   while (least < most) {

@@ -1,11 +1,15 @@
-// Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a worker, and inline by tests.
+// Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a
+// worker, and inline by tests.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption, segmentName } from '../table/segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
-/** Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one costs as much again until garbage is collected. */
+/**
+ * Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one
+ * costs as much again until garbage is collected.
+ */
 const KEPT_BYTES = 64 * 2 ** 20;
 /** Syncs that run at once, at most. */
 const MOST_SYNCS = 32;
@@ -108,7 +112,8 @@ export class InlineRunner implements CompactionRunner {
   async #write(file: Uint8Array): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
-    // Left by a compaction that a crash cut: no manifest lists a number that is still to be given out.
+    // Left by a compaction that a crash cut: no manifest lists a number that is still to be given
+    // out.
     if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
     let isWritten = false;

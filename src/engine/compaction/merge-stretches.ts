@@ -1,4 +1,5 @@
-// Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read from the memtables in slices, and merged by the runner.
+// Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read
+// from the memtables in slices, and merged by the runner.
 
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
@@ -29,7 +30,10 @@ export interface MergedStretches {
   rowsOut: number;
 }
 
-/** A part: rows of at most one segment and the new rows below `upper`, all behind those of the part before. */
+/**
+ * A part: rows of at most one segment and the new rows below `upper`, all behind those of the part
+ * before.
+ */
 interface Part {
   segment: SegmentWork | undefined;
   runs: Uint8Array[];
@@ -82,7 +86,8 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
     id: column.id,
     type: column.type,
     indexed: indexed.has(column.id),
-    // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column overwrites.
+    // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column
+    // overwrites.
     missing:
       column.default === null
         ? new Uint8Array(0)
@@ -92,7 +97,10 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
   }));
 }
 
-/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it; one part at least. */
+/**
+ * The parts of a stretch: each segment with the rows that interleave it, then the rows behind it;
+ * one part at least.
+ */
 async function* partsOf(
   source: ChooseSource,
   stretch: Stretch,
@@ -125,7 +133,10 @@ async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: Me
   }
 }
 
-/** The parts of a segment: its rows, all or in stretches of keys, with the new rows that lie among them. It is read again for each part. */
+/**
+ * The parts of a segment: its rows, all or in stretches of keys, with the new rows that lie among
+ * them. It is read again for each part.
+ */
 async function* interleaved(
   segment: SegmentFile,
   lsn: number,

@@ -17,7 +17,10 @@ export interface CompactionRequest {
   nowUs: () => number;
 }
 
-/** Resolves when it is done. Rejects as the compaction of a table does; of all tables, those before it are compacted then. */
+/**
+ * Resolves when it is done. Rejects as the compaction of a table does; of all tables, those before
+ * it are compacted then.
+ */
 export async function compactTables(compactor: Compactor, request: CompactionRequest): Promise<CompactionResult> {
   const { one, all, ttlSeconds, now, nowUs } = request;
   const startUs = nowUs();
@@ -43,7 +46,10 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
   };
 }
 
-/** Corrupt tables, which a compaction of all passes over: named, so that nobody takes them for compacted. */
+/**
+ * Corrupt tables, which a compaction of all passes over: named, so that nobody takes them for
+ * compacted.
+ */
 function leftOut(tables: readonly Table[]): Pick<CompactionResult, 'corrupt_tables'> {
   const corrupt = tables.filter((table) => table.corrupt !== null);
   if (corrupt.length === 0) return {};

@@ -5,12 +5,18 @@
 
 import type { Table } from '../table/table.ts';
 
-/** Memtables of all tables may take this share of the memory budget before a compaction is forced, but always 16 MB. */
+/**
+ * Memtables of all tables may take this share of the memory budget before a compaction is forced,
+ * but always 16 MB.
+ */
 const MEMTABLE_SHARE = 0.5;
 const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
 /** Commits between two looks at memory: a look costs a call for each instance. */
 const COMMITS_A_LOOK = 32;
-/** A memtable counts LSNs from its base in 32 bits: a table whose oldest one is so far below the head is compacted. */
+/**
+ * A memtable counts LSNs from its base in 32 bits: a table whose oldest one is so far below the
+ * head is compacted.
+ */
 const OLDEST_LSNS = 2 ** 31;
 const LSNS_A_LOOK = 2 ** 26;
 
@@ -63,7 +69,10 @@ export class CompactionTrigger {
     if (largest !== undefined) await this.#compactSoon(largest, 'replay');
   }
 
-  /** Compacts the largest table, in the middle of a replay that finds no memory. False: that gained nothing. */
+  /**
+   * Compacts the largest table, in the middle of a replay that finds no memory. False: that gained
+   * nothing.
+   */
   async makeRoom(): Promise<boolean> {
     const largest = this.#largest();
     if (largest === undefined) return false;
@@ -89,7 +98,10 @@ export class CompactionTrigger {
     return largest;
   }
 
-  /** Compacts tables whose oldest memtable is far below the head, before its LSNs pass what it can count. */
+  /**
+   * Compacts tables whose oldest memtable is far below the head, before its LSNs pass what it can
+   * count.
+   */
   #compactOld(): void {
     const { headLsn, tables, oldestLsns = OLDEST_LSNS, lsnsALook = LSNS_A_LOOK, notice } = this.#options;
     const head = headLsn();

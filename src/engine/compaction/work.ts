@@ -15,9 +15,15 @@ export interface OpenWork {
   cutoffTs: number;
   /** Rows of a new file, at most. */
   maxRows: number;
-  /** Bytes of the records of a new file, and of a slice of an old one, at most; a larger row is a file or a slice of its own. */
+  /**
+   * Bytes of the records of a new file, and of a slice of an old one, at most; a larger row is a
+   * file or a slice of its own.
+   */
   maxBytes: number;
-  /** Files and directory need not be durable when the compaction is closed, but only after `flush`: the syncs of many small tables overlap. */
+  /**
+   * Files and directory need not be durable when the compaction is closed, but only after `flush`:
+   * the syncs of many small tables overlap.
+   */
   syncLater: boolean;
 }
 
@@ -63,6 +69,9 @@ export interface CompactionRunner {
   open(work: OpenWork): Promise<void>;
   part(work: PartWork): Promise<WorkDone>;
   close(): Promise<void>;
-  /** Resolves when all files of compactions with `syncLater` are durable; rejects when one of them is not. A runner without it takes no such work. */
+  /**
+   * Resolves when all files of compactions with `syncLater` are durable; rejects when one of them
+   * is not. A runner without it takes no such work.
+   */
   flush?(): Promise<void>;
 }

@@ -16,7 +16,10 @@ export class WorkerRunner implements CompactionRunner {
   #lost = false;
   readonly #schedule: (callback: () => void, delayMs: number) => void;
 
-  /** `schedule` calls back once after so many milliseconds; an idle thread and its memory go after IDLE_MS. */
+  /**
+   * `schedule` calls back once after so many milliseconds; an idle thread and its memory go after
+   * IDLE_MS.
+   */
   constructor(schedule: (callback: () => void, delayMs: number) => void) {
     this.#schedule = schedule;
   }
@@ -70,7 +73,8 @@ export class WorkerRunner implements CompactionRunner {
     const link = new ThreadLink<CompactionCalls>({
       worker,
       died: (reason) => {
-        // The end of a thread that was stopped comes late: what is lost may be of the next one by then.
+        // The end of a thread that was stopped comes late: what is lost may be of the next one by
+        // then.
         if (this.#link === link) this.#lost = this.#unsynced;
         return new Error(`the compaction thread ended: ${reason.message}`, { cause: reason });
       },

@@ -57,7 +57,10 @@ export interface AnswerRecord extends ReplayRecord {
 
 /** What `rewrite` asks of the answers in memory. */
 export interface AnswerSource {
-  /** In LSN order: each answer that is still kept in a file, and the bytes that its record would take now. */
+  /**
+   * In LSN order: each answer that is still kept in a file, and the bytes that its record would
+   * take now.
+   */
   needed(): Iterable<{ lsn: number; bytes: number }>;
   /** Records of the kept answers with LSNs from `firstLsn` to `lastLsn`, in order. */
   records(firstLsn: number, lastLsn: number): AnswerRecord[];
@@ -96,7 +99,9 @@ export class ReplayFiles {
   #files: KnownFile[] = [];
   #lost: LostReplayFile[] = [];
   #nextFile = 1;
-  /** The newest file may be appended to: it has the present format, and no append to it has failed. */
+  /**
+   * The newest file may be appended to: it has the present format, and no append to it has failed.
+   */
   #appendable = true;
   /** Files that were found and that the manifest did not list. */
   readonly orphans: Orphans = { unlisted: [], replaced: [] };
@@ -126,7 +131,10 @@ export class ReplayFiles {
 
   // Recovery
 
-  /** Reads everything that can be read, in LSN order. `now`: where a manifest does not say how new a file's answers are. */
+  /**
+   * Reads everything that can be read, in LSN order. `now`: where a manifest does not say how new a
+   * file's answers are.
+   */
   load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
     this.#nextFile = next;
     const answers: FoundAnswer[] = [];
@@ -221,14 +229,19 @@ export class ReplayFiles {
 
   // Writing
 
-  /** Bytes that the next append may add to the newest file; a new file takes as many as it may hold. */
+  /**
+   * Bytes that the next append may add to the newest file; a new file takes as many as it may hold.
+   */
   get room(): number {
     const { fileBytes } = this.#options;
     const newest = this.#files.at(-1);
     return newest !== undefined && this.#appendable && newest.bytes < fileBytes ? fileBytes - newest.bytes : fileBytes;
   }
 
-  /** Makes records with LSNs above all that are in files durable. When it rejects, the next append takes a new file. */
+  /**
+   * Makes records with LSNs above all that are in files durable. When it rejects, the next append
+   * takes a new file.
+   */
   async append(records: readonly AnswerRecord[]): Promise<void> {
     const { fs, dir, crc32c, fileBytes } = this.#options;
     const firstLsn = records[0]!.lsn;
@@ -347,7 +360,10 @@ export class ReplayFiles {
     return { next: this.#nextFile, files, ...(this.#lost.length > 0 ? { lost: [...this.#lost] } : {}) };
   }
 
-  /** Removes the files that were let go, and renames the damaged ones. To be called when the manifest without them is surely on the disk. */
+  /**
+   * Removes the files that were let go, and renames the damaged ones. To be called when the
+   * manifest without them is surely on the disk.
+   */
   async removeDropped(): Promise<void> {
     const { fs, dir, notice } = this.#options;
     for (const path of this.#dropped.splice(0)) if (fs.exists(path)) await fs.remove(path);

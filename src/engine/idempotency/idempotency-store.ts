@@ -67,7 +67,10 @@ export interface KeptAnswerFigures {
 
 /** Places at the front of the queue that may be empty before it is cut. */
 const MAX_EMPTY = 1024;
-/** Memory of an entry besides its body and ids: two hashes, the object, its places in queue and map (measured). */
+/**
+ * Memory of an entry besides its body and ids: two hashes, the object, its places in queue and map
+ * (measured).
+ */
 const ENTRY_BYTES = 400;
 /** Bytes of a record besides its texts. */
 const BARE_RECORD_BYTES = 120;
@@ -115,7 +118,10 @@ export class IdempotencyStore {
     this.#files = new ReplayFiles({ fs, dir, crc32c, fileBytes: limits.fileBytes, notice });
   }
 
-  /** The durable answer stored under `id`, not older than 24 hours. Throws `answers_damaged` when it is not known and may have been lost. */
+  /**
+   * The durable answer stored under `id`, not older than 24 hours. Throws `answers_damaged` when it
+   * is not known and may have been lost.
+   */
   find(id: string): KeptAnswer | undefined {
     const kept = this.#byId.get(id);
     if (kept === undefined || this.#isOld(kept.at)) {
@@ -156,7 +162,10 @@ export class IdempotencyStore {
     );
   }
 
-  /** Stores an answer in a frame of its own, for work that is no single frame; resolves when it is durable. */
+  /**
+   * Stores an answer in a frame of its own, for work that is no single frame; resolves when it is
+   * durable.
+   */
   async store(entry: AnswerToKeep): Promise<void> {
     const { committer, committed } = this.#options;
     const { durable } = await committer.write(() => committer.commit(0, [], { entry, urgent: true }));
@@ -254,7 +263,10 @@ export class IdempotencyStore {
 
   // Recovery and the manifest
 
-  /** Reads the files of a manifest: all that can be read. What cannot is set aside by the next `write`. */
+  /**
+   * Reads the files of a manifest: all that can be read. What cannot is set aside by the next
+   * `write`.
+   */
   load(stored: StoredReplays): void {
     const answers = this.#files.load(stored, this.#options.now());
     for (const { entry, lsn, bytes } of answers) this.#add(entry, lsn, bytes);
@@ -272,7 +284,10 @@ export class IdempotencyStore {
     return this.#files.orphans;
   }
 
-  /** After an open: puts what was read of damaged files into whole ones. A failure leaves everything as it is, for the next manifest. */
+  /**
+   * After an open: puts what was read of damaged files into whole ones. A failure leaves everything
+   * as it is, for the next manifest.
+   */
   async settle(installManifest: () => Promise<unknown>): Promise<void> {
     if (!this.#files.mustRewrite) return;
     try {
@@ -347,7 +362,10 @@ export class IdempotencyStore {
     return low;
   }
 
-  /** Removes the files that were let go. To be called when the manifest without them is surely on the disk. */
+  /**
+   * Removes the files that were let go. To be called when the manifest without them is surely on
+   * the disk.
+   */
   removeDropped(): Promise<void> {
     return this.#files.removeDropped();
   }
@@ -375,7 +393,10 @@ function smallBytes({ body, heldBytes, written }: Kept): number {
   return (heldBytes > 0 || body === null ? 0 : memoryOf(body)) + (written?.length ?? 0);
 }
 
-/** A text of ASCII takes a byte a character in memory, any other at most two; never less than its UTF-8 is counted as. */
+/**
+ * A text of ASCII takes a byte a character in memory, any other at most two; never less than its
+ * UTF-8 is counted as.
+ */
 function memoryOf(body: string): number {
   const bytes = Buffer.byteLength(body);
   return bytes === body.length ? bytes : Math.max(bytes, 2 * body.length);

@@ -49,9 +49,14 @@ export interface KeptAnswer extends AnswerToKeep {
  */
 export type Attach<T> = (outcome: T) => AnswerToKeep;
 
-/** A longer body is not kept at all: not in the log, not in the files, not in memory. UTF-8 bytes. */
+/**
+ * A longer body is not kept at all: not in the log, not in the files, not in memory. UTF-8 bytes.
+ */
 export const MAX_KEPT_BODY_BYTES = 2 ** 20;
-/** A body of at most so many characters is never let go before its key: it takes about as much as the rest of the entry. */
+/**
+ * A body of at most so many characters is never let go before its key: it takes about as much as
+ * the rest of the entry.
+ */
 export const SMALL_BODY_LENGTH = 256;
 
 /** The body as it is kept: null when it is too large. */

@@ -33,7 +33,10 @@ export class LongTexts<V> {
     return key !== undefined && this.#values.delete(key);
   }
 
-  /** The numbers of a text's chunks, which cannot be those of another; undefined: one of them is not known, and is not to be. */
+  /**
+   * The numbers of a text's chunks, which cannot be those of another; undefined: one of them is not
+   * known, and is not to be.
+   */
   #keyOf(text: string, takes: boolean): string | undefined {
     let key = '';
     for (let at = 0; at < text.length; at += LONGEST_HASHED) {

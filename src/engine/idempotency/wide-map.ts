@@ -1,4 +1,5 @@
-// A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past a million keys, since all of them move at once.
+// A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past
+// a million keys, since all of them move at once.
 
 import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 
@@ -6,12 +7,18 @@ import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 const PLAIN_KEYS = 16_384;
 const PARTS = 128;
 const SHARE_BITS = 12;
-/** Part by the first bits of a hash: the first part is twice as large as the last, so that they do not all grow at the same moment. */
+/**
+ * Part by the first bits of a hash: the first part is twice as large as the last, so that they do
+ * not all grow at the same moment.
+ */
 const PART_OF = Uint8Array.from(
   { length: 2 ** SHARE_BITS },
   (_, share) => PARTS * (2 ** (share / 2 ** SHARE_BITS) - 1),
 );
-/** An odd number whose multiples are spread over all 32 bits (Knuth, The Art of Computer Programming 3, 6.4). */
+/**
+ * An odd number whose multiples are spread over all 32 bits (Knuth, The Art of Computer Programming
+ * 3, 6.4).
+ */
 const SPREAD = 0x9e3779b1;
 /** Characters of a text that are looked at: the last ones differ most, in numbers and in JSON. */
 const LAST_CHARACTERS = 8;

@@ -1,4 +1,5 @@
-// Opens the log of a database: what the manifest says must be in it, and where it reports what happens.
+// Opens the log of a database: what the manifest says must be in it, and where it reports what
+// happens.
 
 import { corruption } from '../../errors.ts';
 import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';

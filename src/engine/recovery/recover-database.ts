@@ -1,4 +1,5 @@
-// Opening a directory: tables, documents and stored answers from the manifest, then the log, then what a crash left is put in order.
+// Opening a directory: tables, documents and stored answers from the manifest, then the log, then
+// what a crash left is put in order.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Crc32c, type LogStore, manifestPath, readManifest } from '../../storage/index.ts';
@@ -33,7 +34,10 @@ export interface RecoveryParts {
   crc32c: Crc32c;
 }
 
-/** Fills the parts from the directory, whose lock the caller holds. Rejects with `corrupt`, `overloaded` or what the disk said. */
+/**
+ * Fills the parts from the directory, whose lock the caller holds. Rejects with `corrupt`,
+ * `overloaded` or what the disk said.
+ */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;
   const { fs, dir, primaryTable } = options;
@@ -53,7 +57,8 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await replays.settle(() => checkpointer.write([]));
   await setAsideUnlisted(parts, (tableId) => tableId >= tables.nextId, log);
   await removeOrphanFiles(parts, checkpoint);
-  // A manifest that was found may be in the page cache only: what readers see from here on must not be undone by a power loss.
+  // A manifest that was found may be in the page cache only: what readers see from here on must not
+  // be undone by a power loss.
   if (!log.provesManifest) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
@@ -62,7 +67,10 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await parts.ddl.change([{ op: 'create_table', table }]);
 }
 
-/** Nothing lists them; a manifest that did would be there, but for directories of log format 1 that hold everything in the log. */
+/**
+ * Nothing lists them; a manifest that did would be there, but for directories of log format 1 that
+ * hold everything in the log.
+ */
 async function setAsideUnlisted(
   { options, context }: RecoveryParts,
   isUnknown: (tableId: number) => boolean,

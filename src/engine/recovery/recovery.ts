@@ -36,7 +36,10 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   return table;
 }
 
-/** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
+/**
+ * Segments of a table are disjoint, in key order: a file in the place of another would hide rows
+ * from every search.
+ */
 export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
   if (before === undefined || isInOrder(before, segment)) return;
   throw corruption(segment.path, 48, `its rows do not come after those of ${before.path}`);
@@ -81,7 +84,10 @@ function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
   else if (lsn > heldUpTo(target.tables.byId(run.tableId))) replayRun(run, lsn, target);
 }
 
-/** Operations of the table up to here come from its files of operations (held-operations.ts), not from the log. */
+/**
+ * Operations of the table up to here come from its files of operations (held-operations.ts), not
+ * from the log.
+ */
 function heldUpTo(table: Table | undefined): number {
   return table?.held[table.held.length - 1]?.lsn ?? 0;
 }

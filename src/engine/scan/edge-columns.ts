@@ -1,4 +1,5 @@
-// Whole columns of edges out of column blocks: two streams of blocks, each in (event_ts, id) order, become one.
+// Whole columns of edges out of column blocks: two streams of blocks, each in (event_ts, id) order,
+// become one.
 
 import { buildColumnPlan, type ColumnBlock, type IncidenceColumns, type NumberColumn } from '../../core/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
@@ -103,7 +104,10 @@ class Reader {
     this.#member = 0;
   }
 
-  /** First row of a block, behind the one that is copied in any case, that does not come before a row of another block. */
+  /**
+   * First row of a block, behind the one that is copied in any case, that does not come before a
+   * row of another block.
+   */
   #placeOf(block: ColumnBlock, other: ColumnBlock, otherRow: number): number {
     const [time, id] = [other.times[otherRow]!, other.ids[otherRow]!];
     let low = this.row + 1;

@@ -1,4 +1,5 @@
-// The live edges of a window at one snapshot: read here, or handed out in pieces to a thread that opens the segment files itself.
+// The live edges of a window at one snapshot: read here, or handed out in pieces to a thread that
+// opens the segment files itself.
 
 import { type ColumnBlock, type IncidenceColumns, readColumnBlocks } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -36,7 +37,9 @@ export type EdgePiece =
 export class EdgeRead {
   readonly window: EdgeWindow;
   readonly lsn: number;
-  /** Equal for two reads of a running database only when the rows are equal; a compaction keeps it. */
+  /**
+   * Equal for two reads of a running database only when the rows are equal; a compaction keeps it.
+   */
   readonly token: string;
   readonly tableId: number;
   readonly bucketSeconds: number;
@@ -64,7 +67,10 @@ export class EdgeRead {
     return rows;
   }
 
-  /** The edges, undefined when they have more than `mostMembers` members in all. A step is bounded to a few ms. Throws `table_corrupt`. */
+  /**
+   * The edges, undefined when they have more than `mostMembers` members in all. A step is bounded
+   * to a few ms. Throws `table_corrupt`.
+   */
   *here(mostMembers: number): Generator<number, IncidenceColumns | undefined, void> {
     const { startTs, endTs } = this.window;
     const scan = this.#table.scan({ format: 'columns', columns: EDGE_PLAN, startTs, endTs }, this.#snapshot);
@@ -116,7 +122,10 @@ export class EdgeRead {
     return reaching.filter(({ facts }) => facts.timeMin <= this.window.endTs);
   }
 
-  /** What an error of `readEdges` means here: a corrupt file makes the table refuse, as when this thread meets it. */
+  /**
+   * What an error of `readEdges` means here: a corrupt file makes the table refuse, as when this
+   * thread meets it.
+   */
   errorOf(error: unknown): unknown {
     if (!(error instanceof HedgerowError) || error.code !== 'corrupt') return error;
     this.#table.refuse(error);

@@ -1,10 +1,14 @@
-// A memtable's part in a scan: where it stands, its next row, and the lists of rows that lookups and filters find in it.
+// A memtable's part in a scan: where it stands, its next row, and the lists of rows that lookups
+// and filters find in it.
 
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 import { before, type ScanView } from './scan-view.ts';
 
-/** A lookup and a filter hold their rows as a list; a range is sought anew at each step, since the order may move. */
+/**
+ * A lookup and a filter hold their rows as a list; a range is sought anew at each step, since the
+ * order may move.
+ */
 export interface MemtableCursor {
   memtable: CoreMemtable;
   lsn: number;
@@ -23,7 +27,10 @@ export interface MemtableCursor {
   counted: boolean;
 }
 
-/** A cursor for each memtable of the view that has rows. With nodes its rows are found at once, with ranges alone by `listMore`. */
+/**
+ * A cursor for each memtable of the view that has rows. With nodes its rows are found at once, with
+ * ranges alone by `listMore`.
+ */
 export function openCursors(
   { version, lsn, overlay }: ScanView,
   nodes: readonly number[],
@@ -107,10 +114,16 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** Rows that are hidden, one behind the other: so many are looked at for the next one that is not, then many. */
+/**
+ * Rows that are hidden, one behind the other: so many are looked at for the next one that is not,
+ * then many.
+ */
 const FEW_ROWS = 32;
 
-/** Finds the next row and sets `key`; false at the end. Bounded: where very many rows are hidden it finds a bound only, and goes on at the next call. */
+/**
+ * Finds the next row and sets `key`; false at the end. Bounded: where very many rows are hidden it
+ * finds a bound only, and goes on at the next call.
+ */
 export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
   const { memtable, rows, key } = cursor;
   if (cursor.done) return false;

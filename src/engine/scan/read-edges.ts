@@ -1,4 +1,5 @@
-// Reads the pieces of an EdgeRead in another thread: opens the segment files, checks them, and gives the edges as columns.
+// Reads the pieces of an EdgeRead in another thread: opens the segment files, checks them, and
+// gives the edges as columns.
 
 import {
   type ColumnBlock,

@@ -1,4 +1,5 @@
-// The rows of a request segment by segment, for aggregates over columns: selections and kept figures of segments; what stands in memtables comes as column blocks.
+// The rows of a request segment by segment, for aggregates over columns: selections and kept
+// figures of segments; what stands in memtables comes as column blocks.
 
 import {
   type ColumnPlan,
@@ -28,7 +29,10 @@ export interface SegmentPart {
   readonly isSparse: boolean;
   /** The live rows within bounds and ranges. Free it within this turn. Throws `table_corrupt`. */
   open(): SegmentFold;
-  /** Count, sum and ends of a numeric field over a whole segment, of one that has the field; kept, so that later ones need not look at a row. Throws `table_corrupt`. */
+  /**
+   * Count, sum and ends of a numeric field over a whole segment, of one that has the field; kept,
+   * so that later ones need not look at a row. Throws `table_corrupt`.
+   */
   figures(field: RowField): Float64Array;
 }
 
@@ -45,7 +49,10 @@ export class SegmentScan {
   /** Buckets looked at in segments that were opened or whose figures were taken. */
   buckets = 0;
 
-  /** Of a request without nodes, limit and cursor. It gives the view's version back when it is closed. */
+  /**
+   * Of a request without nodes, limit and cursor. It gives the view's version back when it is
+   * closed.
+   */
   constructor(source: ScanSource, view: ScanView, request: ScanBounds, ranges: RangeSet | undefined) {
     this.#source = source;
     this.#view = view;
@@ -121,7 +128,10 @@ export class SegmentScan {
     return kept;
   }
 
-  /** The request's rows of one segment, or (undefined) those that are in none: of memtables and of what a transaction laid over. Close it. */
+  /**
+   * The request's rows of one segment, or (undefined) those that are in none: of memtables and of
+   * what a transaction laid over. Close it.
+   */
   blocks(columns: ColumnPlan, segment: SegmentFile | undefined): Scan {
     this.#view.version.references++;
     const segments = segment === undefined ? [] : [segment];

@@ -1,4 +1,5 @@
-// What a scan reads: its table's part, the version and LSN it sees, what a transaction lays over them; and the order of keys.
+// What a scan reads: its table's part, the version and LSN it sees, what a transaction lays over
+// them; and the order of keys.
 
 import {
   type CoreMemtable,
@@ -30,7 +31,10 @@ export interface ScanSource {
   unpin(version: Version): void;
 }
 
-/** One version of a table, seen at one LSN, and what a transaction lays over it. The scan gives the version back. */
+/**
+ * One version of a table, seen at one LSN, and what a transaction lays over it. The scan gives the
+ * version back.
+ */
 export interface ScanView {
   readonly version: Version;
   readonly lsn: number;

@@ -1,4 +1,5 @@
-// A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
+// A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by
+// slice.
 
 import {
   isEmptyRange,
@@ -42,7 +43,8 @@ export interface ScanParts {
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
-// One is made for every read, so it holds plain fields only: private methods and closures would be made anew each time.
+// One is made for every read, so it holds plain fields only: private methods and closures would be
+// made anew each time.
 export class Scan {
   private readonly source: ScanSource;
   private readonly view: ScanView;
@@ -64,7 +66,9 @@ export class Scan {
   private segmentBucket: number;
   /** With a filter: what it found in the segment it came to last. */
   private matches: SegmentMatches | undefined;
-  /** With a filter: the limit is reached, and whether one more row exists is still to be found out. */
+  /**
+   * With a filter: the limit is reached, and whether one more row exists is still to be found out.
+   */
   private probing: boolean;
   /** With a filter: the order of a column drove. */
   private ordered: boolean;
@@ -79,7 +83,10 @@ export class Scan {
   /** After the end: the limit ended the scan and at least one more row exists. */
   hasMore: boolean;
 
-  /** `ranges`: of the request's conditions. `only`: these segments, and memtables or not, instead of all that the view has. */
+  /**
+   * `ranges`: of the request's conditions. `only`: these segments, and memtables or not, instead of
+   * all that the view has.
+   */
   constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
     this.view = view;
@@ -171,7 +178,9 @@ export class Scan {
     return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
-  /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
+  /**
+   * As `next`, behind what the sink holds. False at the end; true with nothing added: call again.
+   */
   fill(sink: TextSink): boolean {
     const before = sink.length;
     const filtered = this.ranges !== undefined;
@@ -232,7 +241,10 @@ export class Scan {
     return undefined;
   }
 
-  /** Gives rows of a segment below the memtable's next key, or finds that it has none. False: that key comes first. */
+  /**
+   * Gives rows of a segment below the memtable's next key, or finds that it has none. False: that
+   * key comes first.
+   */
   private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { facts } = segment;
     if (
@@ -395,7 +407,10 @@ export class Scan {
     this.goOnFrom(from.lowTs, from.lowId);
   }
 
-  /** Looks for one more row in the memtables or in one segment: with a filter the next one may be far. */
+  /**
+   * Looks for one more row in the memtables or in one segment: with a filter the next one may be
+   * far.
+   */
   private probe(): void {
     this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
     const segment = this.hasMore ? undefined : this.nextSegment();

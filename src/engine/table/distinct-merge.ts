@@ -30,7 +30,10 @@ export class DistinctMerge {
     this.#values = new Float64Array(lists.length);
   }
 
-  /** Takes at most about `limit` values; false when all are taken. Opening a list costs as much as taking 64 values. */
+  /**
+   * Takes at most about `limit` values; false when all are taken. Opening a list costs as much as
+   * taking 64 values.
+   */
   step(limit: number): boolean {
     let left = limit;
     while (this.#opened < this.#lists.length) {

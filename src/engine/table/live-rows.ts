@@ -88,7 +88,9 @@ export function isAlive({ source, row, eventTs, id }: RowPlace): boolean {
   return source instanceof CoreMemtable ? source.find(eventTs, id) === row : !source.dead.has(row);
 }
 
-/** Kills a row from `lsn` on; false when it was dead. A compaction that reads its source is told. */
+/**
+ * Kills a row from `lsn` on; false when it was dead. A compaction that reads its source is told.
+ */
 export function killRow({ compacting }: Table, { source, row, eventTs, id }: RowPlace, lsn: number): boolean {
   const isMemtable = source instanceof CoreMemtable;
   if (!(isMemtable ? source.kill(row, lsn) : source.dead.add(row, lsn))) return false;

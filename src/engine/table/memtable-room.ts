@@ -7,7 +7,10 @@
 import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
 
 export interface MemtableLimits {
-  /** Rows (a single commit may pass them) and bytes of records, about, before the next memtable begins. */
+  /**
+   * Rows (a single commit may pass them) and bytes of records, about, before the next memtable
+   * begins.
+   */
   rows: number;
   bytes: number;
   /** The same for one that begins small. */
@@ -58,7 +61,10 @@ export class MemtableRoom {
     return this.#own.size + this.#hosts.size;
   }
 
-  /** Whether the memtable takes `rows` more rows. A commit of many rows may pass the limit of a large one, never that of a small one. */
+  /**
+   * Whether the memtable takes `rows` more rows. A commit of many rows may pass the limit of a
+   * large one, never that of a small one.
+   */
   takes(memtable: CoreMemtable, rows: number): boolean {
     const limits = this.#limits;
     if (this.#small.has(memtable))

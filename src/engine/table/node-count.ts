@@ -32,13 +32,19 @@ interface Counted {
   count: number;
 }
 
-/** Node ids that one call looks at itself, over all tables; a table costs as much as some of them. Under 10 ms. */
+/**
+ * Node ids that one call looks at itself, over all tables; a table costs as much as some of them.
+ * Under 10 ms.
+ */
 const AT_ONCE_IDS = 50_000;
 const TABLE_IDS = 1000;
 /** Tables that one step looks at. */
 const STEP_TABLES = 64;
 const SLICE_US = 4000;
-/** For so long slices follow each other with a turn of the event loop between; those after rest three times as long as they work. */
+/**
+ * For so long slices follow each other with a turn of the event loop between; those after rest
+ * three times as long as they work.
+ */
 const HURRY_US = 100_000;
 const REST_MS = 12;
 /** A pass waits until this many times the cost of the last one has gone by. */

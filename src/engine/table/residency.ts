@@ -12,7 +12,10 @@ interface Resident {
 }
 
 const MAX_POOLED = 8;
-/** The instances are measured once in so many loads as this part of them: that costs a load no more, however many there are. */
+/**
+ * The instances are measured once in so many loads as this part of them: that costs a load no more,
+ * however many there are.
+ */
 const RECOUNT_PART = 8;
 
 export class Residency {
@@ -21,7 +24,10 @@ export class Residency {
   readonly #budgetBytes: number;
   readonly #mostSegments: number;
   readonly #residents = new Map<SegmentFile, Resident>();
-  /** Instances of evicted segments, to be used again: memory of an instance is freed by the garbage collector only. */
+  /**
+   * Instances of evicted segments, to be used again: memory of an instance is freed by the garbage
+   * collector only.
+   */
   readonly #pool: Core[] = [];
   /** Those that were there when they were last sorted, the least recently used at the end. */
   #order: { file: SegmentFile; used: number }[] = [];
@@ -43,7 +49,10 @@ export class Residency {
     return this.#bytes;
   }
 
-  /** Takes other memory into the budget (negative: out of it): node filters, what cursors pin, counts. */
+  /**
+   * Takes other memory into the budget (negative: out of it): node filters, what cursors pin,
+   * counts.
+   */
   charge(bytes: number): void {
     this.#charged += bytes;
   }
@@ -62,7 +71,10 @@ export class Residency {
     return this.#residents.has(file);
   }
 
-  /** The segment in memory, loaded and checked when it is not there. Throws `corrupt`. Synchronous: one file read when absent. */
+  /**
+   * The segment in memory, loaded and checked when it is not there. Throws `corrupt`. Synchronous:
+   * one file read when absent.
+   */
   get(file: SegmentFile): ResidentSegment {
     const known = this.#residents.get(file);
     if (known !== undefined) {
@@ -101,7 +113,10 @@ export class Residency {
     }
   }
 
-  /** A new instance of the core; when the process gets no more memory, segments leave theirs first. Throws `overloaded`. */
+  /**
+   * A new instance of the core; when the process gets no more memory, segments leave theirs first.
+   * Throws `overloaded`.
+   */
   instance(): Core {
     for (let insist = false; ; insist = true) {
       try {
@@ -112,7 +127,10 @@ export class Residency {
     }
   }
 
-  /** Lets half of the segments go, without keeping their instances: an address space that is given back is another's. False: there is none. */
+  /**
+   * Lets half of the segments go, without keeping their instances: an address space that is given
+   * back is another's. False: there is none.
+   */
   #evictHalf(): boolean {
     this.#pool.length = 0;
     const oldest = [...this.#residents].sort(([, a], [, b]) => a.used - b.used);
@@ -141,7 +159,10 @@ export class Residency {
     }
   }
 
-  /** The least recently used one. They are sorted anew when all of the last order are gone or were used since. */
+  /**
+   * The least recently used one. They are sorted anew when all of the last order are gone or were
+   * used since.
+   */
   #nextToGo(): SegmentFile {
     for (;;) {
       const next = this.#order.pop();

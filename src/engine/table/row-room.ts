@@ -20,7 +20,10 @@ export class RowRoom {
   /** Pieces that were appended. */
   #appended = 0;
 
-  /** Takes room for `count` records of a table; `bytes` must stay as they are. Throws `overloaded`; what was taken before stays taken. */
+  /**
+   * Takes room for `count` records of a table; `bytes` must stay as they are. Throws `overloaded`;
+   * what was taken before stays taken.
+   */
   addRows(table: Table, bytes: Uint8Array, count: number): void {
     const memtable = table.writableMemtable(count);
     this.#pieces.push({ memtable, address: memtable.reserve(bytes.length, count), bytes, count });
@@ -34,7 +37,10 @@ export class RowRoom {
     source.dead.reserve(deaths);
   }
 
-  /** Appends the next piece that was added; its first row has LSN `firstLsn`. Returns the memtable, and the number of the first row in it. */
+  /**
+   * Appends the next piece that was added; its first row has LSN `firstLsn`. Returns the memtable,
+   * and the number of the first row in it.
+   */
   append(firstLsn: number): { memtable: CoreMemtable; firstRow: number; count: number } {
     const piece = this.#pieces[this.#appended];
     if (piece === undefined) throw new Error('a commit has more rows than room was taken for');

@@ -23,7 +23,10 @@ export class RowUpdates {
   /** In the order of their LSNs. */
   readonly #watchers = new Set<Watcher>();
 
-  /** Keeps what is newer than the watcher's LSN until it is released. It must be the newest that readers see now. */
+  /**
+   * Keeps what is newer than the watcher's LSN until it is released. It must be the newest that
+   * readers see now.
+   */
   watch(watcher: Watcher): void {
     this.#watchers.add(watcher);
   }

@@ -1,4 +1,5 @@
-// A segment file of a table as the engine knows it: where it is, what its header says, who still reads it.
+// A segment file of a table as the engine knows it: where it is, what its header says, who still
+// reads it.
 
 import type { SegmentFacts } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
@@ -12,7 +13,10 @@ export class SegmentFile {
   readonly dead = new DeadList();
   /** Versions that hold it. At 0 the file may go. */
   references = 0;
-  /** Figures of whole columns that aggregates took (scan-segments.ts): 40 bytes for each, beside some 3 MB of a full segment. */
+  /**
+   * Figures of whole columns that aggregates took (scan-segments.ts): 40 bytes for each, beside
+   * some 3 MB of a full segment.
+   */
   readonly figures = new Map<number, Float64Array>();
   /** Checked in depth in this process. */
   checked = false;
@@ -39,7 +43,10 @@ export function segmentNumber(name: string): number | null {
   return match ? Number.parseInt(match[1]!, 16) : null;
 }
 
-/** What a failed read of a segment file means; anything but corruption, a missing or an unreadable file is thrown on. */
+/**
+ * What a failed read of a segment file means; anything but corruption, a missing or an unreadable
+ * file is thrown on.
+ */
 export function asCorruption(error: unknown, path: string): HedgerowError {
   if (error instanceof HedgerowError) {
     if (error.code === 'corrupt') return error;

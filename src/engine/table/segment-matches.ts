@@ -1,4 +1,5 @@
-// The rows of a segment that lie in a scan's ranges: through the order of a column (PSI) or by a look at each.
+// The rows of a segment that lie in a scan's ranges: through the order of a column (PSI) or by a
+// look at each.
 
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanView } from '../scan/scan-view.ts';
@@ -15,7 +16,10 @@ export interface SegmentMatches {
   readonly ordered: boolean;
 }
 
-/** Finds the rows. Bounded: one look at each row of the segment at most, less where an order finds fewer than the window holds. */
+/**
+ * Finds the rows. Bounded: one look at each row of the segment at most, less where an order finds
+ * fewer than the window holds.
+ */
 export function findMatches(
   segment: SegmentFile,
   resident: ResidentSegment,

@@ -1,4 +1,5 @@
-// The section directory of a segment file (assembly/FORMAT.md section 2), and a check of its checksums while the file streams by.
+// The section directory of a segment file (assembly/FORMAT.md section 2), and a check of its
+// checksums while the file streams by.
 
 import { corruption, type HedgerowError } from '../../errors.ts';
 import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
@@ -75,7 +76,10 @@ export function gapFault(path: string, offset: number): HedgerowError {
   return corruption(path, offset, 'the bytes between two sections are not zero');
 }
 
-/** Checks the sections of one file, and the gaps between them, from its bytes in order, in pieces of any size. */
+/**
+ * Checks the sections of one file, and the gaps between them, from its bytes in order, in pieces of
+ * any size.
+ */
 export class SectionCheck {
   readonly #path: string;
   readonly #crc32c: Crc32c;

@@ -34,7 +34,10 @@ function readAt(handle: FileHandle, offset: number, bytes: number): Uint8Array {
   return target.subarray(0, at);
 }
 
-/** Checks a segment file's head against the manifest's entry. Throws `corrupt` or the system's error. */
+/**
+ * Checks a segment file's head against the manifest's entry. Throws `corrupt` or the system's
+ * error.
+ */
 export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core): SegmentFile {
   const path = `${table.dir}/${segmentName(entry.number)}`;
   const handle = table.context.fs.open(path, 'read');
@@ -86,7 +89,10 @@ export function refreshFilters(table: Table): void {
   if (done !== 'damaged') table.context.noFilters(table);
 }
 
-/** `damaged`: the filter cannot be read or is not what was written. The table refuses then: a wrong filter would hide rows. */
+/**
+ * `damaged`: the filter cannot be read or is not what was written. The table refuses then: a wrong
+ * filter would hide rows.
+ */
 function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
   const { path, facts } = segment;
   try {

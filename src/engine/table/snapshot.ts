@@ -11,7 +11,10 @@ export class Snapshot {
   readonly lsn: number;
   /** The table's columns when the snapshot was taken. */
   readonly columns: ColumnSet;
-  /** How whole rows are written with those columns: a scan that is given it shows them, otherwise the table's newest ones. */
+  /**
+   * How whole rows are written with those columns: a scan that is given it shows them, otherwise
+   * the table's newest ones.
+   */
   readonly rowPlan: RowPlan;
   #released = false;
 

@@ -1,4 +1,5 @@
-// What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
+// What directories and indexes say about rows without reading them: counts, the ends of a window,
+// and estimates for plans.
 
 import {
   type CoreMemtable,
@@ -18,7 +19,10 @@ export interface Window {
   endTs?: number | undefined;
 }
 
-/** Live rows of a window. Cost: log2 rows of the segments at its ends, a step for every dead row in it and for every row of memtables. */
+/**
+ * Live rows of a window. Cost: log2 rows of the segments at its ends, a step for every dead row in
+ * it and for every row of memtables.
+ */
 export function countRows(source: ScanSource, view: ScanView, window: Window): number {
   let count = 0;
   eachSegment(source, view, window, (segment, from, to) => {
@@ -46,7 +50,8 @@ export function timeBounds(
 ): { least: number; greatest: number } | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
-  // Segments are apart in time: the first live row of all is the first one of the first that has any.
+  // Segments are apart in time: the first live row of all is the first one of the first that has
+  // any.
   let least = endTime(source, view, stretches, 1) ?? Infinity;
   let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
@@ -92,7 +97,10 @@ const MOST_NODES = 255;
 /** Rows that an estimate brings into an index: about a millisecond. */
 const INDEX_ROWS = 8192;
 
-/** Segments that an estimate looks at, at least: it brings so many into memory where fewer are. Others are taken to be like those that it has looked at. */
+/**
+ * Segments that an estimate looks at, at least: it brings so many into memory where fewer are.
+ * Others are taken to be like those that it has looked at.
+ */
 const FEWEST_SEEN = 2;
 
 /** What a scan of the request would find and touch, about; reads no rows. */
@@ -254,7 +262,9 @@ function deadBetween(view: ScanView, segment: SegmentFile, from: number, to: num
   return count;
 }
 
-/** Time of a row of a segment. Those of the first and the last one are known without the segment. */
+/**
+ * Time of a row of a segment. Those of the first and the last one are known without the segment.
+ */
 function timeOf(source: ScanSource, segment: SegmentFile, row: number): number {
   const { facts } = segment;
   if (row === 0) return facts.timeMin;

@@ -1,4 +1,5 @@
-// Counts the distinct nodes of one table in steps of bounded work: those of its segments' dictionaries, read from their files, and of its memtables.
+// Counts the distinct nodes of one table in steps of bounded work: those of its segments'
+// dictionaries, read from their files, and of its memtables.
 
 import type { CoreMemtable } from '../../core/index.ts';
 import type { Fs } from '../../storage/index.ts';
@@ -18,7 +19,9 @@ const INDEX_ROWS = 4096;
 /** Values that one step merges: under a millisecond. */
 const STEP_IDS = 8192;
 
-/** Node ids that a count would look at, about; 0 when it is known from the headers. Reads nothing. */
+/**
+ * Node ids that a count would look at, about; 0 when it is known from the headers. Reads nothing.
+ */
 export function nodesToCount(table: Table): number {
   const { segments, memtables } = table.version;
   const rows = memtables.reduce((sum, { memtable }) => sum + memtable.rows, 0);
@@ -31,7 +34,10 @@ export function leastNodes(table: Table): number {
   return table.version.segments.reduce((most, { facts }) => Math.max(most, facts.nodes), 0);
 }
 
-/** Holds the segments of the table's version until `close`, which must be called; the memtables only until their nodes are copied. */
+/**
+ * Holds the segments of the table's version until `close`, which must be called; the memtables only
+ * until their nodes are copied.
+ */
 export class TableNodes {
   readonly #table: Table;
   readonly #segments: Version;
@@ -54,7 +60,10 @@ export class TableNodes {
     this.bytes = segments.length * Math.min(chunk, MAX_CHUNK_IDS) * 8;
   }
 
-  /** Does the next part of the work, at most a few milliseconds; the count when that was the last. Throws what reading a file throws. */
+  /**
+   * Does the next part of the work, at most a few milliseconds; the count when that was the last.
+   * Throws what reading a file throws.
+   */
   step(): number | undefined {
     const memtable = this.#memtables[0];
     if (memtable !== undefined) {
@@ -101,7 +110,10 @@ class OneChunk implements AscendingList {
   }
 }
 
-/** The dictionary of a segment, from its file: the segment need not be in memory, and no descriptor is held. */
+/**
+ * The dictionary of a segment, from its file: the segment need not be in memory, and no descriptor
+ * is held.
+ */
 class DictionaryList implements AscendingList {
   readonly #fs: Fs;
   readonly #segment: SegmentFile;

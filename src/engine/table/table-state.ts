@@ -32,13 +32,22 @@ export interface TableState {
   /** Operations of this table in the log that are in no segment, and those of them that delete. */
   readonly pending: number;
   readonly pendingTombstones: number;
-  /** After a failed compaction: none in the background before so many operations are pending, since every try leaves a memtable. */
+  /**
+   * After a failed compaction: none in the background before so many operations are pending, since
+   * every try leaves a memtable.
+   */
   readonly retryPending: number;
   /** Why the table refuses: a corrupt file of it, with file and offset. */
   readonly corrupt: HedgerowError | null;
-  /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
+  /**
+   * The manifest's segments when not all of them could be opened: they stay in every later
+   * manifest, for a repair.
+   */
   readonly unopened: readonly SegmentEntry[] | undefined;
-  /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
+  /**
+   * Files of operations that were copied out of the log while the table was corrupt
+   * (held-operations.ts), oldest first.
+   */
   readonly held: readonly HeldEntry[];
   readonly dropped: boolean;
   /**
@@ -46,7 +55,10 @@ export interface TableState {
    * none; then it is tried again.
    */
   readonly unmarked: { mark: () => void; rows: number } | undefined;
-  /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
+  /**
+   * LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when
+   * that was before the start.
+   */
   readonly shapeLsn: number;
   /** Snapshots that were not released yet. */
   readonly openSnapshots: number;
@@ -61,7 +73,10 @@ export type TableChange = Partial<Omit<TableState, 'openSnapshots'>>;
 /** What never decreases while a table lives. */
 const GROWING = ['appliedLsn', 'nextSegment', 'expirations', 'shapeLsn'] as const;
 
-/** Asserts that a change keeps what the engine relies on. `headLsn`: the newest LSN that was given out. */
+/**
+ * Asserts that a change keeps what the engine relies on. `headLsn`: the newest LSN that was given
+ * out.
+ */
 export function assertChange(table: TableState, change: TableChange, headLsn: number): void {
   for (const name of GROWING) {
     const to = change[name];

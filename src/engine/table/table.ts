@@ -44,7 +44,10 @@ import { assertChange, type TableChange, type TableState } from './table-state.t
 import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
-/** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
+/**
+ * LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer
+ * than 2^30.
+ */
 const MOST_LSNS = 2 ** 31;
 /** Rows in memory from which on they are read apart from those of segments. */
 const APART_ROWS = 64;
@@ -75,7 +78,10 @@ export class Table implements ScanSource, TableState {
   readonly openSnapshots: number = 0;
   readonly filters: TableState['filters'] = undefined;
   readonly compacting: TableState['compacting'] = undefined;
-  /** Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was reached. */
+  /**
+   * Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was
+   * reached.
+   */
   #stagedLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
   readonly updates = new RowUpdates();
@@ -95,7 +101,10 @@ export class Table implements ScanSource, TableState {
     this.version = new Version([], [], definition.bucketSeconds);
   }
 
-  /** The one way in which its state changes, but for what is counted with every row or read: ids, operations, snapshots. */
+  /**
+   * The one way in which its state changes, but for what is counted with every row or read: ids,
+   * operations, snapshots.
+   */
   change(change: TableChange): void {
     assertChange(this, change, change.appliedLsn === undefined ? 0 : this.context.committer.headLsn);
     Object.assign(this, change);
@@ -119,7 +128,10 @@ export class Table implements ScanSource, TableState {
     return first;
   }
 
-  /** Ids that nobody has seen are given out again, where they are the last ones. After a failure of the log they may be in it. */
+  /**
+   * Ids that nobody has seen are given out again, where they are the last ones. After a failure of
+   * the log they may be in it.
+   */
   giveBackIds(first: number, count: number): void {
     if (this.nextId === first + count && this.context.committer.failed === null) writable(this).nextId = first;
   }
@@ -158,12 +170,18 @@ export class Table implements ScanSource, TableState {
     return rows;
   }
 
-  /** A frame whose last operation has LSN `lsn` is being applied: it adds live rows (negative: takes them away). */
+  /**
+   * A frame whose last operation has LSN `lsn` is being applied: it adds live rows (negative: takes
+   * them away).
+   */
   changeRows(lsn: number, rows: number): void {
     if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
   }
 
-  /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
+  /**
+   * A frame is about to be applied in slices: until `letGo` the table counts the rows that it has
+   * now.
+   */
   hold(): void {
     this.#heldRows = this.rowCount;
   }
@@ -204,12 +222,18 @@ export class Table implements ScanSource, TableState {
     return Math.min(this.#stagedLsn, this.context.committer.visibleLsn);
   }
 
-  /** Equal at two moments, also across restarts, only when reads of the newest state see the same rows and definition at both. */
+  /**
+   * Equal at two moments, also across restarts, only when reads of the newest state see the same
+   * rows and definition at both.
+   */
   get contentTag(): string {
     return `${this.id}-${this.changedLsn}-${this.expirations}`;
   }
 
-  /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
+  /**
+   * Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a
+   * snapshot still has what it pinned of a dropped one.
+   */
   assertUsable(snapshot?: Snapshot): void {
     this.unmarked?.mark();
     if (this.dropped && snapshot === undefined)
@@ -223,7 +247,10 @@ export class Table implements ScanSource, TableState {
     }
   }
 
-  /** A segment in memory. When its file is corrupt the table refuses from now on. Throws `table_corrupt`. */
+  /**
+   * A segment in memory. When its file is corrupt the table refuses from now on. Throws
+   * `table_corrupt`.
+   */
   resident(segment: SegmentFile): ResidentSegment {
     try {
       return this.context.residency.get(segment);
@@ -240,7 +267,10 @@ export class Table implements ScanSource, TableState {
 
   // Writes
 
-  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
+  /**
+   * Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`,
+   * `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`.
+   */
   insert(edge: EdgeInput | CheckedEdge, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
     return insertEdge(this, edge, attach);
   }
@@ -356,7 +386,9 @@ export class Table implements ScanSource, TableState {
     ];
   }
 
-  /** The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`. */
+  /**
+   * The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`.
+   */
   segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
     this.assertUsable(snapshot);
     const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
@@ -378,7 +410,10 @@ export class Table implements ScanSource, TableState {
     return countRows(this, this.#view(snapshot, overlay), window);
   }
 
-  /** Least and greatest time of the live rows of a window; undefined: there is none. Throws `table_corrupt`. */
+  /**
+   * Least and greatest time of the live rows of a window; undefined: there is none. Throws
+   * `table_corrupt`.
+   */
   timeBounds(
     window: Window,
     snapshot?: Snapshot,

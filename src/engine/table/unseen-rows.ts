@@ -1,4 +1,5 @@
-// How many live rows a table has that readers do not see yet: frames that are applied and not durable. With it the table counts what is acknowledged.
+// How many live rows a table has that readers do not see yet: frames that are applied and not
+// durable. With it the table counts what is acknowledged.
 
 /** Entries at the front that may be over before the list is cut. */
 const MOST_OVER = 64;
@@ -9,7 +10,10 @@ export class UnseenRows {
   #changes: number[] = [];
   #first = 0;
 
-  /** A frame whose last LSN is `lsn` adds `rows` live rows (negative: takes them away). May be called several times a frame. */
+  /**
+   * A frame whose last LSN is `lsn` adds `rows` live rows (negative: takes them away). May be
+   * called several times a frame.
+   */
   add(lsn: number, rows: number, visibleLsn: number): void {
     const last = this.#lsns.length - 1;
     if (last >= this.#first && this.#lsns[last] === lsn) {

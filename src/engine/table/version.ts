@@ -1,4 +1,5 @@
-// A version of a table: which segments and memtables hold its rows. Immutable; readers pin it, compaction replaces it.
+// A version of a table: which segments and memtables hold its rows. Immutable; readers pin it,
+// compaction replaces it.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -47,7 +48,10 @@ export class Version {
     this.segmentRows = rows;
   }
 
-  /** Buckets of the index and of the log's rows; one that stands in both is read in both and counts in both. */
+  /**
+   * Buckets of the index and of the log's rows; one that stands in both is read in both and counts
+   * in both.
+   */
   get totalBuckets(): number {
     let buckets = this.segmentBuckets;
     for (const { memtable } of this.memtables) buckets += memtable.buckets;

@@ -1,11 +1,15 @@
-// The operations that a transaction has staged, in the order they came, as columns: a million objects would cost more to keep than to make.
+// The operations that a transaction has staged, in the order they came, as columns: a million
+// objects would cost more to keep than to make.
 
 import type { RowPlace, RowSource } from '../table/live-rows.ts';
 import type { Table } from '../table/table.ts';
 import type { EdgeRow, RowKey } from '../types.ts';
 import { isOwn, type StagedTarget } from './staged.ts';
 
-/** `removal`: of all edges with a time and members that are live at commit. `update` and `deletion`: of one row, the target. */
+/**
+ * `removal`: of all edges with a time and members that are live at commit. `update` and `deletion`:
+ * of one row, the target.
+ */
 export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3 } as const;
 export type StagedKind = (typeof STAGED)[keyof typeof STAGED];
 

@@ -28,7 +28,10 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 
 export interface CommitResult {
   lsn: number;
-  /** In the order staged; an update answers as an insert. Made when asked for; not to be asked for when rows were changed by `changeRow`. */
+  /**
+   * In the order staged; an update answers as an insert. Made when asked for; not to be asked for
+   * when rows were changed by `changeRow`.
+   */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
 }
 

@@ -16,11 +16,17 @@ import type { FramePlan } from '../write/large-commit.ts';
 import type { CommitOutcome, CommitResult } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
 
-/** An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of an update. */
+/**
+ * An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of
+ * an update.
+ */
 type Step = number;
 const placeOf = (step: Step): number => step >>> 1;
 
-/** A row that dies: one that is there, or one that is inserted by the operation staged at that place. */
+/**
+ * A row that dies: one that is there, or one that is inserted by the operation staged at that
+ * place.
+ */
 type Victim = RowPlace | number;
 
 /** Neighbours of one kind and table. */
@@ -74,7 +80,10 @@ export function* planCommit(
 /** Steps of planning or applying between two rests. */
 const STEPS_A_REST = 256;
 
-/** Throws `conflict` when the table was dropped, or its columns or name were changed, after the snapshot. */
+/**
+ * Throws `conflict` when the table was dropped, or its columns or name were changed, after the
+ * snapshot.
+ */
 export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
     throw new HedgerowError(
@@ -93,11 +102,17 @@ class Planner {
   readonly #moved = new Map<number, RowPlace>();
   readonly #dying = new Set<number>();
   readonly #operationOf: number[] = [];
-  /** Places of updates that follow each other: their new rows stand behind the deaths of all the old ones, so that each kind is one run. */
+  /**
+   * Places of updates that follow each other: their new rows stand behind the deaths of all the old
+   * ones, so that each kind is one run.
+   */
   #waiting: number[] = [];
   /** Sources of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
-  /** Only where something is removed by time and members: places of own rows by these, and rows of the tables that are dead by now. */
+  /**
+   * Only where something is removed by time and members: places of own rows by these, and rows of
+   * the tables that are dead by now.
+   */
   readonly #hasRemovals: boolean;
   readonly #own = new Map<string, number[]>();
   readonly #killed = new Map<RowSource, Set<number>>();
@@ -204,7 +219,10 @@ class Planner {
     else rows.add(row);
   }
 
-  /** Every live edge with that time and member set goes: those of the table, and what was inserted before. */
+  /**
+   * Every live edge with that time and member set goes: those of the table, and what was inserted
+   * before.
+   */
   #remove(place: number): void {
     const table = this.#staged.tableAt(place);
     const eventTs = this.#staged.timeAt(place);
@@ -224,7 +242,10 @@ class Planner {
     this.#removed.set(place, victims);
   }
 
-  /** Where a row of the snapshot stands now. Throws `conflict` when another commit changed or removed it: the first one wins. */
+  /**
+   * Where a row of the snapshot stands now. Throws `conflict` when another commit changed or
+   * removed it: the first one wins.
+   */
   #unchanged(table: Table, place: RowPlace): RowPlace {
     if (this.#sourcesOf(table).has(place.source)) {
       if (isAlive(place)) return place;
@@ -261,7 +282,10 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 
 // The frame
 
-/** Records that one call gives to a memtable, at most, and bytes of them from which on no more are added. */
+/**
+ * Records that one call gives to a memtable, at most, and bytes of them from which on no more are
+ * added.
+ */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 2 ** 19;
 

@@ -1,4 +1,5 @@
-// One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of the snapshot.
+// One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of
+// the snapshot.
 
 import { CoreMemtable, type DeadRows } from '../../core/index.ts';
 import { WideMap } from '../idempotency/wide-map.ts';
@@ -38,7 +39,10 @@ export class TransactionTable implements ScanOverlay {
 
   // Rows by id
 
-  /** The row with an id as the transaction sees it; its key is looked at only when the row is the snapshot's. Throws `table_corrupt`. */
+  /**
+   * The row with an id as the transaction sees it; its key is looked at only when the row is the
+   * snapshot's. Throws `table_corrupt`.
+   */
   find(key: RowKey): StagedTarget | undefined {
     this.#know();
     const last = this.#lastById.get(key.id);
@@ -80,7 +84,10 @@ export class TransactionTable implements ScanOverlay {
 
   // What reads lay over the snapshot
 
-  /** Undefined while nothing is staged for the table. Valid until something more is staged. Throws `table_corrupt`. */
+  /**
+   * Undefined while nothing is staged for the table. Valid until something more is staged. Throws
+   * `table_corrupt`.
+   */
   overlay(): ScanOverlay | undefined {
     this.lay();
     const isEmpty = this.memtable === undefined && this.#hiddenRows.size === 0 && this.#hiddenSegments.size === 0;
@@ -95,7 +102,10 @@ export class TransactionTable implements ScanOverlay {
     return this.#hiddenSegments.get(segment) ?? segment.dead;
   }
 
-  /** Lays at most so many operations over the snapshot; true when it was all. Throws `table_corrupt`. */
+  /**
+   * Lays at most so many operations over the snapshot; true when it was all. Throws
+   * `table_corrupt`.
+   */
   lay(limit = Infinity): boolean {
     const staged = this.#staged;
     const end = Math.min(staged.length, this.#laid + limit);
@@ -165,7 +175,10 @@ export class TransactionTable implements ScanOverlay {
 
   // The end
 
-  /** The operations from `mark` on are no longer staged. What knows of them is made anew when it is needed. */
+  /**
+   * The operations from `mark` on are no longer staged. What knows of them is made anew when it is
+   * needed.
+   */
   rewind(mark: number): void {
     if (this.#known > mark) {
       this.#known = 0;

@@ -34,7 +34,10 @@ import { TransactionTable } from './transaction-table.ts';
 /** A place among the staged operations. */
 export type Mark = number;
 
-/** Of an operation, besides its record; and of the row that it answers with, where that is kept: texts take two bytes a letter. */
+/**
+ * Of an operation, besides its record; and of the row that it answers with, where that is kept:
+ * texts take two bytes a letter.
+ */
 const BYTES_OF_OPERATION = 64;
 const BYTES_OF_ROW = 300;
 const ROW_BYTES_OF_RECORD = 2;
@@ -56,7 +59,10 @@ export class Transaction {
   readonly lsn: number;
   #ended = false;
 
-  /** `pinned`: tables whose snapshots are taken now; a table that is made later is empty for it. Otherwise each is taken when it is first needed. */
+  /**
+   * `pinned`: tables whose snapshots are taken now; a table that is made later is empty for it.
+   * Otherwise each is taken when it is first needed.
+   */
   constructor(context: EngineContext, pinned?: Iterable<Table>) {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
@@ -92,7 +98,10 @@ export class Transaction {
 
   // Writes
 
-  /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
+  /**
+   * Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the
+   * transaction as it was.
+   */
   insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
     const id = table.nextId;
@@ -117,7 +126,10 @@ export class Transaction {
     this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW + ROW_BYTES_OF_RECORD * (to - from);
   }
 
-  /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
+  /**
+   * Stages the removal of every edge with that time and member set that is live at commit. Not
+   * after `changeRow`.
+   */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
     if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
@@ -128,18 +140,27 @@ export class Transaction {
     this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW;
   }
 
-  /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
+  /**
+   * Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no
+   * such row.
+   */
   deleteRow(table: Table, key: RowKey): void {
     this.#staged.deletion(table, this.#target(table, key));
     this.#stagedBytes += BYTES_OF_OPERATION;
   }
 
-  /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
+  /**
+   * Stages new content of one row that the transaction sees; the id stays, all else may change.
+   * Throws as `deleteRow`, or as an insert.
+   */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
     return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));
   }
 
-  /** As `updateRow`, for statements that change very many: what the new rows are is not kept, so the commit's `results` are not to be asked for. */
+  /**
+   * As `updateRow`, for statements that change very many: what the new rows are is not kept, so the
+   * commit's `results` are not to be asked for.
+   */
   changeRow(table: Table, key: RowKey, edge: EdgeInput): void {
     this.#update(table, key, edge, () => undefined);
     this.#forgetsRows = true;
@@ -172,7 +193,10 @@ export class Transaction {
     );
   }
 
-  /** Throws `conflict` when the table was dropped, or its columns or name were changed, since the transaction first looked at it: it cannot commit then. */
+  /**
+   * Throws `conflict` when the table was dropped, or its columns or name were changed, since the
+   * transaction first looked at it: it cannot commit then.
+   */
   assertUnaltered(table: Table): void {
     assertUnchanged(table, this.#tables.get(table)?.snapshot);
   }
@@ -218,7 +242,10 @@ export class Transaction {
     return this.#seen(table).snapshot;
   }
 
-  /** Its own writes, to be laid over the snapshot; undefined: there are none. Valid until more is staged. */
+  /**
+   * Its own writes, to be laid over the snapshot; undefined: there are none. Valid until more is
+   * staged.
+   */
   overlayOf(table: Table): ScanOverlay | undefined {
     this.#assertOpen();
     return this.#seen(table).overlay();
@@ -259,7 +286,10 @@ export class Transaction {
     return result();
   }
 
-  /** As `Committer.write`; lets the snapshots go in the same turn, and is sent to the log in the turn of the call where that can be. */
+  /**
+   * As `Committer.write`; lets the snapshots go in the same turn, and is sent to the log in the
+   * turn of the call where that can be.
+   */
   #whenFree<T>(stage: () => T): T | Promise<T> {
     let staged: T | Promise<T>;
     try {

@@ -59,7 +59,10 @@ export interface LogReport {
   operations: number;
   /** Where the good frames end. */
   used_bytes: number;
-  /** A write at the end that was never finished, or is being made right now: no error, replay ends there. */
+  /**
+   * A write at the end that was never finished, or is being made right now: no error, replay ends
+   * there.
+   */
   unfinished_at: number | null;
   /** The first ones only, as asked. */
   shown: FrameReport[];
@@ -147,11 +150,13 @@ class LogWalk {
 
   add(frame: InspectedFrame): void {
     const report = this.#report;
-    // What lies behind the last operation before the next file is never looked at: a crash may have left anything there.
+    // What lies behind the last operation before the next file is never looked at: a crash may have
+    // left anything there.
     if (this.#expectedLsn === this.#stopLsn && !(frame.ok && frame.operations === 0)) return;
     const isWhole = frame.ok || this.#isWhole(frame.offset);
     if (!frame.ok) this.#bad ??= { offset: frame.offset, lsn: this.#expectedLsn };
-    // A frame behind the bad place says what was durable when it was written: then the bad place was acknowledged, and is damage.
+    // A frame behind the bad place says what was durable when it was written: then the bad place
+    // was acknowledged, and is damage.
     if (isWhole && this.#bad !== undefined && frame.durableLsn >= this.#bad.lsn) this.#settleBad();
     const { shown, payload } = this.#describe(frame, isWhole);
     if (frame.ok && this.#bad === undefined) {
@@ -166,7 +171,10 @@ class LogWalk {
     if (report.shown.length < this.#limit) report.shown.push(shown);
   }
 
-  /** A bad place at the end of the newest file is what a crash (or a running write) leaves; elsewhere, or behind a seal, it is damage. */
+  /**
+   * A bad place at the end of the newest file is what a crash (or a running write) leaves;
+   * elsewhere, or behind a seal, it is damage.
+   */
   end(): void {
     const report = this.#report;
     if (this.#stopLsn !== null) {
@@ -255,7 +263,10 @@ function kindName(kind: number): string {
   return known === undefined ? `unknown kind ${kind}` : known[0];
 }
 
-/** First LSN of the next file; null without one, and when its header cannot be read: then this one is not judged by it. */
+/**
+ * First LSN of the next file; null without one, and when its header cannot be read: then this one
+ * is not judged by it.
+ */
 function stopLsnOf(tools: FileTools, path: string): number | null {
   const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));
   if (next === undefined) return null;

@@ -1,4 +1,5 @@
-// Checks the operations in the log's frames, one frame after the other, as a replay would take them.
+// Checks the operations in the log's frames, one frame after the other, as a replay would take
+// them.
 
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';

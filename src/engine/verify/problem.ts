@@ -1,4 +1,5 @@
-// What looks at files without opening a database: the tools it needs, and how it tells what is wrong.
+// What looks at files without opening a database: the tools it needs, and how it tells what is
+// wrong.
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';

@@ -1,4 +1,5 @@
-// Checks a whole data directory without changing anything: manifest, segments, log, documents, stored answers, and what belongs to none of them.
+// Checks a whole data directory without changing anything: manifest, segments, log, documents,
+// stored answers, and what belongs to none of them.
 
 import { corruption } from '../../errors.ts';
 import {
@@ -31,7 +32,9 @@ export interface VerifiedTable extends SegmentSums {
 export interface VerifyReport {
   kind: 'verification';
   path: string;
-  /** What the lock file says, when there is one: a server may run, and write while this was read. */
+  /**
+   * What the lock file says, when there is one: a server may run, and write while this was read.
+   */
   lock: string | null;
   /** LSN of the manifest; null before the first one. */
   manifest_lsn: number | null;
@@ -44,10 +47,16 @@ export interface VerifyReport {
   problems: Problem[];
 }
 
-/** What a running server changes while it is read looks like damage: then all is read again, so often at most. */
+/**
+ * What a running server changes while it is read looks like damage: then all is read again, so
+ * often at most.
+ */
 const ATTEMPTS = 5;
 
-/** `pause` is called between the larger pieces of work: it lets others have their turn, and may throw to end the work. */
+/**
+ * `pause` is called between the larger pieces of work: it lets others have their turn, and may
+ * throw to end the work.
+ */
 export async function verifyDirectory(
   tools: FileTools,
   dir: string,

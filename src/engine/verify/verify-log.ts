@@ -1,4 +1,5 @@
-// Checks the log of a data directory: every frame of every needed file, their order, and that they reach from the manifest's LSN to the end without a gap.
+// Checks the log of a data directory: every frame of every needed file, their order, and that they
+// reach from the manifest's LSN to the end without a gap.
 
 import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';

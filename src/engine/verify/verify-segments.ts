@@ -1,4 +1,5 @@
-// Checks the segments that a manifest lists for a table: each whole, in depth, and all of them together.
+// Checks the segments that a manifest lists for a table: each whole, in depth, and all of them
+// together.
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -66,7 +67,10 @@ async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: Ch
   }
 }
 
-/** Reads the file into an instance used for one after the other, and checks every reference in it. Throws `corrupt` or what the system says. */
+/**
+ * Reads the file into an instance used for one after the other, and checks every reference in it.
+ * Throws `corrupt` or what the system says.
+ */
 function readSegment({ fs }: FileTools, core: Core, path: string, entry: SegmentEntry): SegmentFile {
   const { number, bytes, checksum } = entry;
   const handle = fs.open(path, 'read');

@@ -32,7 +32,10 @@ export class BulkInsert {
     this.#batch = table.takeBatch();
   }
 
-  /** Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`; nothing of that edge is kept. */
+  /**
+   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`;
+   * nothing of that edge is kept.
+   */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = checkEdge(edge, this.#table);
@@ -53,7 +56,9 @@ export class BulkInsert {
     this.bytes += bytes.length;
   }
 
-  /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */
+  /**
+   * Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none.
+   */
   async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
     this.#assertOpen();
     if (this.count === 0) {

@@ -1,4 +1,5 @@
-// Keeps many small byte ranges in a few large buffers: a buffer, or even a view, of its own for each costs more than the bytes.
+// Keeps many small byte ranges in a few large buffers: a buffer, or even a view, of its own for
+// each costs more than the bytes.
 
 import type { KeptBytes } from '../transaction/staged-list.ts';
 

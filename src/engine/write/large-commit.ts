@@ -17,9 +17,15 @@ export interface FramePlan {
 }
 
 export interface LargeCommit<P extends FramePlan> {
-  /** Rows die of it: no compaction may move them between two slices. New rows alone only need that none begins. */
+  /**
+   * Rows die of it: no compaction may move them between two slices. New rows alone only need that
+   * none begins.
+   */
   readonly killsRows: boolean;
-  /** Makes the frame, and takes all the room that `apply` needs; what it throws ends the commit, and nothing was changed. */
+  /**
+   * Makes the frame, and takes all the room that `apply` needs; what it throws ends the commit, and
+   * nothing was changed.
+   */
   plan(room: RowRoom): Steps<P>;
   /** The answer that is kept with it. */
   entryOf(plan: P): AnswerToKeep | undefined;
@@ -33,7 +39,10 @@ export interface Committed<P> {
   readonly lastLsn: number;
 }
 
-/** Resolves when the frame is durable and visible. Rejects as `plan` throws, or with what keeps the log from taking the frame. */
+/**
+ * Resolves when the frame is durable and visible. Rejects as `plan` throws, or with what keeps the
+ * log from taking the frame.
+ */
 export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
   { killsRows, plan, entryOf, apply }: LargeCommit<P>,
