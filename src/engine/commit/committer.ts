@@ -182,9 +182,10 @@ export class Committer {
   }
 
   /**
-   * Runs `stage`, which plans and commits in one turn of the event loop, when nobody writes alone and the log has room: at once where it can, otherwise in the
-   * order of the calls. `stage` may run again, from its beginning, when its `commit` found no room. Throws (rejects) as `stage`, or `disk_full`: then nothing was
-   * changed.
+   * Runs `stage`, which plans and commits in one event loop turn, when there is no exclusive writer
+   * and the log has room: at once if possible, otherwise in call order. `stage` runs again from its
+   * beginning if its `commit` found no room. Rejects with the error of `stage` or with `disk_full`;
+   * then nothing was changed.
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));

@@ -4,7 +4,7 @@
 // Segments are disjoint and in key order, and every new row (from the memtables) falls into the key
 // range of exactly one segment: from its first key up to the next segment's first key. A segment is
 // rewritten if it has new rows, dead rows, expired rows, or lacks an order that an index needs.
-// Otherwise its file is kept. Each run of rewritten neighbours is a stretch [from, to).
+// Otherwise its file is kept. A rewritten segment is a stretch [from, to) of the list of segments.
 //
 //   segments   A: 100 rows  |  B: 20 rows, 5 dead  |  C: 90 rows     (maxRows = 100)
 //   new rows         0      |           0          |   30, all after C's last key
