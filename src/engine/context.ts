@@ -17,8 +17,8 @@ export interface EngineContext {
   readonly sink: TextSink;
   readonly committer: Committer;
   /**
-   * Held during compaction; segments and memtables change only while it is held. Code that holds it
-   * and then commits takes this lock before the committer's.
+   * Held during compaction; frozen memtables and segments are replaced only while it is held. Lock
+   * order: this before becoming the committer's exclusive writer (`Committer.alone`).
    */
   readonly compactions: Mutex;
   readonly residency: Residency;
