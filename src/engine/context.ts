@@ -17,7 +17,7 @@ export interface EngineContext {
   readonly sink: TextSink;
   readonly committer: Committer;
   /**
-   * Held during compaction; frozen memtables and segments are replaced only while it is held. Lock
+   * Held during compaction; segments are replaced and memtables removed only while it is held. Lock
    * order: this before becoming the committer's exclusive writer (`Committer.alone`).
    */
   readonly compactions: Mutex;

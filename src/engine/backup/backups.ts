@@ -58,7 +58,8 @@ export class Backups {
 
   /**
    * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`,
-   * `table_corrupt`, `corrupt`, `log_failed` or `draining`; then no part of it is left.
+   * `table_corrupt`, `conflict` (held operations), `corrupt`, `log_failed`, `invalid_input` (a
+   * directory of the database itself) or `draining`; then no part of it is left.
    */
   run(options: BackupOptions): Promise<BackupResult> {
     return this.#mutex.run(async () => {

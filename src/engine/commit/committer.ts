@@ -3,12 +3,13 @@
 //
 // Life of a commit: `write(stage)` runs `stage`, which validates, reserves memory and calls
 // `commit()`, all in one event loop turn. `commit()` appends the frame to the log and at once
-// applies it to the memtables, under LSNs that no reader sees yet. The log syncs frames in groups
-// and calls `onDurable` once per group: `visibleLsn` advances, and the promises of all commits up
-// to it resolve. A frame too large for one turn is appended and applied by an exclusive writer
-// (`alone`); until that ends `visibleLsn` stays below it, even if the frame is durable already.
+// applies it to the memtables, under LSNs that no reader sees yet. The log writes and syncs frames
+// in groups and calls `onDurable` once per group (with durability `async`: after the write, before
+// the sync): `visibleLsn` advances, and the promises of all commits up to it resolve. A frame too
+// large for one turn is appended and applied by an exclusive writer (`alone`); until that ends
+// `visibleLsn` stays below it, even if the frame is durable already.
 //
-//   headLsn >= durableLsn >= visibleLsn     (appended, synced, seen by readers)
+//   headLsn >= LSN reported by the log >= visibleLsn     (appended, durable, seen by readers)
 //
 // Invariants: the memory that a frame needs is reserved before the frame is appended, so that
 // nothing can throw between the append and the end of applying (design.md, invariant 13). If

@@ -67,7 +67,7 @@ export class Compactor {
   }
 
   /**
-   * Compacts a table once the mutex is free, and then calls `started` first. Drops rows before
+   * Compacts a table once the mutex is free; calls `started` when it begins. Drops rows before
    * `cutoffTs`; -Infinity: none.
    */
   compact(table: Table, cutoffTs: number, started?: () => void): Promise<TableCompaction> {

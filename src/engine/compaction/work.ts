@@ -46,6 +46,7 @@ export interface PartWork {
   runs: Uint8Array[];
   /** Whether this is the last part of its stretch. */
   last: boolean;
+  /** Whether to split the stretch into files of equal size, instead of filling each file. */
   even: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Window {
 
 /**
  * Number of live rows in a window. Cost: a binary search in the segments at its ends, plus one step
- * per dead row in it; memtables count their rows in the window.
+ * per dead row in the window and per memtable row in it.
  */
 export function countRows(source: ScanSource, view: ScanView, window: Window): number {
   let count = 0;

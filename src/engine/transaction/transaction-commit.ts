@@ -13,9 +13,9 @@
 //   staged   update a | update b | insert c
 //   frame    KILL a, KILL b | INSERT a', INSERT b', INSERT c
 //
-// They are flushed earlier if an update targets a row made by a waiting one or another table. There
-// may be a million steps, so a step is a number: twice the index of the staged operation, plus 1
-// for the KILL of an update.
+// They come earlier if the next update targets a row that one of them makes, or another table.
+// There may be a million steps, so a step is a number: twice the index of the staged operation,
+// plus 1 for the KILL of an update.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -291,7 +291,7 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
   return `${id} ${eventTs} ${members.join()}`;
 }
 
-// The frame
+// Building and applying the frame
 
 /** Maximum records passed to a memtable in one call, and bytes from which no more are added. */
 const PIECE_ROWS = 4096;

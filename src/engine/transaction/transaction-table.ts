@@ -173,7 +173,7 @@ export class TransactionTable implements ScanOverlay {
     return list;
   }
 
-  // The end
+  // Rewind and release
 
   /**
    * The operations from `mark` on are no longer staged. Derived state that includes them is rebuilt

@@ -270,7 +270,7 @@ export class Transaction {
     return seen;
   }
 
-  // The end
+  // Commit and rollback
 
   /**
    * Commits everything as one frame; resolves when it is durable. Rejects with `conflict` when a
