@@ -1,4 +1,5 @@
-// What every table of a database shares: the core, the disk, the committer, the clock, the limits.
+// Shared state of all tables of a database: the core module, the file system, the committer, the
+// clock and the limits.
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
@@ -11,35 +12,38 @@ import type { Residency } from './table/residency.ts';
 export interface EngineContext {
   readonly fs: Fs;
   readonly module: CoreModule;
-  /** Encodes single edges; calls do not overlap. */
+  /** Encodes single edges; calls must not overlap. */
   readonly batch: EdgeBatch;
   readonly sink: TextSink;
   readonly committer: Committer;
-  /** Held while a compaction runs: no segment or memtable goes or comes otherwise. Whoever takes it and writes alone takes it first. */
+  /**
+   * Held during compaction; segments are replaced and memtables removed only while it is held. Lock
+   * order: this before becoming the committer's exclusive writer (`Committer.alone`).
+   */
   readonly compactions: Mutex;
   readonly residency: Residency;
   readonly memtables: MemtableRoom;
-  /** Whether the node filters of segments are held in memory. */
+  /** Whether node filters of segments are kept in memory. */
   readonly nodeFilters: boolean;
-  /** What readers keep in memory of versions that are not current. */
+  /** Accounts for the memory of versions that only readers still hold. */
   readonly pinned: PinnedVersions;
-  /** Memory for the node filters of all tables. */
+  /** Memory shared by the node filters of all tables. */
   readonly filterRoom: FilterRoom;
-  /** Called when a table goes on without node filters, since there is no memory for them. */
+  /** Called when a table continues without node filters because there is no memory for them. */
   readonly noFilters: (table: { readonly name: string }) => void;
-  /** Directory of all tables' segments. */
+  /** Directory that holds the segments of all tables. */
   readonly tablesDir: string;
   readonly primaryTable: string;
-  /** Insert guard: distinct members an edge. */
+  /** Maximum number of distinct members per edge, enforced on insert. */
   readonly maxMembers: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
-  /** Commits of so many operations or more are made in slices (large-commit.ts). */
+  /** Commits of at least this many operations are applied in slices (large-commit.ts). */
   readonly slicedOperations: number;
-  /** Resolves when others have had a turn of the event loop. */
+  /** Yields to the event loop; resolves in a later turn. */
   readonly pause: () => Promise<void>;
-  /** Called after a commit of a table, when its writes are in the log. */
+  /** Called after each commit of a table, once its writes are in the log. */
   readonly afterCommit: (tableId: number) => void;
 }

@@ -1,7 +1,9 @@
-// The database: opens a directory, composes the parts, runs compactions. The only door to the data.
+// The database: opens a directory, wires the components together and runs compactions. All access
+// to the data goes through this class.
 //
-// Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), compactions one at a time (#compactions); a catalog change
-// is applied when it is durable; the manifest never says more than the log, the segments and the files of stored answers hold.
+// Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), and so do
+// compactions (#compactions). A catalog change is applied only once it is durable. The manifest
+// never claims more than the log, the segments and the stored-answer files contain.
 
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -47,10 +49,13 @@ import type {
   WalStatus,
 } from './types.ts';
 
-/** Log files that documents and stored answers alone may fill: 128 MB. */
+/**
+ * Log files that documents and stored answers alone may fill before the log is relieved; 8 files of
+ * the default size are 128 MB.
+ */
 const RELIEF_LOG_FILES = 8;
 
-/** A full disk in words that say what to do; any other error stays. */
+/** Turns a full disk into an error that says what to do; returns any other error unchanged. */
 function openingError(error: unknown, dir: string): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (error instanceof HedgerowError || (code !== 'ENOSPC' && code !== 'EDQUOT')) return error;
@@ -64,13 +69,13 @@ function openingError(error: unknown, dir: string): unknown {
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
-  /** Of the thread that the database runs in: its long work and that of the rooms above it. */
+  /** Schedules the long work of this thread: the database's own and that of the layers above it. */
   readonly scheduler: Scheduler;
-  /** Small durable values of the service: keys, rules, virtual graphs. */
+  /** Small durable values of the service: API keys, rules, virtual graphs. */
   readonly documents: Documents;
   /** Answers kept under Idempotency-Keys. */
   readonly replays: IdempotencyStore;
-  /** `wal`, `health` and `figures`, in slices too. */
+  /** `wal`, `health` and `figures`, also as sliced asynchronous variants. */
   readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
@@ -90,7 +95,9 @@ export class Database {
   #lock: { release(): void } | undefined;
   #closing = false;
   #ending: Promise<void> | undefined;
-  /** No compaction may begin any more: the directory may soon be another's. */
+  /**
+   * Set when closing: no compaction may begin, because another process may soon own the directory.
+   */
   #closed = false;
 
   private constructor(options: EngineOptions) {
@@ -185,8 +192,10 @@ export class Database {
   }
 
   /**
-   * Opens (or makes) the database in a directory: takes its lock, reads the manifest, replays the log.
-   * Rejects with `conflict` when another process holds it, `corrupt` when the log or manifest is; a corrupt segment makes its table refuse only.
+   * Opens the database in a directory, creating it if missing: takes the lock, reads the manifest
+   * and replays the log. Rejects with `conflict` when another process holds the lock, and with
+   * `corrupt` when the log or the manifest is damaged; a corrupt segment only makes its table
+   * refuse.
    */
   static async open(options: EngineOptions): Promise<Database> {
     if (!IDENTIFIER.test(options.primaryTable)) {
@@ -224,52 +233,61 @@ export class Database {
 
   // Catalog
 
-  /** Name compared without case; undefined: the primary table. Throws `table_not_found`. */
+  /**
+   * The table of that name, compared case-insensitively; default: the primary table. Throws
+   * `table_not_found`.
+   */
   table(name: string = this.primaryTable): Table {
     return this.#tables.get(name);
   }
 
-  /** All tables, by name. The list is not changed any more. */
+  /** All tables, ordered by name. The returned list is never modified. */
   tables(): readonly Table[] {
     return this.#tables.sorted();
   }
 
-  /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
+  /** Rejects with `invalid_input`, `table_exists` or `log_failed`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }
 
-  /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
+  /** Drops a table and its files. Rejects with `table_not_found` or `primary_table`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
     return this.#ddl.dropTable(name, attach);
   }
 
-  /** Changes columns or name. Throws (rejects) as `Ddl.alterTable` says. */
+  /** Changes columns or the name of a table. Rejects as documented at `Ddl.alterTable`. */
   alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.alterTable(name, action, attach);
   }
 
-  /** Counts the changes of tables, columns, names, indexes and thresholds since the start. */
+  /** Number of changes to tables, columns, names, indexes and thresholds since the start. */
   get catalogVersion(): number {
     return this.#tables.version;
   }
 
-  /** Sets the WAL entry count that triggers compaction, of one table or of all, as one commit. 0 disables. */
+  /**
+   * Sets the WAL operation count that triggers compaction, for one table or, in one commit, for all
+   * of them. 0 disables the trigger.
+   */
   setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     return this.#ddl.setCompactThreshold(threshold, name, attach);
   }
 
-  /** Indexes of one table or all. Throws `table_not_found`. */
+  /** Indexes of one table or of all. Throws `table_not_found`. */
   indexes(table?: string): IndexItem[] {
     return this.#indexes.list(table);
   }
 
-  /** Builds an index of a numeric column. Throws (rejects) `table_not_found`, `unknown_column`, `invalid_input`, `index_exists`. */
+  /**
+   * Builds an index on a numeric column. Rejects with `table_not_found`, `unknown_column`,
+   * `invalid_input` or `index_exists`.
+   */
   createIndex(table: string, column: string, attach?: Attach<IndexItem>): Promise<IndexItem> {
     return this.#indexes.create(table, column, attach);
   }
 
-  /** Throws (rejects) `table_not_found`, `index_not_found`. */
+  /** Rejects with `table_not_found` or `index_not_found`. */
   dropIndex(
     table: string,
     column: string,
@@ -280,7 +298,10 @@ export class Database {
 
   // Commits and reads
 
-  /** `pinned`: all that it reads is of the LSN at which it begins. Otherwise each table is seen as it is when the transaction first looks at it. */
+  /**
+   * With `pinned`, every read sees the state at the LSN at which the transaction begins. Otherwise
+   * each table is pinned when the transaction first reads it.
+   */
   begin(options: { pinned?: boolean } = {}): Transaction {
     return new Transaction(this.#context, options.pinned === true ? this.#tables.all() : undefined);
   }
@@ -289,17 +310,20 @@ export class Database {
     return table.snapshot();
   }
 
-  /** Newest LSN that reads see. */
+  /** Newest LSN visible to reads. */
   get lastLsn(): number {
     return this.#committer.visibleLsn;
   }
 
-  /** Newest LSN given out, visible or not. */
+  /** Newest LSN assigned, visible or not. */
   get headLsn(): number {
     return this.#committer.headLsn;
   }
 
-  /** True when reads see `lsn` within so many milliseconds; false at once when the log fails or the database closes. */
+  /**
+   * Resolves true once reads see `lsn`, or false after `timeoutMs` milliseconds; false at once when
+   * the log fails or the database closes.
+   */
   whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
     return this.#committer.whenVisible(lsn, timeoutMs);
   }
@@ -316,13 +340,14 @@ export class Database {
   #assertCompacts(): void {
     if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
     if (this.#committer.failed !== null) throw this.#committer.failed;
-    // Segments of two processes would take each other's names.
+    // Otherwise two processes could create segments with the same name.
     this.#committer.log.assertOwner();
   }
 
   /**
-   * Compacts one table or all; resolves when it is done. `ttlSeconds` (> 0) drops the buckets that lie wholly before now - ttlSeconds.
-   * Writes that come meanwhile are logged, answered and counted in `wal_pending_after`.
+   * Compacts one table or all of them. `ttlSeconds` (> 0) drops the buckets that lie wholly before
+   * now - ttlSeconds. Writes that arrive meanwhile are logged and answered as usual, and counted in
+   * `wal_pending_after`.
    */
   async compact(options: { table?: string; ttlSeconds?: number } = {}): Promise<CompactionResult> {
     const { ttlSeconds } = options;
@@ -338,12 +363,15 @@ export class Database {
 
   // Backup
 
-  /** Writes a backup of one LSN while writes go on; rejections as `Backups.run` says. */
+  /**
+   * Writes a backup of the state at one LSN while writes continue. Rejects as documented at
+   * `Backups.run`.
+   */
   backup(options: BackupOptions): Promise<BackupResult> {
     return this.#backups.run(options);
   }
 
-  /** The directory that `given` names below the backup root. Throws `invalid_input` when it leads out of it. */
+  /** Resolves `given` below the backup root. Throws `invalid_input` when it points outside it. */
   backupDirectory(root: string, given: string | undefined): string {
     return targetDirectory(this.#options.fs, root, given);
   }
@@ -362,12 +390,15 @@ export class Database {
     return this.statistics.figures();
   }
 
-  /** Readers hold more memory of replaced versions than they may: those of them that can be ended should be (`isPinning`). */
+  /**
+   * True when readers pin more memory of replaced versions than allowed. The caller should then end
+   * readers for which `isPinning` is true, where it can.
+   */
   get isPinnedOver(): boolean {
     return this.#context.pinned.isOver;
   }
 
-  /** Whether ending the snapshot may free memory. */
+  /** Whether releasing the snapshot may free memory. */
   isPinning(snapshot: Snapshot): boolean {
     return this.#context.pinned.has(snapshot.version);
   }
@@ -386,7 +417,10 @@ export class Database {
     };
   }
 
-  /** Waits for running compactions and DDL, syncs and closes the log, frees the lock. A second call waits for the first, which tells what failed. */
+  /**
+   * Waits for running compactions and DDL, syncs and closes the log, and releases the lock. A
+   * second call waits for the first and always resolves; only the first call reports what failed.
+   */
   close(): Promise<void> {
     if (this.#ending !== undefined) return this.#ending.catch(() => undefined);
     this.#ending = this.#end();
@@ -398,7 +432,7 @@ export class Database {
     this.#committer.endWaits();
     this.statistics.close();
     await this.#backups.close();
-    // Writes that came before have their turn.
+    // Let writes that were already submitted finish.
     await this.#committer.idle();
     await this.#compactions.run(() =>
       this.#ddlMutex.run(async () => {

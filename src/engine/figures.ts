@@ -1,4 +1,5 @@
-// Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), and what metrics show, from its tables.
+// Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7),
+// and the values behind the metrics. All are computed from its tables.
 
 import { finish, inSlices, type Steps } from '../schedule/steps.ts';
 import type { Compactor } from './compaction/compactor.ts';
@@ -6,7 +7,7 @@ import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './table/no
 import type { Table } from './table/table.ts';
 import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
 
-/** What the tables themselves do not know. */
+/** Values that the tables themselves do not know. */
 export interface StoreFigures {
   dir: string;
   lastLsn: number;
@@ -26,7 +27,10 @@ export interface FiguresOptions extends NodeCounterOptions {
   store: () => StoreFigures;
 }
 
-/** All figures, at once or in slices of a few milliseconds, which matters with thousands of tables or large ones. */
+/**
+ * All figures, computed at once or in slices of a few milliseconds; slicing matters with thousands
+ * of tables or with large ones.
+ */
 export class Figures {
   readonly #options: FiguresOptions;
   readonly #nodes: NodeCounter;
@@ -44,18 +48,18 @@ export class Figures {
     return inSlices(this.#walSteps(), this.#options);
   }
 
-  /** Of a large database the last count of nodes is answered, and a count of them begins. */
+  /** For a large database this returns the last node count and starts a new count. */
   health(): EngineHealth {
     return finish(this.#healthSteps(this.#nodes.now()));
   }
 
-  /** Waits for a count of the nodes, at most `nodesWaitMs`. */
+  /** Waits at most `nodesWaitMs` milliseconds for a count of the nodes. */
   async gatherHealth(nodesWaitMs: number): Promise<EngineHealth> {
     const nodes = await this.#nodes.within(nodesWaitMs);
     return inSlices(this.#healthSteps(nodes), this.#options);
   }
 
-  /** What it costs little to tell at any moment; nothing is counted. */
+  /** Figures that are cheap to read at any time; nothing is counted. */
   figures(): EngineFigures {
     return finish(this.#figureSteps());
   }
@@ -64,7 +68,7 @@ export class Figures {
     return inSlices(this.#figureSteps(), this.#options);
   }
 
-  /** Nothing is counted in the background any more. */
+  /** Stops all background counting. */
   close(): void {
     this.#nodes.close();
   }
@@ -85,10 +89,10 @@ export class Figures {
   }
 }
 
-/** Tables whose figures one step takes. */
+/** Tables processed per step. */
 const STEP_TABLES = 64;
 
-/** Pending operations of every table; the threshold is the primary table's. */
+/** Pending operations per table; the threshold is the primary table's. */
 function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigures): Steps<WalStatus> {
   const items: WalStatus['tables'] = {};
   let pending = 0;
@@ -106,7 +110,7 @@ function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigure
   };
 }
 
-/** Sums over all tables but the corrupt ones, which are named with their reason. */
+/** Sums over all tables except the corrupt ones, which are listed with their reason. */
 function* engineHealth(
   tables: readonly Table[],
   primary: Table,
@@ -148,7 +152,7 @@ function* engineHealth(
   };
 }
 
-/** Unlike the health statistics these count nothing that takes time. */
+/** Unlike the health statistics, these need no expensive counting. */
 function* engineFigures(
   tables: readonly Table[],
   { finished, queued, running }: Pick<Compactor, 'finished' | 'queued' | 'running'>,

@@ -1,4 +1,5 @@
-// The engine's door: every import from another room comes through here (test/doors.test.ts lists the few others and why).
+// Public interface of the engine: other modules import only from here (test/doors.test.ts lists the
+// few exceptions and their reasons).
 
 export type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } from '../storage/index.ts';
 export { writeFailure } from './backup/archive-writer.ts';

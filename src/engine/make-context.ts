@@ -1,4 +1,4 @@
-// Makes what all tables of a database share.
+// Builds the state that all tables of a database share.
 
 import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
@@ -10,14 +10,17 @@ import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
 
-/** Fewer operations take some 20 ms at most. */
+/** Smaller commits take about 20 ms at most, so they need no slicing. */
 const SLICED_OPERATIONS = 4096;
 
-/** Segments in memory at once, at most. */
+/** Default maximum number of segments in memory. */
 const RESIDENT_SEGMENTS = 4096;
-/** Node filters take at most this part of the memory budget: segments need the rest. */
+/** Maximum share of the memory budget for node filters; segments need the rest. */
 const FILTERS_OF_BUDGET = 1 / 2;
-/** Cursors are ended when memtables that only readers hold take more of it. */
+/**
+ * Share of the memory budget above which cursors are ended: memory of memtables that only readers
+ * still hold.
+ */
 const PINNED_OF_BUDGET = 1 / 4;
 
 export function contextOf(
@@ -57,7 +60,7 @@ export function contextOf(
   };
 }
 
-/** Says once for each table that it has no node filters: it tries again with every compaction. */
+/** Reports each table without node filters only once, although every compaction tries again. */
 function noticeOnce({ notice }: EngineOptions, room: FilterRoom): EngineContext['noFilters'] {
   const known = new WeakSet<object>();
   return (table) => {

@@ -1,4 +1,5 @@
-// Opens a database on Node: real files, real clock, compaction in a worker thread, defaults for what is left out.
+// Opens a database on Node: real files, the real clock, compaction in a worker thread, and defaults
+// for omitted options.
 
 import { randomInt } from 'node:crypto';
 import { totalmem } from 'node:os';
@@ -10,32 +11,46 @@ import { WorkerRunner } from './compaction/worker-runner.ts';
 import { Database } from './database.ts';
 import type { EngineOptions } from './engine-options.ts';
 
-/** What a DROP, or a compaction with a TTL, needs on a full disk: a manifest and the rewritten end of a segment. */
+/**
+ * What a DROP, or a compaction with a TTL, writes on a full disk: a manifest and the rewritten end
+ * of a segment.
+ */
 const RESERVE_BYTES = 8 * MEGABYTE;
 
-/** Options of `openDatabase`; only `dir` is needed. */
+/** Options of `openDatabase`; only `dir` is required. */
 export interface DatabaseOptions {
-  /** Data directory; made when missing. One process at a time. */
+  /** Data directory; created if missing. Only one process may have it open. */
   dir: string;
   /** Default `hyperedges`. */
   primaryTable?: string;
-  /** Distinct members an edge, default 64, at most 255. */
+  /** Maximum distinct members per edge; default 64, at most 255. */
   maxMembers?: number;
-  /** `fsync` (default): a write is durable when its promise resolves. `async`: synced every 100 ms. */
+  /**
+   * `fsync` (default): a write is durable when its promise resolves. `async`: the log is synced
+   * every 100 ms.
+   */
   durability?: 'fsync' | 'async';
-  /** Memory for segments, default half of the machine's. */
+  /** Memory budget for segments in MB; default: half of the machine's memory. */
   memoryBudgetMb?: number;
-  /** False: node filters of segments stay on disk, and lookups by node look into every segment. For bulk loads, whose memory must not grow with the table. Default true. */
+  /**
+   * False: node filters of segments stay on disk, and lookups by node search every segment. Meant
+   * for bulk loads, whose memory use must not grow with the table. Default true.
+   */
   nodeFilters?: boolean;
-  /** Opens the write-ahead log; default: one in files below `dir`. A restore gives a log in files. */
+  /**
+   * Opens the write-ahead log; default: log files below `dir`. A restore passes an archived log.
+   */
   openLog?: EngineOptions['openLog'];
-  /** Long work of the database shares the event loop by it; default one of its own. One for all databases of a thread. */
+  /**
+   * Lets the long work of the database share the event loop; use one for all databases of a thread.
+   * By default the database makes one.
+   */
   scheduler?: Scheduler;
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
 }
 
-/** As many as `randomInt` tells apart. */
+/** Upper bound of the range that `randomInt` accepts. */
 const MOST_OWNERS = 2 ** 48 - 1;
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -1,4 +1,5 @@
-// The plain values that cross the engine's door: what a caller gives (definitions, edges, scans) and what it gets back.
+// Plain values that cross the public interface of the engine: what a caller passes (definitions,
+// edges, scans) and what it gets back.
 
 import type { ColumnPlan, RowPlan } from '../core/index.ts';
 import type { ColumnType, PropertyValue } from '../model/column-types.ts';
@@ -8,7 +9,7 @@ import type { OptionFields, TableOptions } from '../model/options.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
-/** What a caller gives to create a table; omitted fields take the defaults of the specification, section 2.2. */
+/** Input to create a table; omitted fields take the defaults of the specification, section 2.2. */
 export interface TableInput extends Partial<TableOptions> {
   name: string;
   memberTables?: string[];
@@ -20,13 +21,13 @@ export interface TableItem extends OptionFields {
   name: string;
   member_tables: string[];
   row_count: number;
-  /** `default`: where there is one and it was asked for. */
+  /** `default` is present where the column has one and the caller asked for it. */
   columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];
   created_at: number;
   primary: boolean;
 }
 
-/** An edge as it was stored: members ascending without repeats, every column of the table present. */
+/** An edge as stored: members ascending and distinct, every column of the table present. */
 export interface EdgeRow {
   id: number;
   event_ts: number;
@@ -34,7 +35,7 @@ export interface EdgeRow {
   [column: string]: number | number[] | PropertyValue;
 }
 
-/** What a bulk insert answers, but for its LSN. */
+/** Outcome of a bulk insert, without its LSN. */
 export interface BulkOutcome {
   inserted: number;
   firstId: number;
@@ -42,11 +43,11 @@ export interface BulkOutcome {
 }
 
 export interface BulkInsertResult extends BulkOutcome {
-  /** The LSN of the commit: a read at this LSN or later sees it. */
+  /** LSN of the commit: reads at this LSN or later see the rows. */
   lsn: number;
 }
 
-/** What an insert answers, but for its LSN. */
+/** Outcome of an insert, without its LSN. */
 export interface InsertOutcome {
   row: EdgeRow;
 }
@@ -55,11 +56,11 @@ export interface InsertResult extends InsertOutcome {
   lsn: number;
 }
 
-/** What a delete answers, but for its LSN. */
+/** Outcome of a delete, without its LSN. */
 export interface DeleteOutcome {
   matched: number;
   event_ts: number;
-  /** Ascending, without repeats. */
+  /** Ascending and distinct. */
   members: number[];
 }
 
@@ -75,7 +76,10 @@ export interface CompactionResult {
   edges_dropped: number;
   tombstones_reconciled: number;
   elapsed_ms: number;
-  /** Of all tables: those that were left out, with the reason; absent when there are none. */
+  /**
+   * When all tables were compacted: the corrupt ones that were skipped, with the reason; absent if
+   * there are none.
+   */
   corrupt_tables?: Record<string, string>;
 }
 
@@ -87,63 +91,78 @@ export interface WalStatus {
   tables: Record<string, { pending: number; threshold: number }>;
 }
 
-/** Specification 2.6, without what only the server knows (status, version, uptime). Sums are over all tables, bucket_seconds is the primary table's. */
+/**
+ * Specification 2.6, without what only the server knows (status, version, uptime). Sums are over
+ * all tables; bucket_seconds is the primary table's.
+ */
 export interface EngineHealth {
   db_dir: string;
   total_records: number;
   bucket_count: number;
   bucket_seconds: number;
   node_count: number;
-  /** False: distinct nodes are still being counted; `node_count` is the last count, or a lower bound where there is none yet. */
+  /**
+   * False while distinct nodes are still being counted: `node_count` is then the last count, or a
+   * lower bound before the first one.
+   */
   node_count_exact: boolean;
   wal_pending: number;
   tables: number;
   segments: number;
   resident_bytes: number;
-  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  /** Other memory within the budget: node filters, memory pinned by cursors, running counts. */
   charged_bytes: number;
-  /** Of these, memtables that only open cursors and transactions hold. */
+  /** Part of `charged_bytes`: memtables that only open cursors and transactions hold. */
   pinned_bytes: number;
   memtable_bytes: number;
   last_lsn: number;
   durability: 'fsync' | 'async';
-  /** Tables that refuse reads and writes because a file of theirs is corrupt: name -> reason with file and offset. */
+  /**
+   * Tables that refuse reads and writes because one of their files is corrupt: name to reason, with
+   * file and offset.
+   */
   corrupt_tables: Record<string, string>;
   log_failed: string | null;
-  /** Until this epoch second, requests with an Idempotency-Key that is not known are refused: a file of stored answers was damaged. Null: none was. */
+  /**
+   * Epoch second until which requests with an unknown Idempotency-Key are refused because a file of
+   * stored answers was damaged; null if none was.
+   */
   answers_damaged_until: number | null;
 }
 
-/** Figures for gauges and counters; cheap to take. Sums over all tables. */
+/** Figures for gauges and counters; cheap to take. Sums are over all tables. */
 export interface EngineFigures {
   /** Live rows. */
   records: number;
   tables: number;
-  /** Tables that refuse because a file of theirs is corrupt. */
+  /** Tables that refuse because one of their files is corrupt. */
   corruptTables: number;
   indexes: number;
   segments: number;
-  /** Bytes of the segments that are in memory. */
+  /** Bytes of the segments in memory. */
   residentBytes: number;
-  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  /** Other memory within the budget: node filters, memory pinned by cursors, running counts. */
   chargedBytes: number;
-  /** Of these, memtables that only open cursors and transactions hold. */
+  /** Part of `chargedBytes`: memtables that only open cursors and transactions hold. */
   pinnedBytes: number;
   memtableBytes: number;
-  /** Operations in the log that are in no segment. */
+  /** Operations in the log that are not in a segment yet. */
   walPending: number;
   walBytes: number;
   snapshotsOpen: number;
-  /** Compactions of a table that ended well since the start, asked for or not; those that built an index are among them. */
+  /**
+   * Compactions of single tables that succeeded since the start, requested or automatic, including
+   * those that built an index.
+   */
   compactions: number;
   compactionsRunning: number;
   compactionsQueued: number;
   durability: 'fsync' | 'async';
-  /** The log takes no more writes. */
+  /** Whether the log has failed and takes no more writes. */
   logFailed: boolean;
 }
 
-/** A secondary index of a numeric column (PSI), as it is answered. */
+/** A secondary index on a numeric column (PSI), as answered to clients. */
 export interface IndexItem {
   table: string;
   column: string;
@@ -159,15 +178,18 @@ export interface QueryPlan {
   elapsed_us: number;
 }
 
-/** A place in (event_ts, id) order. */
+/** A position in (event_ts, id) order. */
 export interface RowKey {
   eventTs: number;
   id: number;
 }
 
-/** Rows whose value of a numeric column lies between two bounds. Null lies in none; a bound left out does not bound. */
+/**
+ * Rows whose value of a numeric column lies between two bounds. Null never matches; an omitted
+ * bound does not restrict.
+ */
 export interface RangeCondition {
-  /** `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; compared without case. */
+  /** `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; case-insensitive. */
   column: string;
   low?: number | undefined;
   high?: number | undefined;
@@ -177,24 +199,30 @@ export interface RangeCondition {
   highInclusive?: boolean | undefined;
 }
 
-/** Which live rows of a table, in (event_ts, id) order. Bounds are inclusive; every node of `nodes` must be a member. */
+/**
+ * Selects live rows of a table, in (event_ts, id) order. Bounds are inclusive; every node of
+ * `nodes` must be a member.
+ */
 export type ScanRequest = ScanBounds & ScanFormat;
 
 export interface ScanBounds {
   startTs?: number | undefined;
   endTs?: number | undefined;
-  /** At least one, when given. */
+  /** If given, at least one. */
   nodes?: readonly number[] | undefined;
-  /** All must hold. */
+  /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
-  /** At most so many rows; undefined = all. */
+  /** Maximum number of rows; undefined: all. */
   limit?: number | undefined;
-  /** Only rows strictly after this key (a cursor). */
+  /** Only rows strictly after this key, to resume a cursor. */
   after?: RowKey | undefined;
 }
 
 export type ScanFormat =
-  /** `json`: rows separated by commas, no brackets. `ndjson`: every row ends with a newline. `rows`: other columns than the table's, or under other names. */
+  /**
+   * `json`: rows separated by commas, without brackets. `ndjson`: each row ends with a newline.
+   * `rows`: selects or renames columns.
+   */
   | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
   /** Column blocks of what the plan asks for (core/column-block.ts). */
   | { format: 'columns'; columns: ColumnPlan };

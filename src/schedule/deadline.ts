@@ -1,6 +1,6 @@
-// How long work may take: one signal for its time and for the signal of its caller.
+// Limits how long work may take: one signal that combines a time limit with the caller's signal.
 
-/** Timers take no longer times. */
+/** Longest delay that timers support. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class Deadline {
@@ -9,7 +9,9 @@ export class Deadline {
   readonly #endMs: number | undefined;
   readonly #caller: AbortSignal | undefined;
 
-  /** `ms`: from now on; undefined: no limit. `late` makes the reason when it is over. */
+  /**
+   * `ms`: time limit from now; undefined: none. `late` creates the abort reason when it expires.
+   */
   constructor(ms: number | undefined, late: (ms: number) => Error, caller?: AbortSignal) {
     if (ms !== undefined && ms <= LONGEST_MS)
       this.#timer = setTimeout(() => this.#controller.abort(late(ms)), Math.max(0, ms));
@@ -25,17 +27,17 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Milliseconds that are left; undefined: no limit. */
+  /** Milliseconds left; undefined: no limit. */
   left(): number | undefined {
     return this.#endMs === undefined ? undefined : Math.max(0, this.#endMs - performance.now());
   }
 
-  /** The work's answer has begun: from now on only its caller ends it. */
+  /** Call when the answer has begun: from then on only the caller's signal can abort the work. */
   begun(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Nothing is to be ended any more. */
+  /** Releases the timer and the listener; the signal is no longer needed. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#leave);

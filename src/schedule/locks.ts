@@ -1,15 +1,16 @@
-// Order among asynchronous work: one at a time (Mutex), or a fixed number at once (Semaphore), first come first served.
+// Locks for asynchronous work: one holder at a time (Mutex) or a fixed number (Semaphore), first
+// come, first served.
 
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Work that waits. Long work that can be cut looks here. */
+  /** Number of waiting callers. Long work that can be split checks it to let them in. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Runs `work` when all earlier work has ended, well or not. */
+  /** Runs `work` once all earlier work has settled. */
   run<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting++;
     const begin = () => {
@@ -26,12 +27,12 @@ export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** `places`: how many hold it at once. */
+  /** `places`: number of concurrent holders. */
   constructor(places: number) {
     this.#free = places;
   }
 
-  /** Runs `work` when there is a place for it. Rejects with the signal's reason when that comes first. */
+  /** Runs `work` once a place is free. Rejects with the signal's reason if it aborts first. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const leave = await this.take(signal);
     try {
@@ -41,7 +42,10 @@ export class Semaphore {
     }
   }
 
-  /** Resolves with what gives the place back, which may be called more than once. Rejects with the signal's reason when that comes first. */
+  /**
+   * Resolves with a function that releases the place; calling it more than once is harmless.
+   * Rejects with the signal's reason if it aborts first.
+   */
   async take(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
@@ -68,7 +72,7 @@ export class Semaphore {
     });
   }
 
-  /** Hands the place to the one that has waited longest. */
+  /** Hands the place to the longest waiting caller. */
   #give(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

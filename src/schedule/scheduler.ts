@@ -1,32 +1,45 @@
-// Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of the loop.
+// Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of
+// the loop.
 //
-// Long work comes in two forms. A task is a function that does one bounded step each time it is called; statements, streamed answers, rules and measures
-// are tasks. Paused work is an asynchronous function of the engine that awaits `pause()` between its slices. Both wait in queues, and one callback per turn of
-// the event loop takes from them until TURN_MS is over; what is left waits for the next turn, after sockets and timers.
+// Long work comes in two forms. A task is a function that does one bounded step each time it is
+// called; statements, streamed answers, rules and measures are tasks. Paused work is an
+// asynchronous function of the engine that awaits `pause()` between its slices. Both wait in
+// queues, and one callback per turn of the event loop takes from them until TURN_MS has passed; the
+// rest waits for the next turn, after sockets and timers.
 //
-//   turn n:   step of A | slice of a commit | step of B | slice of the commit | step of C | (5 ms are over)
+//   turn n:   step of A | slice of a commit | step of B | slice of the commit | ... (5 ms passed)
 //   sockets, timers, short requests
-//   turn n+1: ...
+//   turn n+1: step of C | ...
 //
-// Tasks take turns one step each, so long tasks do not delay each other's progress by more than a step each. Every second place of a turn belongs to paused
-// work if there is some: a commit or a compaction may hold a lock that many tasks and requests wait for, so it must not get slower with their number.
+// Tasks run round-robin, one step each, so long tasks do not delay each other's progress by more
+// than a step each. Every second place of a turn goes to paused work if there is any: a commit or a
+// compaction may hold a lock that many tasks and requests wait for, so it must not slow down as
+// their number grows.
 //
-// Paused work continues in microtasks. The scheduler goes on in a tick that is asked for by the last of them, so that the time of the slice is counted, and the
-// turn ends when it is over. A step is not interrupted: a turn takes at most TURN_MS and one step more. `figures` tells whether steps keep to that.
+// Paused work continues in microtasks. The scheduler resumes in a process.nextTick that the last of
+// those microtasks requests, so that the time of the slice is counted and the turn ends on time. A
+// step is not interrupted: a turn takes at most TURN_MS plus one step. `figures` shows whether
+// steps keep to their bound.
 
 import type { Steps } from './steps.ts';
 
-/** One bounded piece of work (a few ms at most). True: call again; false: finished, or waiting to be added again. Must not throw. */
+/**
+ * One bounded piece of work (a few ms at most). True: call again; false: finished, or waiting to be
+ * added again. Must not throw.
+ */
 export type Step = () => boolean;
 
-/** Runs `step` until it gives false, others have turns in between. Rejects with what it throws. */
+/**
+ * Runs `step` until it returns false, yielding to other work in between. Rejects with whatever it
+ * throws.
+ */
 export type RunSteps = (step: Step) => Promise<void>;
 
-/** Looked at before each step of a work. */
+/** Observes a unit of work; called before each of its steps. */
 export interface Watch {
-  /** Throws what gives the work up. */
+  /** Throws to abandon the work. */
   look(): void;
-  /** `done`: 0 to 1, never falling. */
+  /** `done`: fraction from 0 to 1, never decreasing. */
   progress?(done: number): void;
 }
 
@@ -34,28 +47,28 @@ export interface SchedulerFigures {
   /** Turns of the event loop in which long work ran. */
   readonly turns: number;
   readonly steps: number;
-  /** Milliseconds that long work took in one turn, at most, since the start. */
+  /** Longest time in milliseconds that long work took in one turn since the start. */
   readonly longestTurnMs: number;
   readonly longestStepMs: number;
   /** Steps that took more than LONG_STEP_MS. */
   readonly longSteps: number;
 }
 
-/** Time that all long work together may take before sockets and timers are looked at again. */
+/** Time that all long work together may take before sockets and timers are served again. */
 const TURN_MS = 5;
-/** A longer step delays others noticeably. */
+/** A step longer than this delays other work noticeably. */
 export const LONG_STEP_MS = 20;
 
-/** One per thread: two of them would take twice the time of a turn. */
+/** Use one per thread: two of them would take twice the time of a turn. */
 export class Scheduler {
   readonly #now: () => number;
   readonly #tasks: Step[] = [];
-  /** Resolve the promises of `pause`. */
+  /** Functions that resolve the promises of `pause`. */
   readonly #paused: (() => void)[] = [];
-  /** The next place of a turn is for paused work. */
+  /** Whether the next place of the turn goes to paused work. */
   #isPausedNext = true;
   #scheduled = false;
-  /** Milliseconds of the clock: when this turn began, and when its last step ended. */
+  /** Clock readings in milliseconds: start of this turn, and end of its last step. */
   #turnMs = 0;
   #stepMs = 0;
   #turns = 0;
@@ -64,7 +77,7 @@ export class Scheduler {
   #longestStepMs = 0;
   #longSteps = 0;
 
-  /** `now`: milliseconds of a monotonic clock. */
+  /** `now`: monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -84,7 +97,7 @@ export class Scheduler {
     this.#schedule();
   }
 
-  /** Runs `step` until it gives false; what it throws rejects the promise. */
+  /** Runs `step` until it returns false; an exception rejects the promise. */
   run(step: Step): Promise<void> {
     return new Promise((resolve, reject) => {
       this.add(() => {
@@ -99,7 +112,10 @@ export class Scheduler {
     });
   }
 
-  /** Resolves with the result; rejects with what the work or its watch throws, and the work is given up. */
+  /**
+   * Runs all steps and resolves with the result. If the work or its watch throws, abandons the work
+   * and rejects with that error.
+   */
   drive<T>(steps: Steps<T>, watch?: Watch): Promise<T> {
     return new Promise((resolve, reject) => {
       this.add(() => {
@@ -121,7 +137,10 @@ export class Scheduler {
     });
   }
 
-  /** Resolves when others have had a turn. What the caller does until its next `await` is a step of this scheduler: a few ms at most. */
+  /**
+   * Resolves after other work has had a turn. What the caller does until its next `await` counts as
+   * a step of this scheduler: a few ms at most.
+   */
   pause(): Promise<void> {
     return new Promise((resolve) => {
       this.#paused.push(resolve);
@@ -163,7 +182,10 @@ export class Scheduler {
     return isTheirs ? this.#paused.shift() : undefined;
   }
 
-  /** Node runs ticks that a microtask asks for after the last microtask, those that the resumed work adds included. */
+  /**
+   * Node runs a nextTick callback requested in a microtask after the last microtask, including
+   * those that the resumed work adds.
+   */
   readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
 
   readonly #resumed = (): void => {
@@ -171,7 +193,7 @@ export class Scheduler {
     else this.#rest();
   };
 
-  /** Counts the step that just ended; true: the turn has time left. */
+  /** Accounts for the step that just ended; true: the turn has time left. */
   #count(): boolean {
     const now = this.#now();
     const tookMs = now - this.#stepMs;
@@ -189,7 +211,10 @@ export class Scheduler {
   }
 }
 
-/** Its scratch memory is given back; what that throws comes after the reason for it. */
+/**
+ * Runs the work's `finally` blocks to free its scratch memory. Errors from that are dropped: the
+ * original reason is what the caller sees.
+ */
 function giveUp<T>(steps: Steps<T>): void {
   try {
     steps.return(undefined as T);

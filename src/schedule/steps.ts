@@ -1,13 +1,15 @@
-// Long work as a generator of bounded steps, so that its driver can look at a deadline, a cancel flag or other work between two of them.
+// Long work as a generator of bounded steps, so that its driver can check a deadline, a cancel flag
+// or other work between two steps.
 
 /**
- * Each step ends after a bounded count of rows, arcs or bytes (no clock), at most some milliseconds, and yields the fraction of the work that is done, 0 to 1
- * and never falling, where that is known. The result is the generator's return value. To give up: call `return()`; the work's `finally` blocks free what it
- * holds.
+ * Each step ends after a bounded number of rows, arcs or bytes (not after a time), a few
+ * milliseconds at most. It yields the fraction of the work done, from 0 to 1 and never decreasing,
+ * or undefined if that is not known. The result is the generator's return value. To abandon the
+ * work call `return()`: its `finally` blocks free what it holds.
  */
 export type Steps<T> = Generator<number | undefined, T, void>;
 
-/** Does all steps at once. */
+/** Runs all steps at once. */
 export function finish<T>(steps: Generator<unknown, T, void>): T {
   for (;;) {
     const step = steps.next();
@@ -15,7 +17,7 @@ export function finish<T>(steps: Generator<unknown, T, void>): T {
   }
 }
 
-/** The same work as a part of a larger one: its 0 to 1 becomes `begin` to `end`. */
+/** Runs the work as part of a larger one: maps its progress 0..1 to begin..end. */
 export function* within<T>(steps: Steps<T>, begin: number, end: number): Steps<T> {
   try {
     for (;;) {
@@ -28,7 +30,10 @@ export function* within<T>(steps: Steps<T>, begin: number, end: number): Steps<T
   }
 }
 
-/** Does `work` on [0, count) in slices of at most `slice`, a step each; nothing at all when count is 0. */
+/**
+ * Runs `work` on [0, count) in slices of at most `slice` items, one step each; no step if count is
+ * 0.
+ */
 export function* slices(count: number, slice: number, work: (from: number, to: number) => void): Steps<void> {
   for (let from = 0; from < count; from += slice) {
     const to = Math.min(count, from + slice);
@@ -37,7 +42,10 @@ export function* slices(count: number, slice: number, work: (from: number, to: n
   }
 }
 
-/** Calls `next` with a cursor, which gives the cursor to go on from (u32, perhaps signed), until it is at `end`: a step each. */
+/**
+ * Advances a cursor from 0 to `end`, one call of `next` per step. `next` returns the new cursor (a
+ * u32, possibly as a signed number).
+ */
 export function* forward(end: number, next: (from: number) => number): Steps<void> {
   for (let at = 0; at < end; ) {
     at = next(at) >>> 0;
@@ -45,17 +53,17 @@ export function* forward(end: number, next: (from: number) => number): Steps<voi
   }
 }
 
-/** Time that steps take together between two pauses. */
+/** Time that steps may take between two pauses. */
 const SLICE_US = 3000;
 
 export interface Pauses {
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
-  /** Resolves when others have had a turn (Scheduler.pause). */
+  /** Resolves after other work has had a turn (Scheduler.pause). */
   readonly pause: () => Promise<void>;
 }
 
-/** Does the steps in slices of a few milliseconds, with a pause after each. */
+/** Runs the steps in slices of a few milliseconds, with a pause after each slice. */
 export async function inSlices<T>(steps: Steps<T>, { nowUs, pause }: Pauses): Promise<T> {
   for (;;) {
     const endUs = nowUs() + SLICE_US;

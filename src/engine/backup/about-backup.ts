@@ -1,9 +1,9 @@
-// What a backup says about itself in its first entry.
+// The document that describes a backup, stored as its first entry.
 
 import { HedgerowError } from '../../errors.ts';
 
 const KIND = 'hedgerow backup';
-/** 2: the log is of format 2, with its mark. Backups of version 1 are still read. */
+/** Version 2: the log has format 2, with its mark. Backups of version 1 are still readable. */
 const VERSION = 2;
 const VERSIONS: readonly unknown[] = [1, VERSION];
 
@@ -14,7 +14,7 @@ export interface BackupFacts {
   lsn: number;
   /** Epoch seconds. */
   created_at: number;
-  /** Names. */
+  /** Table names. */
   tables: string[];
 }
 
@@ -22,7 +22,7 @@ export function backupFacts(lsn: number, createdAt: number, tables: readonly str
   return { kind: KIND, version: VERSION, lsn, created_at: createdAt, tables: [...tables] };
 }
 
-/** Checks the document of a backup. Throws `invalid_input`. */
+/** Parses and checks the document of a backup. Throws `invalid_input`. */
 export function readBackupFacts(text: string): BackupFacts {
   let value: Partial<Record<keyof BackupFacts, unknown>> | null;
   try {
@@ -40,7 +40,10 @@ export function readBackupFacts(text: string): BackupFacts {
   return value as BackupFacts;
 }
 
-/** The refusal of a file that is no backup, or not the one that was written. `what` completes "cannot be restored: ". */
+/**
+ * Error for a file that is not a backup, or not the one that was written. `what` completes "cannot
+ * be restored: ".
+ */
 export function noBackup(what: string): HedgerowError {
   return new HedgerowError('invalid_input', `The file cannot be restored: ${what}. Use another backup.`);
 }

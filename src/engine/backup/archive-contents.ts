@@ -1,4 +1,5 @@
-// What goes into a backup, in order: what it is, the data directory's files at its LSN, and the sums of all of them. Files are checked as they are copied.
+// Contents of a backup, in order: its description, the files of the data directory at its LSN, and
+// the checksums of all entries. Files are checked while they are copied.
 
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
@@ -11,9 +12,9 @@ import { ABOUT_NAME, MANIFEST_NAME, SUMS_NAME } from './archive-names.ts';
 import type { PinnedFile, PinnedState } from './pinned-state.ts';
 import type { TarFile } from './tar.ts';
 
-/** Bytes of one step: read, summed and handed on without a pause. */
+/** Bytes read, hashed and passed on per step, without a pause. */
 const PIECE_BYTES = 2 ** 17;
-/** Where the log is in the archive. */
+/** Directory of the log inside the archive. */
 const LOG_DIR = 'log';
 
 export interface ContentsOptions {
@@ -22,11 +23,14 @@ export interface ContentsOptions {
   module: CoreModule;
   facts: BackupFacts;
   state: PinnedState;
-  /** Lets other work have its turn. */
+  /** Yields to other work. */
   pause: () => Promise<void>;
 }
 
-/** The entries. Each must be read to its end before the next one is asked for. Throws `corrupt` when a file is not what was written. */
+/**
+ * Yields the entries. Each must be read to its end before the next is requested. Throws `corrupt`
+ * when a file differs from what was written.
+ */
 export async function* archiveContents(options: ContentsOptions): AsyncGenerator<TarFile> {
   const { state, facts } = options;
   const sums: string[] = [];
@@ -54,7 +58,7 @@ function wholeFile(name: string, bytes: Uint8Array): TarFile {
   return { name, bytes: bytes.length, chunks: () => [bytes] };
 }
 
-/** The bytes of a file from `from` to `to`, in fresh memory: whoever takes them may keep them. */
+/** The bytes [from, to) of a file, in newly allocated buffers that the caller may keep. */
 function* pieces(handle: FileHandle, from: number, to: number): Generator<Uint8Array> {
   for (let at = from; at < to; ) {
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, to - at));
@@ -65,7 +69,10 @@ function* pieces(handle: FileHandle, from: number, to: number): Generator<Uint8A
   }
 }
 
-/** What `read` gives of a file, which is open meanwhile. A file that is missing or cannot be read is corrupt. */
+/**
+ * Opens a file, yields what `read` yields, and closes it. A missing or unreadable file is reported
+ * as corrupt.
+ */
 function* opened(fs: Fs, path: string, read: (handle: FileHandle) => Iterable<Uint8Array>): Generator<Uint8Array> {
   let handle: FileHandle | undefined;
   try {

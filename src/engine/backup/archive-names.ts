@@ -1,14 +1,14 @@
-// The names of a backup: of its file, and of the entries that it may hold.
+// Names used in backups: of the file itself and of the entries it may contain.
 
 import { segmentName } from '../table/segment-file.ts';
 
-/** What the backup says about itself: the first entry. */
+/** The backup's description, always the first entry. */
 export const ABOUT_NAME = 'backup.json';
-/** One line for every other entry, in the form that `sha256sum -c` reads: the last entry. */
+/** One line per other entry, in the format of `sha256sum -c`; always the last entry. */
 export const SUMS_NAME = 'SHA256SUMS';
 export const MANIFEST_NAME = 'manifest';
 
-/** The files of a data directory that a backup holds; nothing else of a data directory goes in or comes out. */
+/** Files of a data directory that belong in a backup. No other file is archived or restored. */
 const DATA_NAME =
   /^(?:manifest|log\/(?:mark|log-[0-9a-f]{16})|tables\/[1-9][0-9]{0,14}\/seg-[0-9a-f]{12}\.hgs|replays\/replays-[0-9a-f]{8})$/;
 
@@ -31,7 +31,7 @@ const STAMP = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 });
 
-/** `hedgerow-20240131T235959Z-42.tar.gz` */
+/** `epochMs` in UTC; example: `hedgerow-20240131T235959Z-42.tar.gz`. */
 export function archiveName(epochMs: number, lsn: number): string {
   const parts = new Map(STAMP.formatToParts(epochMs).map(({ type, value }) => [type, value]));
   const text = (type: Intl.DateTimeFormatPartTypes) => parts.get(type)!;

@@ -1,14 +1,18 @@
-// The end of a backup file: an empty gzip member whose comment is the SHA-256 of all bytes before it.
+// The seal of a backup file: an empty gzip member at its end, whose comment is the SHA-256 of all
+// preceding bytes.
 //
-// gzip itself does not notice every changed byte (its header has no checksum, stored blocks have padding), nor that nothing follows. With the seal
-// every byte of the file counts, and a cut file is known at once. Other programs read it as what it is: a member without content.
+// gzip itself misses some changed bytes (its header has no checksum, stored blocks have padding)
+// and cannot tell that nothing is missing after a member. With the seal, every byte of the file is
+// covered and a truncated file is detected at once. Other programs read it as an ordinary empty
+// member.
 
 import { assert } from '../../assert.ts';
 
-const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 16, 0, 0, 0, 0, 0, 255); // deflate, with a comment, no time, no system
+// deflate, comment flag set, no time, unknown system
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 16, 0, 0, 0, 0, 0, 255);
 const COMMENT = 'hedgerow-sha256 ';
 const HEX_DIGITS = 64;
-/** Ends the comment; an empty last block; CRC32 and size of nothing. */
+/** End of the comment, an empty final block, CRC32 and size of empty content. */
 const FOOTER = Uint8Array.of(0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
 export const SEAL_BYTES = HEADER.length + COMMENT.length + HEX_DIGITS + FOOTER.length;
@@ -19,7 +23,7 @@ export function sealOf(sha256: string): Uint8Array {
   return Buffer.concat([HEADER, Buffer.from(COMMENT + sha256, 'latin1'), FOOTER]);
 }
 
-/** The SHA-256 that a seal says, null when the bytes are none. */
+/** The SHA-256 recorded in a seal; null if the bytes are not a seal. */
 export function sealedSum(bytes: Uint8Array): string | null {
   const start = HEADER.length + COMMENT.length;
   const sum = Buffer.from(bytes).toString('latin1', start, start + HEX_DIGITS);

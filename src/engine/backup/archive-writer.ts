@@ -1,4 +1,5 @@
-// Writes a backup file: under a temporary name until it is whole and durable, so that its own name never stands for less.
+// Writes a backup file under a temporary name and renames it once it is complete and durable, so
+// that its final name never refers to a partial file.
 
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
@@ -8,26 +9,29 @@ import { type FileHandle, type Fs, writeWhole } from '../../storage/index.ts';
 import { sealOf } from './archive-seal.ts';
 import { type TarFile, tarStream } from './tar.ts';
 
-/** On the packed columns of segments the levels above give nothing more, at several times the time. */
+/** Higher levels gain nothing on the packed columns of segments and take several times as long. */
 const GZIP_LEVEL = 4;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 const NOT_WRITABLE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENAMETOOLONG'];
 
 export interface ArchiveOptions {
   fs: Fs;
-  /** Exists. */
+  /** Must exist. */
   dir: string;
   name: string;
-  /** Taken while the archive is written; what stands there was left by a kill. */
+  /**
+   * Name used while the archive is being written; an existing file of this name was left behind by
+   * a killed process.
+   */
   temporary: string;
   files: AsyncIterable<TarFile>;
-  /** Looked at between pieces: what it throws ends the work. */
+  /** Called between pieces; an exception aborts the work. */
   checkStopped: () => void;
 }
 
 /**
- * Resolves with the size of the file when it stands durable under its name. Rejects with `backup_exists`, `disk_full`, or what `files` says; then nothing is
- * left, under neither name.
+ * Resolves with the size of the file once it is durable under its name. Rejects with
+ * `backup_exists`, `disk_full` or the error of `files`; then no file is left under either name.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<number> {
   const { fs, dir } = options;
@@ -73,7 +77,9 @@ async function writeFile(options: ArchiveOptions, path: string): Promise<number>
   }
 }
 
-/** Rejects with what `files` or `take` says, not with what the streams between them make of it. */
+/**
+ * Rejects with the error of `files` or `take`, not with what the streams in between turn it into.
+ */
 async function packInto(files: AsyncIterable<TarFile>, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;
   const write = async (packed: AsyncIterable<Uint8Array>): Promise<void> => {
@@ -95,7 +101,7 @@ function closeQuietly(handle: FileHandle): void {
   try {
     handle.close();
   } catch {
-    // What was written is synced, or a failure is on its way to the caller.
+    // The data is already synced, or a failure is on its way to the caller.
   }
 }
 
@@ -103,7 +109,7 @@ function inTheWay(path: string): HedgerowError {
   return new HedgerowError('backup_exists', `${path} exists already and is not overwritten. Try again in a second.`);
 }
 
-/** What a failure to make or write `path` means to a person. */
+/** Translates a failure to create or write `path` into an error that a person can act on. */
 export function writeFailure(error: unknown, path: string): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   const cause = { cause: error };

@@ -1,4 +1,5 @@
-// Backups of one database: one at a time, each of one LSN, while writes, compactions and DDL go on.
+// Backups of a database: one at a time, each the state at one LSN, while writes, compactions and
+// DDL continue.
 
 import { createHash } from 'node:crypto';
 import type { CoreModule } from '../../core/index.ts';
@@ -13,18 +14,18 @@ import type { PinnedState } from './pinned-state.ts';
 import { isInside } from './target-directory.ts';
 
 export interface BackupOptions {
-  /** Absolute; made when missing. */
+  /** Absolute path; created if missing. */
   dir: string;
   compactFirst: boolean;
 }
 
 export interface BackupResult {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   sizeBytes: number;
-  /** Names of the tables in it. */
+  /** Names of the tables in the backup. */
   tables: string[];
-  /** Holds everything up to here and nothing beyond. */
+  /** The backup holds everything up to this LSN and nothing after it. */
   lsn: number;
 }
 
@@ -36,14 +37,14 @@ export interface BackupSource {
   module: CoreModule;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Resolves when others have had a turn of the event loop. */
+  /** Yields to the event loop; resolves in a later turn. */
   pause: () => Promise<void>;
   compact: () => Promise<unknown>;
-  /** Pins the state at a moment without compaction or DDL. */
+  /** Pins the current state while no compaction or DDL runs. */
   pin: () => Promise<PinnedState>;
 }
 
-/** Directories of the data directory whose files are the engine's alone. */
+/** Subdirectories of the data directory that only the engine may write to. */
 const OWN_DIRECTORIES = ['log', 'tables', 'replays'];
 
 export class Backups {
@@ -56,8 +57,9 @@ export class Backups {
   }
 
   /**
-   * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`, `table_corrupt`, `corrupt`, `log_failed`, `draining`; then
-   * nothing of it is left.
+   * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`,
+   * `table_corrupt`, `conflict` (held operations), `corrupt`, `log_failed`, `invalid_input` (a
+   * directory of the database itself) or `draining`; then no part of it is left.
    */
   run(options: BackupOptions): Promise<BackupResult> {
     return this.#mutex.run(async () => {
@@ -73,7 +75,9 @@ export class Backups {
     });
   }
 
-  /** Ends the backup that is running, which rejects with `draining`; resolves when its files are let go. */
+  /**
+   * Aborts a running backup, which rejects with `draining`; resolves when its files are released.
+   */
   close(): Promise<void> {
     this.#closed = true;
     return this.#mutex.run(async () => undefined);
@@ -83,7 +87,10 @@ export class Backups {
     if (this.#closed) throw new HedgerowError('draining', 'The database is being closed; the backup was not made.');
   }
 
-  /** The directory, made when missing, without links: what becomes of those later does not matter. */
+  /**
+   * Real path of the directory, created if missing. Links are resolved now, so that later changes
+   * to them do not matter.
+   */
   #placeFor(dir: string): string {
     const { fs, dir: dataDir } = this.#source;
     let real: string;
@@ -119,8 +126,9 @@ export class Backups {
 }
 
 /**
- * One name for all backups of a data directory, since they are written one at a time, by the one process that holds the directory's lock: a file of this name
- * that is there before a backup begins was left by a process that is dead.
+ * One name for all backups of a data directory: they are written one at a time, by the process that
+ * holds the directory's lock. A file of this name that exists before a backup starts was left by a
+ * dead process.
  */
 function temporaryName(dataDir: string): string {
   const digest = createHash('sha256').update(dataDir).digest('hex');

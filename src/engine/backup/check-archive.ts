@@ -1,4 +1,5 @@
-// Checks a backup file before anything of it is written: what it holds, that this is all it should hold, and every sum.
+// Checks a backup file before anything of it is written to disk: every entry is expected, none is
+// missing, and every checksum matches.
 
 import { createHash } from 'node:crypto';
 import { type BackupFacts, noBackup, readBackupFacts } from './about-backup.ts';
@@ -6,10 +7,10 @@ import { ABOUT_NAME, isDataName, SUMS_NAME } from './archive-names.ts';
 import { type ReadOptions, readArchive, readFailure, textOf } from './read-archive.ts';
 import type { TarEntry } from './tar.ts';
 
-/** A backup file that holds what it says. */
+/** A backup file whose contents have been verified. */
 export interface CheckedArchive {
   facts: BackupFacts;
-  /** SHA-256 in hex of the files of the data directory, by name. */
+  /** SHA-256 in hex of each file of the data directory, by name. */
   sums: ReadonlyMap<string, string>;
 }
 
@@ -29,7 +30,7 @@ export async function checkArchive(options: ReadOptions): Promise<CheckedArchive
 
 class Contents {
   #facts: BackupFacts | undefined;
-  /** As found, by name; the first entry too. */
+  /** Computed SHA-256 by entry name, including the first entry. */
   readonly #found = new Map<string, string>();
   #listed: string | undefined;
 

@@ -1,4 +1,4 @@
-// Writes the files of a checked backup into a directory, durably.
+// Writes the files of a checked backup into a directory and syncs them.
 
 import { createHash } from 'node:crypto';
 import { directoryOf, type Fs, writeWhole } from '../../storage/index.ts';
@@ -7,7 +7,10 @@ import type { CheckedArchive } from './check-archive.ts';
 import { type ReadOptions, readArchive } from './read-archive.ts';
 import type { TarEntry } from './tar.ts';
 
-/** `target` exists and is empty. Everything is synced when it resolves; when it rejects, some of it may be there. */
+/**
+ * `target` must exist and be empty. Everything is synced when this resolves; if it rejects, some
+ * files may remain.
+ */
 export async function extractArchive(options: ReadOptions, archive: CheckedArchive, target: string): Promise<void> {
   const { fs } = options;
   const dirs = new Set([target]);
@@ -15,7 +18,7 @@ export async function extractArchive(options: ReadOptions, archive: CheckedArchi
   await readArchive(options, async (entry) => {
     const sum = archive.sums.get(entry.name);
     if (sum === undefined) {
-      // What the backup says about itself; the check knows it.
+      // The backup's description, already read by the check.
       for await (const _piece of entry.content);
       return;
     }
@@ -34,7 +37,7 @@ function changed(): Error {
   return noBackup('it was changed while it was read');
 }
 
-/** SHA-256 of what was written. */
+/** Resolves with the SHA-256 of what was written. */
 async function writeEntry(fs: Fs, path: string, { content }: TarEntry): Promise<string> {
   const handle = fs.open(path, 'create');
   try {

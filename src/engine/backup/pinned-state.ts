@@ -1,4 +1,5 @@
-// The files that are the database at one LSN, kept from going away while they are copied: what a crash at that moment would leave on the disk.
+// The files that make up the database at one LSN, protected from removal while they are copied:
+// what a crash at that moment would leave on disk.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -18,29 +19,31 @@ import type { Table } from '../table/table.ts';
 import { segmentEntryName } from './archive-names.ts';
 
 export interface PinnedState {
-  /** Everything up to here and nothing beyond. Durable. */
+  /** The state holds everything up to this LSN and nothing after it, all of it durable. */
   readonly lsn: number;
-  /** Names of the tables. */
+  /** Table names. */
   readonly tables: readonly string[];
-  /** As it is installed; null before the first one. */
+  /** The installed manifest; null if there is none yet. */
   readonly manifest: Uint8Array | null;
   readonly segments: readonly PinnedFile[];
   readonly answers: readonly OpenFile[];
   readonly log: LogLease;
-  /** Lets everything go; a second call does nothing. */
+  /** Releases all pins; further calls do nothing. */
   release(): void;
 }
 
 export interface PinnedFile {
-  /** In the archive: its path below the data directory. */
+  /** Name in the archive: its path below the data directory. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
-  /** Of the segment's header. */
+  /** Checksum in the segment's header. */
   readonly checksum: number;
 }
 
-/** A file that may lose its name meanwhile. Its first `bytes` bytes count. */
+/**
+ * An open file that may be unlinked meanwhile. Only its first `bytes` bytes belong to the state.
+ */
 export interface OpenFile {
   readonly name: string;
   readonly handle: FileHandle;
@@ -52,13 +55,15 @@ export interface PinOptions {
   dir: string;
   crc32c: Crc32c;
   committer: Committer;
-  /** By name. */
+  /** Ordered by name. */
   tables: () => readonly Table[];
 }
 
 /**
- * Pins the state of this moment; cheap. The caller sees to it that no compaction, DDL or manifest is under way. Rejects with `table_corrupt` (a backup must be
- * whole), or with what keeps the log from being synced.
+ * Pins the current state; cheap. The caller ensures that no compaction, DDL or manifest install is
+ * running. Rejects with `table_corrupt` (a backup must be complete), with `conflict` when a table
+ * still has held operations outside its segments and the log, or with the error that keeps the log
+ * from being synced.
  */
 export async function pinState({ fs, dir, crc32c, committer, tables }: PinOptions): Promise<PinnedState> {
   if (committer.failed !== null) throw committer.failed;
@@ -97,7 +102,7 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
   }
 }
 
-/** The segments that the manifest lists for the table, which must be those that are pinned. */
+/** The segments that the manifest lists for the table; asserts that they are the pinned ones. */
 function listedSegments(table: Table, checkpoint: Checkpoint | null): PinnedFile[] {
   const item = checkpoint?.tables.find(({ definition }) => definition.id === table.id);
   const listed = item?.segments ?? [];

@@ -1,4 +1,5 @@
-// Reads a backup file: its seal, gzip, tar, and entry by entry what a backup may hold. Whatever the bytes are, the outcome is entries or a refusal.
+// Reads a backup file: seal, gzip and tar, then the entries one by one. Any input bytes yield
+// either entries or a refusal.
 
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
@@ -15,20 +16,24 @@ export interface ReadOptions {
   fs: Fs;
   /** The backup file. */
   path: string;
-  /** Told how many bytes of the file were read since the last call; what it throws ends the work. */
+  /**
+   * Called with the number of bytes of the file read since the last call; an exception aborts the
+   * work.
+   */
   progress: (bytes: number) => void;
 }
 
 /**
- * Calls `visit` for every entry, in order; its content must be read to the end. Rejects with `invalid_input` when the file is not, byte for byte, what a backup
- * wrote; with what `visit` throws; with the system's error when the file cannot be read.
+ * Calls `visit` for each entry in order; it must read the content to the end. Rejects with
+ * `invalid_input` when the file is not, byte for byte, what a backup wrote; with what `visit`
+ * throws; or with the system's error when the file cannot be read.
  */
 export async function readArchive(options: ReadOptions, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
   const handle = options.fs.open(options.path, 'read');
   try {
     const { packedBytes, sum } = readSeal(handle);
     const packed = new PackedBytes(handle, packedBytes, options.progress);
-    // Only told by the loop over the entries: the callback must be there all the same.
+    // Errors surface in the loop over the entries, but `pipeline` still requires a callback.
     const unpacked = pipeline(Readable.from(packed.pieces(), { highWaterMark: 1 }), createGunzip(), () => undefined);
     let failure: unknown;
     try {
@@ -51,7 +56,7 @@ export async function readArchive(options: ReadOptions, visit: (entry: TarEntry)
   }
 }
 
-/** The content as it is, but a break in the middle is told as what it is. */
+/** Passes the content through and translates a broken stream into a refusal. */
 async function* unbroken(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of content) yield piece;
@@ -73,9 +78,9 @@ function readSeal(handle: FileHandle): { packedBytes: number; sum: string } {
   return { packedBytes, sum };
 }
 
-/** The file up to its seal, summed up on the way. */
+/** The file up to its seal, hashed while it is read. */
 class PackedBytes {
-  /** What ended the reading, when that was not the reader. */
+  /** Error of reading the file itself, as opposed to an error of its consumer. */
   failure: unknown;
   readonly #handle: FileHandle;
   readonly #bytes: number;
@@ -109,13 +114,13 @@ class PackedBytes {
     }
   }
 
-  /** Once, when all was read. */
+  /** May be called once, after everything has been read. */
   sum(): string {
     return this.#hash.digest('hex');
   }
 }
 
-/** The whole content of a small entry as text. Throws `invalid_input` above `mostBytes`. */
+/** The content of a small entry as text. Throws `invalid_input` if it exceeds `mostBytes`. */
 export async function textOf({ name, bytes, content }: TarEntry, mostBytes: number): Promise<string> {
   if (bytes > mostBytes) throw noBackup(`its entry ${name} has ${bytes} bytes`);
   const pieces: Uint8Array[] = [];
@@ -123,7 +128,7 @@ export async function textOf({ name, bytes, content }: TarEntry, mostBytes: numb
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** A refusal as it is; what the system says about the file in words. */
+/** Returns refusals unchanged and translates system errors about the file into words. */
 export function readFailure(error: unknown, path: string): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (error instanceof HedgerowError || typeof code !== 'string') return error;

@@ -1,4 +1,5 @@
-// Restores a backup file into a directory of its own: checked, unpacked beside the place, verified there, then moved in. All of it or nothing.
+// Restores a backup file into a new or empty directory: checks it, unpacks it to a temporary place
+// next to the target, verifies it there and moves it in. All or nothing.
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -15,11 +16,11 @@ export interface RestoreOptions {
   core: CoreModule;
   /** The backup file. */
   file: string;
-  /** The data directory to be: absolute, missing or empty, in a directory that exists. */
+  /** Target data directory: absolute; missing or empty; its parent must exist. */
   dir: string;
-  /** Told how much of the work is done, 0 to 1. */
+  /** Called with the fraction of the work done, 0 to 1. */
   progress: (done: number) => void;
-  /** Looked at all the time; what it throws ends the work. */
+  /** Called frequently; an exception aborts the work. */
   checkStopped: () => void;
 }
 
@@ -29,9 +30,9 @@ export interface RestoreResult {
   files: number;
 }
 
-/** Where the files are unpacked, and what keeps others away meanwhile. */
+/** Where the files are unpacked, and the lock that keeps other processes out meanwhile. */
 interface Place {
-  /** The data directory to be. */
+  /** The target data directory. */
   dir: string;
   exists: boolean;
   parent: string;
@@ -40,17 +41,21 @@ interface Place {
 }
 
 const TEMPORARY = '.restoring';
-/** What an empty directory may hold: what file systems put there, and what a restore left that was killed, unless its lock is still held. */
+/**
+ * Entries that an empty directory may have: those that file systems create, and the remains of a
+ * killed restore unless its lock is still held.
+ */
 const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY];
 /**
- * Into a directory that exists (a mounted volume cannot be replaced) the parts are moved in this order: an open that meets only some of them after a
- * kill either refuses (the log begins too late) or has the whole log, and so everything.
+ * Order in which the parts are moved into an existing directory (a mounted volume cannot be
+ * replaced). If a kill leaves only some of them, an open either refuses because the log begins too
+ * late, or finds the whole log and with it all data.
  */
 const ORDER = ['log', 'tables', 'replays', 'manifest'];
-/** The file is read twice; then comes the verification. */
+/** The file is read twice before verification. */
 const READINGS = 2;
 
-/** Rejects with the reason; then nothing of it is left. */
+/** Rejects with the reason; then no files are left. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { fs } = options;
   const place = await takePlace(fs, options.dir);
@@ -61,7 +66,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
     const { lsn, tables } = archive.facts;
     return { lsn, tables, files: archive.sums.size };
   } catch (error) {
-    // What cannot be removed must not hide why.
+    // A failed cleanup must not hide the original error.
     await removeTree(fs, place.temporary).catch(() => undefined);
     throw failure(error, options.dir);
   } finally {
@@ -69,7 +74,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   }
 }
 
-/** Rejects with `conflict` when the directory holds anything, or another restore is at it. */
+/** Rejects with `conflict` when the directory is not empty or another restore is using it. */
 async function takePlace(fs: Fs, dir: string): Promise<Place> {
   const kind = fs.kindOf(dir);
   if (kind === null) {
@@ -108,7 +113,7 @@ async function unpack(options: RestoreOptions, { temporary }: Place): Promise<Ch
   };
   if (fs.exists(file)) totalBytes = sizeOf(fs, file) * READINGS;
   const archive = await checkArchive(reading);
-  // Left by a restore that was killed: the lock says that nobody is at it.
+  // Left by a killed restore: holding the lock proves that no restore is running.
   await removeTree(fs, temporary);
   fs.makeDir(temporary);
   await extractArchive(reading, archive, temporary);
@@ -141,7 +146,7 @@ async function verify(options: RestoreOptions, { temporary }: Place, { facts }: 
     throw noBackup(`it holds the tables ${names.join(', ')}, but says to hold ${facts.tables.join(', ')}`);
 }
 
-/** The last step: what stands in the place is either nothing or everything. */
+/** The last step: afterwards the target holds either nothing or everything. */
 async function moveIn(fs: Fs, { dir, exists, parent, temporary }: Place): Promise<void> {
   const moved: string[] = [];
   try {

@@ -1,17 +1,17 @@
-// The tar format, written and read as streams of files. The only file that knows tar-stream.
+// Writes and reads the tar format as streams of files. The only module that uses tar-stream.
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, type Pack, pack } from 'tar-stream';
 
-/** A file to be written: exactly `bytes` bytes come out of `chunks`, which is called when its turn has come. */
+/** A file to write. `chunks` is called when its turn comes and must yield exactly `bytes` bytes. */
 export interface TarFile {
   name: string;
   bytes: number;
   chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** An entry that was read. Its content must be read to the end before the next one. */
+/** An entry that was read. Its content must be read to the end before the next entry. */
 export interface TarEntry {
   name: string;
   isFile: boolean;
@@ -21,7 +21,10 @@ export interface TarEntry {
 
 const OWNER_ONLY = 0o600;
 
-/** The archive of the files, in their order. What they hold is asked for as fast as the reader takes it. */
+/**
+ * The archive of the files, in their order. Contents are pulled only as fast as the reader consumes
+ * them.
+ */
 export function tarStream(files: AsyncIterable<TarFile>): AsyncIterable<Uint8Array> {
   const packer = pack();
   writeAll(packer, files).then(
@@ -38,7 +41,7 @@ async function writeAll(packer: Pack, files: AsyncIterable<TarFile>): Promise<vo
         if (error) reject(error);
         else resolve();
       });
-      // Its callback tells; without a listener the process would end.
+      // The entry's callback reports the error; without a listener it would end the process.
       sink.on('error', () => undefined);
       writeFile(sink, file.chunks).catch(reject);
     });
@@ -48,12 +51,12 @@ async function writeAll(packer: Pack, files: AsyncIterable<TarFile>): Promise<vo
 async function writeFile(sink: NodeJS.WritableStream & { destroyed?: boolean }, chunks: TarFile['chunks']) {
   for await (const chunk of chunks()) {
     if (!sink.write(chunk)) await drained(sink);
-    if (sink.destroyed === true) return; // whoever reads has gone: the entry's callback tells
+    if (sink.destroyed === true) return; // the reader is gone; the entry's callback reports it
   }
   sink.end();
 }
 
-/** Resolves when the stream takes more, or never will. */
+/** Resolves when the stream accepts more data, or when it is closed and never will. */
 function drained(sink: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -66,11 +69,14 @@ function drained(sink: NodeJS.WritableStream): Promise<void> {
   });
 }
 
-/** Reads an archive: `visit` gets every entry in order. Rejects with what the source, the format or `visit` says. */
+/**
+ * Reads an archive and calls `visit` for each entry in order. Rejects with the error of the source,
+ * the format or `visit`.
+ */
 export async function readTar(source: Readable, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
   const extractor = extract();
   const feeding = pipeline(source, extractor);
-  // Told by the loop below, or awaited behind it.
+  // The error is reported by the loop below or by the `await` after it.
   feeding.catch(() => undefined);
   for await (const entry of extractor) {
     const { name, type, size } = entry.header;

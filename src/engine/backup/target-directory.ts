@@ -1,4 +1,5 @@
-// Where a backup may go: the directory a caller named, resolved below the backup root, or a refusal. Nothing is made or changed here.
+// Decides where a backup may go: resolves the directory named by the caller below the backup root,
+// or refuses it. Changes nothing on disk.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
@@ -8,8 +9,10 @@ type Looks = Pick<Fs, 'kindOf' | 'realPath'>;
 const RULES: PathRules = { rootName: 'the backup root', refused };
 
 /**
- * The absolute path of `given` below `root` (an absolute path, perhaps not made yet); `root` itself when nothing is given. Throws `invalid_input` when it
- * leads out of the root in any way: by its parts, or over a link that stands on the way. The root itself may be reached over links: it is the operator's.
+ * The absolute path of `given` below `root` (an absolute path that need not exist yet); `root`
+ * itself when nothing is given. Throws `invalid_input` when the path escapes the root in any way:
+ * by its components or through a link on the way. The root itself may be reached through links,
+ * because the operator chose it.
  */
 export function targetDirectory(fs: Looks, root: string, given: string | undefined): string {
   if (given === undefined) return root.length > 1 ? root.replace(/\/+$/, '') : root;
@@ -19,14 +22,14 @@ export function targetDirectory(fs: Looks, root: string, given: string | undefin
   for (const part of parts) {
     path = joined(path, part);
     const kind = fs.kindOf(path);
-    if (kind === null) break; // nothing below can exist
+    if (kind === null) break; // nothing below it can exist
     if (kind === 'link') checkLink(fs, path, realRoot);
     else if (kind !== 'directory') throw refused(`names ${JSON.stringify(part)}, which is no directory`);
   }
   return parts.reduce(joined, base);
 }
 
-/** Whether `path` is `root` or lies below it; both absolute and without links. */
+/** Whether `path` is `root` or lies below it; both absolute and free of links. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
 }

@@ -1,5 +1,6 @@
-// ALTER: columns and names of a table that has rows. Definitions change, no row is rewritten: rows that lack a column have its default, bytes of one that is
-// gone vanish when their segment is rewritten.
+// ALTER: changes columns and names of a table that already has rows. Only definitions change, no
+// row is rewritten: rows without a column have its default, and the bytes of a dropped column
+// vanish when their segment is rewritten.
 
 import { HedgerowError } from '../../errors.ts';
 import {
@@ -14,21 +15,22 @@ import type { ColumnDefinition } from '../types.ts';
 import type { ShapeChange, TableDefinition } from './catalog.ts';
 
 export type AlterAction =
-  /** Rows that are there, and later ones that leave it out, have the default, or null. */
+  /** Existing rows, and later ones that omit the column, have the default, or null. */
   | { kind: 'addColumn'; column: ColumnDefinition }
-  /** Its index goes too. */
+  /** Drops the column's index too. */
   | { kind: 'dropColumn'; column: string }
-  /** An index stays. */
+  /** Keeps the column's index. */
   | { kind: 'renameColumn'; column: string; to: string }
   | { kind: 'renameTable'; to: string };
 
-/** Column ids are never reused and stand in two bytes. */
+/** Column ids are never reused and are stored in two bytes. */
 const LAST_COLUMN_ID = 65535;
 const KEYS = ['id', 'event_ts', 'members'];
 
 /**
- * The catalog change that an action on a table's columns is. Names are compared without case. Throws `column_exists`, `unknown_column`, or `invalid_input`
- * (a built-in column, no identifier, a wrong default, too many columns).
+ * The catalog change for an action on the columns of a table. Names are compared
+ * case-insensitively. Throws `column_exists`, `unknown_column` or `invalid_input` (built-in column,
+ * not an identifier, invalid default, too many columns).
  */
 export function columnChange(
   definition: TableDefinition,
@@ -86,7 +88,7 @@ function userColumn({ name: table, columns }: TableDefinition, name: string, wha
   );
 }
 
-/** The definition after a change of columns or name. */
+/** The definition after a change of its columns or name. */
 export function withShapeChange(definition: TableDefinition, change: ShapeChange): TableDefinition {
   const { columns, indexes } = definition;
   switch (change.op) {

@@ -1,11 +1,11 @@
-// The catalog: table definitions as plain values, changed only by operations that stand in the log.
+// The catalog: table definitions as plain values, changed only by logged operations.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER } from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
 import type { TableInput } from '../types.ts';
 
-/** A table as the log and the manifest hold it. */
+/** A table definition as stored in the log and the manifest. */
 export interface TableDefinition extends TableOptions {
   /** Never reused. */
   id: number;
@@ -16,11 +16,11 @@ export interface TableDefinition extends TableOptions {
   indexes: { column: number; createdAt: number }[];
   /** Epoch seconds. */
   createdAt: number;
-  /** The next column's id. */
+  /** Id of the next column. */
   nextColumnId: number;
 }
 
-/** One change of the catalog: the document of a CATALOG operation. */
+/** One catalog change: the document of a CATALOG operation. */
 export type CatalogChange =
   | { op: 'create_table'; table: TableDefinition }
   | { op: 'drop_table'; id: number }
@@ -28,7 +28,7 @@ export type CatalogChange =
   | IndexChange
   | ShapeChange;
 
-/** What a CATALOG operation may say. */
+/** Valid values of `op` in a CATALOG operation. */
 export const CATALOG_CHANGES: readonly CatalogChange['op'][] = [
   'create_table',
   'drop_table',
@@ -41,12 +41,15 @@ export const CATALOG_CHANGES: readonly CatalogChange['op'][] = [
   'rename_table',
 ];
 
-/** `column` by id; `createdAt` in epoch seconds. */
+/** `column` is a column id; `createdAt` is in epoch seconds. */
 export type IndexChange =
   | { op: 'create_index'; id: number; column: number; createdAt: number }
   | { op: 'drop_index'; id: number; column: number };
 
-/** A change of a table's columns or name. `column` by id; the new one has the definition's next column id. */
+/**
+ * Change of the columns or the name of a table. `column` is a column id; an added column takes the
+ * definition's next column id.
+ */
 export type ShapeChange =
   | { op: 'add_column'; id: number; column: Column }
   | { op: 'drop_column'; id: number; column: number }
@@ -57,7 +60,9 @@ function wrong(field: string, msg: string): HedgerowError {
   return new HedgerowError('invalid_input', `${field} ${msg}.`, { errors: [{ loc: [field], msg }] });
 }
 
-/** Checks what a caller gave and makes the definition. Throws `invalid_input` or `column_exists`. */
+/**
+ * Checks the caller's input and builds the definition. Throws `invalid_input` or `column_exists`.
+ */
 export function defineTable(input: TableInput, id: number, nowSeconds: number): TableDefinition {
   checkTableName(input.name);
   const options = completeOptions(input);

@@ -1,4 +1,4 @@
-// Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
+// Catalog changes, one at a time: checked, logged as one frame, and applied once durable.
 
 import { HedgerowError } from '../../errors.ts';
 import { checkOption } from '../../model/options.ts';
@@ -16,11 +16,14 @@ import type { TableSet } from './table-set.ts';
 export interface DdlOptions {
   context: EngineContext;
   tables: TableSet;
-  /** Held by whoever changes the catalog or the documents, or installs a manifest. */
+  /** Held while the catalog or the documents change and while a manifest is installed. */
   mutex: Mutex;
-  /** Held while a compaction runs. */
+  /** Held during a compaction. */
   compactions: Mutex;
-  /** Lets go of a dropped table's files, now or, when no manifest can be written, later. Never rejects. */
+  /**
+   * Removes the files of a dropped table, now or, when no manifest can be written, later. Never
+   * rejects.
+   */
   forget: (table: Table) => Promise<void>;
 }
 
@@ -31,12 +34,15 @@ export class Ddl {
     this.#options = options;
   }
 
-  /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
+  /**
+   * Logs the changes and their stored answer as one frame; they are applied when it is durable. The
+   * caller holds the mutex (or no other work runs yet).
+   */
   async change(changes: readonly CatalogChange[], entry?: AnswerToKeep): Promise<void> {
     const { context, tables } = this.#options;
     const { committer } = context;
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
-    // What drops a table or sets a threshold may be what gives a full disk room again.
+    // Dropping a table or setting a threshold may be what frees space on a full disk.
     const urgent = changes.every(({ op }) => op === 'drop_table' || op === 'set_threshold');
     let lsn = 0;
     const apply = (firstLsn: number) => {
@@ -50,7 +56,7 @@ export class Ddl {
     await durable;
   }
 
-  /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
+  /** Rejects with `invalid_input`, `table_exists` or `log_failed`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {
@@ -62,7 +68,7 @@ export class Ddl {
     });
   }
 
-  /** Throws `table_exists` when another table than `self` has the name. */
+  /** Throws `table_exists` when a table other than `self` has the name. */
   #assertFree(name: string, self?: Table): void {
     const known = this.#options.tables.find(name);
     if (known !== undefined && known !== self)
@@ -73,8 +79,9 @@ export class Ddl {
   }
 
   /**
-   * Changes a table's columns or its name; no segment is rewritten. Throws (rejects) `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`,
-   * `primary_table`, `table_exists`.
+   * Changes the columns or the name of a table; no segment is rewritten. Rejects with
+   * `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`, `primary_table` or
+   * `table_exists`.
    */
   alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
     const { tables, mutex } = this.#options;
@@ -96,7 +103,7 @@ export class Ddl {
     return { op: 'rename_table', id: table.id, name: action.to };
   }
 
-  /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
+  /** Drops a table and its files. Rejects with `table_not_found` or `primary_table`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
     const { tables, mutex, compactions, forget } = this.#options;
     return compactions.run(() =>
@@ -105,13 +112,17 @@ export class Ddl {
         if (table.isPrimary)
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
-        // Durable from here on, also when there is no room for a manifest that says so.
+        // The drop is durable from here on, even if there is no room for a manifest without the
+        // table.
         await forget(table);
       }),
     );
   }
 
-  /** Sets the WAL entry count that triggers compaction, of one table or of all. 0 disables. Throws (rejects) `invalid_input`, `table_not_found`. */
+  /**
+   * Sets the WAL operation count that triggers compaction, for one table or all. 0 disables the
+   * trigger. Rejects with `invalid_input` or `table_not_found`.
+   */
   async setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     const { context, tables, mutex } = this.#options;
     checkOption('compactThreshold', threshold, 'threshold');

@@ -1,7 +1,9 @@
-// Small durable values of the service (keys, rules, virtual graphs): JSON by store and id, in the log and in the manifest.
+// Small durable values of the service (API keys, rules, virtual graphs): JSON values by store and
+// id, kept in the log and in the manifest.
 //
-// Invariants: what is read is durable; a change() is one frame, all of it or nothing; a change and an install of the manifest never overlap (the
-// DDL mutex), so that a manifest holds exactly the documents of its LSN.
+// Invariants: reads see durable values only. A change() is one frame, all or nothing. A change and
+// a manifest install never overlap (both hold the DDL mutex), so a manifest holds exactly the
+// documents at its LSN.
 
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { Mutex } from '../../schedule/locks.ts';
@@ -9,14 +11,14 @@ import type { Committer } from '../commit/committer.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
 
-/** `value` is anything JSON can hold but null, which removes. */
+/** `value` is any JSON value except null, which removes the document. */
 export interface DocumentChange {
   store: string;
   id: string;
   value: unknown | null;
 }
 
-/** The documents of one store as the manifest holds them. */
+/** The documents of one store, as stored in the manifest. */
 export interface StoredDocuments {
   store: string;
   entries: [id: string, value: unknown][];
@@ -24,9 +26,9 @@ export interface StoredDocuments {
 
 export interface DocumentsOptions {
   committer: Committer;
-  /** Held by whoever changes the catalog or the documents, or installs a manifest. */
+  /** Held while the catalog or the documents change and while a manifest is installed. */
   mutex: Mutex;
-  /** Told after every change. */
+  /** Called after each change. */
   committed: () => void;
 }
 
@@ -38,17 +40,20 @@ export class Documents {
     this.#options = options;
   }
 
-  /** The newest durable value; not to be changed. */
+  /** The newest durable value; must not be modified. */
   get(store: string, id: string): unknown | undefined {
     return this.#stores.get(store)?.get(id);
   }
 
-  /** All of a store, in the order they were first put there; not to be changed. */
+  /** All documents of a store, in the order of their first insertion; must not be modified. */
   entries(store: string): [id: string, value: unknown][] {
     return [...(this.#stores.get(store) ?? [])];
   }
 
-  /** Makes all changes, in order, or none; resolves with the LSN of the last one when they are durable, which is when they are seen. */
+  /**
+   * Applies all changes in order, or none. Resolves once they are durable and visible, with the LSN
+   * of the last one.
+   */
   async change(changes: readonly DocumentChange[], attach?: Attach<void>): Promise<number> {
     const { committer, mutex, committed } = this.#options;
     const operations = changes.map(encode);
@@ -82,12 +87,12 @@ export class Documents {
 
   // Recovery and the manifest
 
-  /** Takes over what a manifest holds. */
+  /** Loads the documents of a manifest. */
   load(stored: readonly StoredDocuments[]): void {
     for (const { store, entries } of stored) for (const [id, value] of entries) this.#apply({ store, id, value });
   }
 
-  /** Applies an operation of the log. Throws `corrupt`. */
+  /** Applies a logged operation. Throws `corrupt`. */
   replay(bytes: Uint8Array, lsn: number): void {
     let change: Partial<DocumentChange> | null;
     try {
@@ -105,7 +110,10 @@ export class Documents {
   }
 }
 
-/** Bytes of an operation. What is kept comes back from them, so it is the same before and after a restart. */
+/**
+ * Encodes an operation. The value kept in memory is parsed back from these bytes, so it is the same
+ * before and after a restart.
+ */
 function encode({ store, id, value }: DocumentChange): Uint8Array {
   const text = JSON.stringify({ store, id, value });
   if (value === undefined || JSON.parse(text).value === undefined)

@@ -1,8 +1,10 @@
-// Secondary indexes of numeric columns (PSI): an order in each segment, and an entry in the catalog that says it is kept.
+// Secondary indexes on numeric columns (PSI): a sort order of the column's values in each segment,
+// and a catalog entry that keeps it maintained.
 //
-// An index is built first and entered in the catalog then, both before another compaction can begin: a crash in between leaves orders that nobody
-// asked for, which go with their segments. A segment may lack an order all the same (recovery compacts before it comes to the entry): reads then look at
-// its rows, and the next compaction of the table gives it one.
+// An index is first built and then entered in the catalog, both before another compaction can
+// begin. A crash in between leaves unused orders, which go away when their segments are rewritten.
+// A segment may still lack an order, because recovery may compact before it reaches the catalog
+// entry: reads then check its rows one by one, and the next compaction of the table adds the order.
 
 import { HedgerowError } from '../../errors.ts';
 import type { Column } from '../../model/columns.ts';
@@ -19,7 +21,7 @@ export interface IndexesOptions {
   context: EngineContext;
   tables: TableSet;
   ddl: Ddl;
-  /** Held by whoever changes the catalog. */
+  /** Held while the catalog changes. */
   mutex: Mutex;
   compactor: Compactor;
 }
@@ -31,7 +33,7 @@ export class Indexes {
     this.#options = options;
   }
 
-  /** Of one table or all, by table and age. Throws `table_not_found`. */
+  /** Indexes of one table or of all, ordered by table, then by age. Throws `table_not_found`. */
   list(tableName?: string): IndexItem[] {
     const { tables } = this.#options;
     const chosen = tableName === undefined ? tables.sorted() : [tables.get(tableName)];
@@ -44,8 +46,9 @@ export class Indexes {
   }
 
   /**
-   * Builds the index on what is there and enters it; resolves when both are done. Readers and writers go on meanwhile.
-   * Throws (rejects) `table_not_found`, `unknown_column`, `invalid_input`, `index_exists`, `table_corrupt`, `disk_full`, `disk_failed`, `log_failed`.
+   * Builds the index over the existing rows and enters it in the catalog; resolves when both are
+   * done. Reads and writes continue meanwhile. Rejects with `table_not_found`, `unknown_column`,
+   * `invalid_input`, `index_exists`, `table_corrupt`, `disk_full`, `disk_failed` or `log_failed`.
    */
   async create(tableName: string, columnName: string, attach?: Attach<IndexItem>): Promise<IndexItem> {
     const { context, tables, ddl, mutex, compactor } = this.#options;
@@ -64,7 +67,10 @@ export class Indexes {
     return compactor.buildOrder(table, () => unindexed(table, columnName).id, commit);
   }
 
-  /** Takes the index from the catalog; the orders go when their segments are rewritten. Throws (rejects) `table_not_found`, `index_not_found`. */
+  /**
+   * Removes the index from the catalog; its orders go away when their segments are rewritten.
+   * Rejects with `table_not_found` or `index_not_found`.
+   */
   drop(
     tableName: string,
     columnName: string,
@@ -91,7 +97,10 @@ function isIndexed(table: Table, column: Column): boolean {
   return table.definition.indexes.some(({ column: id }) => id === column.id);
 }
 
-/** A numeric column that has no index yet. Throws `unknown_column`, `invalid_input`, `index_exists`. */
+/**
+ * The numeric column of that name, which must not be indexed yet. Throws `unknown_column`,
+ * `invalid_input` or `index_exists`.
+ */
 function unindexed(table: Table, name: string): Column {
   const column = table.columns.numeric(name);
   if (isIndexed(table, column))

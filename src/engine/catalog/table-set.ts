@@ -1,4 +1,4 @@
-// The tables of a database by name and by id, and what catalog changes do to them.
+// The tables of a database by name and by id; applies catalog changes to them.
 
 import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
@@ -13,9 +13,9 @@ export class TableSet {
   readonly #byName = new Map<string, Table>();
   readonly #byId = new Map<number, Table>();
   #sorted: readonly Table[] | undefined;
-  /** Id of the next table; ids are never given out again. */
+  /** Id of the next table; ids are never reused. */
   nextId = 1;
-  /** Counts the changes of the catalog since the start. */
+  /** Number of catalog changes since the start. */
   version = 0;
 
   constructor(context: EngineContext) {
@@ -30,7 +30,9 @@ export class TableSet {
     this.nextId = Math.max(this.nextId, table.id + 1);
   }
 
-  /** Does what a durable catalog operation says. Throws `corrupt` for one that this build does not know. */
+  /**
+   * Applies a durable catalog operation. Throws `corrupt` for one that this build does not know.
+   */
   apply(change: CatalogChange, lsn: number): void {
     this.version++;
     if (change.op === 'create_table') {
@@ -76,12 +78,12 @@ export class TableSet {
     table.changed(lsn);
   }
 
-  /** Name compared without case. */
+  /** Compares the name case-insensitively. */
   find(name: string): Table | undefined {
     return this.#byName.get(name.toLowerCase());
   }
 
-  /** Name compared without case. Throws `table_not_found`. */
+  /** Compares the name case-insensitively. Throws `table_not_found`. */
   get(name: string): Table {
     const table = this.find(name);
     if (table === undefined)
@@ -96,12 +98,12 @@ export class TableSet {
     return this.#byId.get(id);
   }
 
-  /** In the order they were made. */
+  /** In order of creation. */
   all(): Iterable<Table> {
     return this.#byId.values();
   }
 
-  /** By name. Made anew only after a change of names, and never changed then. */
+  /** Ordered by name. Rebuilt only after a change of names; a returned list is never modified. */
   sorted(): readonly Table[] {
     this.#sorted ??= [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;

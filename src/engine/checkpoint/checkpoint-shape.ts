@@ -1,4 +1,5 @@
-// The shape of a manifest's document. Its checksum is right when this is asked, so what does not fit was written by a program that is not this one, or by a defect.
+// Schema of the manifest's document. The checksum has already been verified, so a mismatch means
+// that another program wrote it, or a defect.
 
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
@@ -52,7 +53,7 @@ const replays = v.looseObject({
   lost: v.exactOptional(v.array(v.looseObject({ ...replayFile, newestAt: v.number() }))),
 });
 
-/** Fields that older versions do not write are optional; others than these are let through. */
+/** Fields that older versions do not write are optional; unknown fields are accepted. */
 const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.looseObject({
   format: v.literal(1),
   lsn: whole,
@@ -64,7 +65,7 @@ const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.lo
   replays: v.exactOptional(replays),
 });
 
-/** What is wrong with the document, null = nothing. */
+/** Describes the first problem of the document; null if there is none. */
 export function checkpointProblem(value: unknown): string | null {
   const { issues } = v.safeParse(checkpoint, value, { abortEarly: true });
   if (issues !== undefined) return `${v.getDotPath(issues[0]) ?? 'the document'}: ${issues[0].message}`;

@@ -1,7 +1,9 @@
-// The text of a manifest's document, made in slices. At 50,000 tables it has some 15 MB: what changes seldom (a table's definition, its list of segments) is
-// kept as text, and a slice of tables is put together between two pauses.
+// Builds the text of a manifest's document in slices. At 50,000 tables it has about 15 MB, so the
+// parts that rarely change (a table's definition, its list of segments) are cached as text, and the
+// tables are assembled slice by slice with pauses in between.
 //
-// The definition and the list of segments are replaced, never changed in place, so the object itself is the key of its text.
+// The definition and the list of segments are replaced and never modified in place, so the object
+// itself is the cache key.
 
 import { assert } from '../../assert.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -10,11 +12,11 @@ import { entryOf, type SegmentEntry } from '../table/segments-on-disk.ts';
 import type { Table } from '../table/table.ts';
 import { type ChangedTable, type Checkpoint, neededAfter } from './checkpoint.ts';
 
-/** Tables, and segments that are new to the text, between two pauses: some milliseconds. */
+/** Work between two pauses, a few milliseconds: tables, and segments whose text is not cached. */
 const TABLES_A_SLICE = 128;
 const SEGMENTS_A_SLICE = 2048;
 
-/** What a document says besides its tables. */
+/** The parts of a document other than its tables. */
 export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'documents' | 'replays'>;
 
 export class CheckpointText {
@@ -27,8 +29,9 @@ export class CheckpointText {
   }
 
   /**
-   * The tables as they are, but for `changed`, which get new segments; and the least LSN, minus one, that one of them still needs the log from. The caller
-   * sees to it that no segments, definitions or applied LSNs change meanwhile.
+   * The text of all tables in their present state, except that those in `changed` get new segments;
+   * and the LSN up to which none of them needs the log any more. The caller ensures that no
+   * segments, definitions or applied LSNs change meanwhile.
    */
   async tables(
     tables: readonly Table[],
@@ -87,12 +90,15 @@ export class CheckpointText {
   }
 }
 
-/** Whether operations of the table's files are in no segment yet, when all up to `appliedLsn` are. */
+/**
+ * Whether some operations in the table's held files are still missing from its segments, which hold
+ * everything up to `appliedLsn`.
+ */
 export function needsHeld({ held }: Pick<Table, 'held'>, appliedLsn: number): boolean {
   return held.length > 0 && held[held.length - 1]!.lsn > appliedLsn;
 }
 
-/** The whole document: the head's text, the tables', the end. */
+/** The whole document: head, tables, end. */
 export function documentOf(head: CheckpointHead, tables: readonly Uint8Array[]): Uint8Array[] {
   const { lsn, nextTableId, ...rest } = head;
   const encoder = new TextEncoder();

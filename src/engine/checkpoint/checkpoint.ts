@@ -1,4 +1,5 @@
-// The manifest's document: every table's definition, segments and applied LSN, the small documents and the files of stored answers, at one moment.
+// The manifest's document: the definition, segments and applied LSN of every table, the small
+// documents and the files of stored answers, all at one moment.
 
 import { corruption } from '../../errors.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -10,37 +11,42 @@ import { checkpointProblem } from './checkpoint-shape.ts';
 
 export interface CheckpointTable {
   definition: TableDefinition;
-  /** Operations of the table up to here are in its segments. */
+  /** All operations of the table up to this LSN are in its segments. */
   appliedLsn: number;
   nextId: number;
   nextSegment: number;
   segments: SegmentEntry[];
   /**
-   * Files of operations of the table that are in no segment and that the log need not keep (held-operations.ts), oldest first. Missing: none. The table was
-   * corrupt when they were written.
+   * Files with operations that are in no segment and that the log need not keep
+   * (held-operations.ts), oldest first; written while the table was corrupt. Absent: none.
    */
   held?: readonly HeldEntry[];
-  /** How often a compaction dropped live rows (TTL): what the table holds, as nothing in the log says it. Missing: never. */
+  /**
+   * Number of compactions that dropped live rows (TTL). The log has no record of those, so this
+   * distinguishes states of the table. Absent: none.
+   */
   expirations?: number;
 }
 
-/** A file of operations as the manifest lists it. */
+/** A file of held operations as listed in the manifest. */
 export interface HeldEntry {
   number: number;
   bytes: number;
-  /** The table's operations up to here are in segments or in files of operations. */
+  /** The table's operations up to this LSN are in segments or in held files. */
   lsn: number;
 }
 
 export interface Checkpoint {
   format: 1;
-  /** Catalog operations up to here are in the document; newest LSN that any segment can hold. */
+  /**
+   * Catalog operations up to this LSN are included; also the newest LSN that any segment can hold.
+   */
   lsn: number;
   nextTableId: number;
   tables: CheckpointTable[];
-  /** As of `lsn`. Missing in older manifests: none. */
+  /** As of `lsn`. Absent in older manifests: none. */
   documents?: StoredDocuments[];
-  /** Missing in older manifests: none. */
+  /** Absent in older manifests: none. */
   replays?: StoredReplays;
 }
 
@@ -49,7 +55,7 @@ export interface ChangedTable {
   table: Table;
   segments: readonly SegmentEntry[];
   appliedLsn: number;
-  /** Live rows are dropped with it. */
+  /** Whether the compaction dropped live rows (TTL). */
   expired: boolean;
 }
 
@@ -58,17 +64,17 @@ export function segmentsOf(table: Table): SegmentEntry[] {
   return table.unopened ? [...table.unopened] : table.version.segments.map(entryOf);
 }
 
-/** Least LSN that some table still needs the log from, minus one. */
+/** The LSN up to which no table needs the log. */
 export function appliedEverywhere(checkpoint: Checkpoint): number {
   return checkpoint.tables.reduce((least, table) => Math.min(least, neededAfter(table)), checkpoint.lsn);
 }
 
-/** The table needs nothing of the log up to here. */
+/** The LSN up to which the table needs nothing from the log. */
 export function neededAfter({ appliedLsn, held }: Pick<CheckpointTable, 'appliedLsn' | 'held'>): number {
   return Math.max(appliedLsn, held?.[held.length - 1]?.lsn ?? 0);
 }
 
-/** Checks the shape of a document that came from disk. Throws `corrupt`. */
+/** Checks the shape of a document read from disk. Throws `corrupt`. */
 export function checkCheckpoint(value: unknown, path: string): Checkpoint {
   const problem = checkpointProblem(value);
   if (problem !== null) throw corruption(path, 0, `the document is not a checkpoint of format 1 (${problem})`);

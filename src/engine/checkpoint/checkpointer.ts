@@ -1,7 +1,9 @@
-// Installing manifests: what is durable of tables, documents and stored answers, then letting go of the log that is no longer needed.
+// Installs manifests, which record what is durable of tables, documents and stored answers, and
+// then truncates the log that is no longer needed.
 //
-// Invariants: a manifest is installed by one caller at a time (it holds the DDL mutex); a file that an older manifest lists is removed only when the newer
-// one is durable; the LSN that a table's entry vouches for never goes back.
+// Invariants: one caller at a time installs a manifest (it holds the DDL mutex). A file that an
+// older manifest lists is removed only once the newer one is durable. The applied LSN of a table's
+// entry never decreases.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -31,23 +33,26 @@ export interface CheckpointerOptions {
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
-/** What an installed manifest says of the log. */
+/** What an installed manifest implies for the log. */
 interface Installed {
-  /** No table, and nothing else, needs the log up to here. */
+  /** The log up to this LSN is needed neither by a table nor by anything else. */
   neededAfter: number;
   bytes: number;
 }
 
-/** Tables that are looked at between two pauses. */
+/** Tables visited between two pauses. */
 const TABLES_A_SLICE = 4096;
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
   readonly #text: CheckpointText;
-  /** Tables that were dropped, and whose files the installed manifest may still list. */
+  /** Dropped tables whose files the installed manifest may still list. */
   #dropped: Table[] = [];
   #installing = false;
-  /** LSN of the manifest found at open: its catalog and documents are known from the start, also while a replay is still below it. */
+  /**
+   * LSN of the manifest found at open. Its catalog and documents are loaded from the start, even
+   * while the replay is still below that LSN.
+   */
   foundLsn = 0;
 
   constructor(options: CheckpointerOptions) {
@@ -56,13 +61,16 @@ export class Checkpointer {
   }
 
   /**
-   * Installs a manifest of the present state, with new segments for `changed`, and truncates the log. The caller holds the DDL mutex. A failure before the new
-   * file takes the old one's name changes nothing: `disk_full`, `disk_failed`. A later one leaves the disk in doubt: writes are refused until a restart.
+   * Installs a manifest of the present state, with new segments for `changed`, and truncates the
+   * log. The caller holds the DDL mutex. A failure before the new file replaces the old one changes
+   * nothing and rejects with `disk_full` or `disk_failed`. A later failure leaves the disk in
+   * doubt: writes are refused until a restart.
    */
   async install(changed: readonly ChangedTable[]): Promise<void> {
     const { committer, notice, replays, reserve } = this.#options;
     const { log } = committer;
-    // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
+    // With durability `async` a catalog change is applied before it is synced; the manifest must
+    // not contain anything that the log may still lose.
     await log.flush();
     log.assertOwner();
     await this.#vouchForIdle(new Set(changed.map(({ table }) => table)));
@@ -75,17 +83,21 @@ export class Checkpointer {
     this.#letGo(dropped);
     try {
       for (const table of [...applied, ...dropped]) await this.#removeHeld(table);
-      // In a replay the log is still being read; the next manifest lets go of what this one could have.
+      // During a replay the log is still being read; the next manifest will truncate it instead.
       if (committer.replayedLsn === null) await log.truncate(installed.neededAfter);
       await replays.removeDropped();
     } catch (error) {
-      // The manifest is installed: those who wait for it go on. The files are found again at the next open.
+      // The manifest is installed, so the call succeeds. The leftover files are found again at the
+      // next open.
       notice?.('old files of the log or of stored answers could not be removed', { detail: (error as Error).message });
     }
     reserve.wanted(2 * installed.bytes);
   }
 
-  /** Lets go of a table whose drop is durable: its files go when a manifest without it is durable, now or with a later one. Never rejects. */
+  /**
+   * Schedules the files of a table for removal once its drop is durable: they go when a manifest
+   * without the table is durable, now or with a later one. Never rejects.
+   */
   async forget(table: Table): Promise<void> {
     const { notice, reserve } = this.#options;
     assert(table.dropped, 'only a table that was dropped is forgotten');
@@ -100,7 +112,10 @@ export class Checkpointer {
     }
   }
 
-  /** Tables whose files of operations the next manifest does not list any more: a compaction brought them into segments. */
+  /**
+   * Tables whose held files the next manifest no longer lists, because a compaction has moved those
+   * operations into segments.
+   */
   #releasable(changed: readonly ChangedTable[]): Table[] {
     const changes = new Map(changed.map(({ table, appliedLsn }) => [table, appliedLsn]));
     return [...this.#options.tables.all()].filter(
@@ -123,8 +138,9 @@ export class Checkpointer {
   }
 
   /**
-   * A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less. A frame that is
-   * in the log but still being applied is above the visible LSN.
+   * Advances the applied LSN of tables without pending operations: they need nothing from the log.
+   * The value is kept in the table, because the log may be truncated up to it and no later manifest
+   * may go below it. A frame that is in the log but still being applied is above the visible LSN.
    */
   async #vouchForIdle(changed: ReadonlySet<Table>): Promise<void> {
     const { committer, tables, pause } = this.#options;
@@ -151,13 +167,17 @@ export class Checkpointer {
     return error;
   }
 
-  /** Writes the manifest of the present state, and before it the stored answers up to its LSN. Rejects with what the disk said. */
+  /**
+   * Writes the manifest of the present state, and before it the stored answers up to its LSN.
+   * Rejects with the error of the disk.
+   */
   async write(changed: readonly ChangedTable[]): Promise<Installed> {
     const { fs, dir, crc32c, committer, tables, documents, replays, pause } = this.#options;
     assert(!this.#installing, 'one manifest is installed at a time');
     this.#installing = true;
     try {
-      // Before the answers are written: what becomes durable meanwhile stays in the log, for the next manifest.
+      // Read before the answers are written: what becomes durable meanwhile stays in the log for
+      // the next manifest.
       const lsn = Math.max(committer.durableLsn, this.foundLsn);
       for (const { table, appliedLsn } of changed) {
         assert(appliedLsn >= table.appliedLsn, 'a manifest never takes the LSN of a table back');
@@ -168,7 +188,7 @@ export class Checkpointer {
       const text = await this.#text.tables([...tables.all()], changed);
       const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
       const pieces = documentOf(head, text.pieces);
-      // Another process may have taken over in the pauses: its manifest must not be replaced.
+      // Another process may have taken over during the pauses: its manifest must not be replaced.
       committer.log.assertOwner();
       await installManifestText(fs, dir, crc32c, pieces, pause);
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);

@@ -1,8 +1,10 @@
-// A corrupt table does not hold the log: its operations that are in no segment are copied out of the log to files of the table, which the manifest lists.
+// Held operations: keeps a corrupt table from pinning the log, by copying its operations that are
+// in no segment from the log to files of the table, which the manifest lists.
 //
-// They are replayed before the log's when the table opens healthy again, kept as long as it is corrupt, and removed when a compaction has brought them
-// into segments. Every operation of the table is in its segments, in these files or in the log: a manifest that vouches for less of the log is
-// installed only when the file is durable.
+// When the table opens healthy again they are replayed before the log. They are kept while it is
+// corrupt and removed once a compaction has brought them into segments. Invariant: every operation
+// of the table is in its segments, in these files or in the log; a manifest that lets the log be
+// truncated is installed only when the file is durable.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -27,8 +29,9 @@ export function heldPath(table: Pick<Table, 'dir'>, { number }: Pick<HeldEntry, 
 }
 
 /**
- * Copies the operations of a corrupt table that only the log has; the next manifest lists the files. Rejects with nothing changed. The caller holds the
- * compactions. A table that is healthy or dropped is left alone.
+ * Copies the operations of a corrupt table that exist only in the log; the next manifest lists the
+ * files. If it rejects, nothing has changed. The caller holds the compaction mutex. Healthy or
+ * dropped tables are left alone.
  */
 export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> {
   if (table.corrupt !== null && !table.dropped) table.change({ held: await copied(table, crc32c) });
@@ -54,7 +57,7 @@ async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[
     const entry = { number, bytes, lsn: lease.lastLsn };
     assert(last === undefined || entry.lsn >= last.lsn, 'files of operations reach on from one another');
     if (count > 0 || last === undefined) return [...table.held, entry];
-    // Nothing of the table is in this stretch of the log: its newest file goes as far.
+    // This stretch of the log has no operation of the table: extend the range of its newest file.
     await context.fs.remove(path);
     return [...table.held.slice(0, -1), { ...last, lsn: lease.lastLsn }];
   } finally {
@@ -82,7 +85,10 @@ function isOfTable(kind: number): boolean {
   return kind === OPERATION.insert || kind === OPERATION.tombstone || kind === OPERATION.kill;
 }
 
-/** IdempotencyStore the files of a table that opened healthy. When one of them is corrupt the table refuses, and keeps them all. */
+/**
+ * Replays the held files of a table that opened healthy. If one of them is corrupt, the table
+ * refuses reads and writes and keeps all of them.
+ */
 export function replayHeld(context: EngineContext, table: Table, target: ReplayTarget, crc32c: Crc32c): void {
   if (table.corrupt !== null) return;
   for (const entry of table.held) {
@@ -100,7 +106,7 @@ export function replayHeld(context: EngineContext, table: Table, target: ReplayT
   }
 }
 
-/** A record holds one run, whose header counts its operations. */
+/** A record holds one run, whose header has the operation count. */
 function operationsOf(payload: Uint8Array): number {
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(8, true);
 }

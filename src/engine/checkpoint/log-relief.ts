@@ -1,29 +1,35 @@
-// Keeps the log short: what holds its oldest part is brought into segments, or copied out when its table is corrupt.
+// Keeps the log short: tables that hold its oldest part are compacted, or their operations copied
+// out if they are corrupt.
 //
-// A table that is written seldom keeps the log from its applied LSN on, whatever the others write. When the log passes its limit the table with the oldest
-// applied LSN that has something pending is compacted, then twice as many, and so on until the log is short: not all tables each time.
+// A rarely written table pins the log from its applied LSN on, however much the others write. When
+// the log passes its limit, the table with the oldest applied LSN among those with pending
+// operations is compacted, then the two oldest, then four and so on until the log is short again,
+// so that not all tables are compacted each time.
 
 import type { Table } from '../table/table.ts';
 import { neededAfter } from './checkpoint.ts';
 
 export interface LogReliefOptions {
   limitBytes: number;
-  /** Bytes of all log files. */
+  /** Total size of the log files in bytes. */
   logBytes: () => number;
   tables: () => Iterable<Table>;
-  /** Compacts tables and installs a manifest, also for none, which lets go of the log. */
+  /** Compacts tables and installs a manifest, which truncates the log; also with no tables. */
   compact: (tables: readonly Table[]) => Promise<unknown>;
   /** Copies the operations of a corrupt table out of the log. */
   copyOut: (table: Table) => Promise<void>;
   notice: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** One manifest is for at most so many tables. */
+/** Maximum number of tables per manifest. */
 const MOST_AT_ONCE = 1000;
 
 export class LogRelief {
   readonly #options: LogReliefOptions;
-  /** Not before the log is so large; doubled when what was done could not let go of it. */
+  /**
+   * Log size that triggers the next run; twice the log size after the last run if that could not
+   * shorten it.
+   */
   #nextBytes: number;
   #running = false;
 
@@ -32,7 +38,7 @@ export class LogRelief {
     this.#nextBytes = options.limitBytes;
   }
 
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   committed(): void {
     const { logBytes, notice } = this.#options;
     if (this.#running) return;
@@ -59,13 +65,13 @@ export class LogRelief {
     const { limitBytes, logBytes, compact, copyOut, tables } = this.#options;
     const isLong = () => logBytes() >= limitBytes / 2;
     for (const table of tables()) if (table.corrupt !== null) await copyOut(table);
-    // Documents and stored answers are in the manifest: installing one may be enough.
+    // Documents and stored answers are written with the manifest, so installing one may be enough.
     await compact([]);
     for (let count = 1; isLong(); count = Math.min(MOST_AT_ONCE, count * 2)) {
       const oldest = oldestOf(tables(), count);
       if (oldest.length === 0) return;
       await compact(oldest).catch(async (error: unknown) => {
-        // Found corrupt while it was read.
+        // A table was found to be corrupt while it was read.
         const corrupt = oldest.filter((table) => table.corrupt !== null);
         if (corrupt.length === 0) throw error;
         for (const table of corrupt) await copyOut(table);
@@ -74,7 +80,10 @@ export class LogRelief {
   }
 }
 
-/** The tables with the oldest applied LSNs of those that have something pending and can be compacted. */
+/**
+ * Of the tables that have pending operations and can be compacted, those with the oldest applied
+ * LSNs.
+ */
 function oldestOf(tables: Iterable<Table>, count: number): Table[] {
   const waiting: Table[] = [];
   for (const table of tables) if (table.corrupt === null && table.pending > 0) waiting.push(table);

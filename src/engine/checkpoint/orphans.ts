@@ -1,4 +1,5 @@
-// Files that nothing needs: what a crash left between a compaction, a drop or a checkpoint and the removal of its files.
+// Files that are no longer needed: left by a crash between a compaction, drop or checkpoint and the
+// removal of its files.
 
 import { corruption } from '../../errors.ts';
 import type { Fs } from '../../storage/index.ts';
@@ -9,13 +10,16 @@ import { type Checkpoint, segmentsOf } from './checkpoint.ts';
 type Notice = ((message: string, fields: Record<string, unknown>) => void) | undefined;
 
 export interface Orphans {
-  /** No manifest ever listed them: a compaction was cut before its commit point. */
+  /** Never listed by a manifest: a compaction was interrupted before its commit point. */
   unlisted: string[];
-  /** An older manifest lists them. */
+  /** Listed by an older manifest. */
   replaced: string[];
 }
 
-/** Segment files that no table has. Looks at every table id ever given out, dropped ones too. `checkpoint`: the manifest that was found at open. */
+/**
+ * Segment files that belong to no table. Searches the directories of all table ids ever assigned,
+ * including dropped tables. `checkpoint`: the manifest found at open.
+ */
 export function findOrphans(
   fs: Fs,
   tablesDir: string,
@@ -42,8 +46,9 @@ export function findOrphans(
 }
 
 /**
- * Removes them. After a kill the manifest that was found may be in the page cache only, and an older one on the disk, which lists the replaced
- * files: so `installManifest` puts the present one there before they go. When that fails they stay.
+ * Removes the files. After a kill, the manifest that was found may exist only in the page cache,
+ * with an older one on disk that lists the replaced files. `installManifest` therefore makes the
+ * present one durable first; if it fails, those files stay.
  */
 export async function removeOrphans(
   fs: Fs,
@@ -63,7 +68,7 @@ export async function removeOrphans(
   await removeFiles(fs, replaced);
 }
 
-/** Segment files of the tables that `isUnknown` names by number. */
+/** Segment files of the tables for which `isUnknown` is true. */
 export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: number) => boolean): string[] {
   const paths: string[] = [];
   if (!fs.exists(tablesDir)) return paths;
@@ -75,7 +80,10 @@ export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: 
   return paths;
 }
 
-/** Segments without a manifest and without operations in the log: the manifest was lost. Throws `corrupt`. */
+/**
+ * Segments without a manifest and without operations in the log mean that the manifest was lost.
+ * Throws `corrupt` if there are any.
+ */
 export function refuseSegments(paths: readonly string[], manifest: string): void {
   if (paths.length === 0) return;
   throw corruption(
@@ -85,7 +93,7 @@ export function refuseSegments(paths: readonly string[], manifest: string): void
   );
 }
 
-/** Renames segment files that nothing lists to `<name>.aside`: they could be data. */
+/** Renames segment files that nothing lists to `<name>.aside`, since they may contain data. */
 export async function setAside(fs: Fs, paths: readonly string[], notice: Notice): Promise<void> {
   for (const path of paths) {
     let aside = `${path}.aside`;
@@ -98,7 +106,7 @@ export async function setAside(fs: Fs, paths: readonly string[], notice: Notice)
 async function removeFiles(fs: Fs, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await fs.remove(path).catch((error: { code?: unknown }) => {
-      // The removal that the last close did not wait for came first.
+      // Already removed by a removal that the previous close did not wait for.
       if (error.code !== 'ENOENT') throw error;
     });
   }

@@ -1,6 +1,7 @@
-// The reserve: a file of zeros in the data directory that is given up when a DROP or a compaction with a TTL, which free room, meet a full disk.
+// The reserve: a file of zeros in the data directory, deleted to make room when a DROP or a
+// compaction with a TTL, both of which free space, meet a full disk.
 //
-// It is made in the background after a manifest was installed, and made again when there is room.
+// It is created in the background after a manifest is installed, and recreated when there is room.
 
 import { HedgerowError } from '../../errors.ts';
 import { directoryOf, type Fs } from '../../storage/index.ts';
@@ -16,14 +17,14 @@ export class Reserve {
   #isMaking = false;
   #closed = false;
 
-  /** `leastBytes` 0: there is none. */
+  /** `leastBytes` 0: no reserve. */
   constructor(fs: Fs, path: string, leastBytes: number) {
     this.#fs = fs;
     this.#path = path;
     this.#leastBytes = leastBytes;
   }
 
-  /** Bytes that the file has now, 0: there is none. */
+  /** Present size of the file in bytes; 0 if it does not exist. */
   get bytes(): number {
     if (!this.#fs.exists(this.#path)) return 0;
     const handle = this.#fs.open(this.#path, 'read');
@@ -34,7 +35,10 @@ export class Reserve {
     }
   }
 
-  /** Makes it in the background, when there is room: `bytes` bytes or what it has at least. Never fails. */
+  /**
+   * Creates or grows the file in the background to `bytes`, and at least to `leastBytes`. Never
+   * fails; without enough room there is no reserve.
+   */
   wanted(bytes: number): void {
     if (this.#leastBytes === 0 || this.#isMaking || this.#closed) return;
     this.#isMaking = true;
@@ -45,7 +49,10 @@ export class Reserve {
       });
   }
 
-  /** Runs `work`; when it meets a full disk, gives up the reserve and runs it again. `work` must have changed nothing when it rejects with `disk_full`. */
+  /**
+   * Runs `work`; if it meets a full disk, deletes the reserve and runs it again. `work` must have
+   * changed nothing when it rejects with `disk_full`.
+   */
   async use<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -56,7 +63,7 @@ export class Reserve {
     return work();
   }
 
-  /** Gives the room back; false: there was none to give. */
+  /** Deletes the file to free its space; false if there was none. */
   async giveUp(): Promise<boolean> {
     await this.#making;
     if (this.bytes === 0) return false;
@@ -65,7 +72,7 @@ export class Reserve {
     return true;
   }
 
-  /** Resolves when nothing is being made any more. */
+  /** Resolves when no background work is running any more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#making;

@@ -1,9 +1,21 @@
-// The committer: the one door to the log. Gives it frames, has them applied in memory, and tells those who wait when their LSN is durable, which is when
-// readers see it.
+// The committer: the only writer of the log. It appends frames, applies them in memory and resolves
+// waiting commits when their LSN is durable; that is also when readers see it.
 //
-// Invariants: what a frame does in memory is reserved before the frame is appended, so that from the append to the end of applying nothing can throw (design.md,
-// invariant 13). When applying throws all the same, memory does not say what the log says: the frame is never seen, and writes are refused until a restart, which
-// reads the log. Otherwise the next compaction could vouch for rows that no segment has.
+// Life of a commit: `write(stage)` runs `stage`, which validates, reserves memory and calls
+// `commit()`, all in one event loop turn. `commit()` appends the frame to the log and at once
+// applies it to the memtables, under LSNs that no reader sees yet. The log writes and syncs frames
+// in groups and calls `onDurable` once per group (with durability `async`: after the write, before
+// the sync): `visibleLsn` advances, and the promises of all commits up to it resolve. A frame too
+// large for one turn is appended and applied by an exclusive writer (`alone`); until that ends
+// `visibleLsn` stays below it, even if the frame is durable already.
+//
+//   headLsn >= LSN reported by the log >= visibleLsn     (appended, durable, seen by readers)
+//
+// Invariants: the memory that a frame needs is reserved before the frame is appended, so that
+// nothing can throw between the append and the end of applying (design.md, invariant 13). If
+// applying throws nevertheless, memory no longer matches the log: the frame never becomes visible,
+// and writes are refused until a restart replays the log. Otherwise the next compaction could vouch
+// for rows that no segment has.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -16,7 +28,7 @@ interface CommitOptions {
   entry?: AnswerToKeep | undefined;
   apply?: ((firstLsn: number) => void) | undefined;
   visible?: (() => void) | undefined;
-  /** It may take the last of the log's room, which is kept for what frees some. */
+  /** May use the last room of the log, which is reserved for operations that free space. */
   urgent?: boolean;
 }
 
@@ -24,24 +36,27 @@ const NO_OPTIONS: CommitOptions = {};
 
 interface Waiter {
   lsn: number;
-  /** What becomes visible with the LSN, before any of those who wait goes on. */
+  /** Takes effect when the LSN becomes visible, before any waiting commit resumes. */
   apply: (() => void) | undefined;
   resolve: () => void;
   reject: (error: HedgerowError) => void;
 }
 
-/** Answered waiters that the queue may hold. */
+/** Maximum number of settled waiters kept at the front of the queue before it is shortened. */
 const MAX_RESOLVED = 1024;
 
-/** A frame that is in the log and applied. */
+/** A frame that has been appended to the log and applied. */
 export interface CommittedFrame {
   /** LSN of its first operation. */
   firstLsn: number;
-  /** Resolves when the frame is durable and visible; rejects when the log fails before. */
+  /** Resolves when the frame is durable and visible; rejects if the log fails first. */
   durable: Promise<void>;
 }
 
-/** The log has no room for a frame of `payloadBytes` before more of the disk is prepared. Nothing was changed. */
+/**
+ * The log has no room for a frame of `payloadBytes` until more disk space is preallocated. Nothing
+ * was changed.
+ */
 class NoRoom extends Error {
   readonly payloadBytes: number;
 
@@ -51,7 +66,7 @@ class NoRoom extends Error {
   }
 }
 
-/** Takes the answers that are in frames. */
+/** Receives the stored answers contained in frames. */
 export interface KeptAnswerSink {
   add(entry: AnswerToKeep, lsn: number): void;
 }
@@ -62,21 +77,30 @@ export class Committer {
   readonly #waits: LsnWaits;
   #waiters: Waiter[] = [];
   #first = 0;
-  /** Newest LSN that snapshots see: all operations up to it may be answered. */
+  /** Newest LSN that snapshots see; operations up to it may be acknowledged. */
   visibleLsn = 0;
   failed: HedgerowError | null = null;
-  /** While the log is replayed: the LSN reached, which is then the head. A compaction in between must not vouch for more. */
+  /**
+   * During replay: the LSN reached so far, which counts as the head. A compaction in between must
+   * not vouch for more.
+   */
   replayedLsn: number | null = null;
-  /** Somebody writes alone: resolves when that ends. */
+  /** Resolves when the present exclusive writer ends; undefined if there is none. */
   #alone: Promise<void> | undefined;
-  /** Writes that wait for their turn, and the end of the last of them. */
+  /** Number of queued writes, and the settling of the last of them. */
   #queued = 0;
   #lastQueued: Promise<unknown> = Promise.resolve();
-  /** What is above is not visible yet, though it may be durable: it is still being applied. */
+  /**
+   * Upper bound of the visible LSN: frames above it are still being applied, though they may be
+   * durable.
+   */
   #ceilingLsn = Infinity;
-  /** Newest LSN that the log told to be durable. */
+  /** Newest LSN that the log has reported durable. */
   #toldLsn = 0;
-  /** First LSN of a frame that is in the log and could not be applied: it and what follows is never seen. */
+  /**
+   * First LSN of a frame that is in the log but could not be applied; this and all later LSNs never
+   * become visible.
+   */
   #tornLsn = Infinity;
 
   constructor(waits: LsnWaits) {
@@ -94,29 +118,31 @@ export class Committer {
     return this.#log!;
   }
 
-  /** Newest LSN given out; in a replay the newest one applied. */
+  /** Newest LSN assigned; during replay, the newest one applied. */
   get headLsn(): number {
     return this.replayedLsn ?? this.#log!.headLsn;
   }
 
-  /** Newest LSN that is durable and applied. */
+  /** Newest durable LSN; during replay, the newest one applied. */
   get durableLsn(): number {
     return this.replayedLsn ?? this.#log!.durableLsn;
   }
 
-  /** Somebody writes alone. */
+  /** Whether an exclusive writer is active. */
   get isTaken(): boolean {
     return this.#alone !== undefined;
   }
 
-  /** Resolves when the one who writes alone now has ended; another may have begun since. */
+  /** Resolves when the present exclusive writer ends; by then another may have begun. */
   free(): Promise<void> {
     return this.#alone ?? Promise.resolve();
   }
 
   /**
-   * Runs `work` while nobody else may append: the one frame that it appends, by `appendInSlices`, is applied in as many turns as that takes, and visible when
-   * `work` has ended. When it throws behind the append, memory does not say what the log says: writes are refused then, and the frame stays invisible.
+   * Runs `work` as the exclusive writer: no one else may append meanwhile. The one frame that it
+   * appends with `appendInSlices` may be applied over several event loop turns and becomes visible
+   * when `work` ends. If `work` throws after the append, memory no longer matches the log: writes
+   * are refused and the frame stays invisible.
    */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     while (this.#alone !== undefined) await this.#alone;
@@ -131,13 +157,13 @@ export class Committer {
     } finally {
       this.#alone = undefined;
       this.#ceilingLsn = Infinity;
-      // Before those who wait go on: they see what was applied.
+      // Before waiting writers resume, so that they see what was applied.
       if (this.#toldLsn > this.visibleLsn) this.onDurable(this.#toldLsn);
       end();
     }
   }
 
-  /** Tears: the frame from `lsn` on is in the log, and memory does not say what it says. */
+  /** Marks memory as out of step with the log from LSN `lsn` on and refuses writes. */
   #tear(lsn: number, cause: unknown): HedgerowError {
     this.#tornLsn = Math.min(this.#tornLsn, lsn);
     const error = new HedgerowError(
@@ -150,7 +176,7 @@ export class Committer {
     return error;
   }
 
-  /** Those who wait for an LSN from `lsn` on wait for nothing; they are the last of the queue. */
+  /** Rejects all waiters for LSNs from `lsn` on, which are at the end of the queue. */
   #rejectFrom(lsn: number, error: HedgerowError): void {
     const waiters = this.#waiters;
     let end = waiters.length;
@@ -159,9 +185,10 @@ export class Committer {
   }
 
   /**
-   * Runs `stage`, which plans and commits in one turn of the event loop, when nobody writes alone and the log has room: at once where it can, otherwise in the
-   * order of the calls. `stage` may run again, from its beginning, when its `commit` found no room. Throws (rejects) as `stage`, or `disk_full`: then nothing was
-   * changed.
+   * Runs `stage`, which plans and commits in one event loop turn, when there is no exclusive writer
+   * and the log has room: at once if possible, otherwise in call order. `stage` runs again from its
+   * beginning if its `commit` found no room. Rejects with the error of `stage` or with `disk_full`;
+   * then nothing was changed.
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));
@@ -173,12 +200,12 @@ export class Committer {
     }
   }
 
-  /** Resolves when no write waits for its turn. */
+  /** Resolves when no write is queued. */
   async idle(): Promise<void> {
     while (this.#queued > 0) await this.#lastQueued;
   }
 
-  /** Runs `work` after all that was enqueued before. */
+  /** Runs `work` after everything queued before it. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#queued++;
     const done = this.#lastQueued.then(work).finally(() => {
@@ -202,7 +229,10 @@ export class Committer {
     }
   }
 
-  /** As `append`, within `alone`, for a frame that is too large to be written into memory at once; nothing of it is visible before `alone` ends. */
+  /**
+   * Like `append`, for an exclusive writer whose frame is too large to be copied into memory at
+   * once. None of it becomes visible before `alone` ends.
+   */
   async appendInSlices(
     operations: number,
     parts: readonly Uint8Array[],
@@ -214,7 +244,7 @@ export class Committer {
     if (this.failed !== null) throw this.failed;
     const replay = entry === undefined ? [] : singleRun(OPERATION.replay, encodeReplay(entry));
     const all = [...parts, ...replay];
-    // Until there is room nobody else may append, so the room that was made is there.
+    // No one else appends meanwhile, so room that was made stays available.
     const payloadBytes = all.reduce((sum, part) => sum + part.length, 0);
     while (!this.#log!.roomFor(payloadBytes, false)) await this.#log!.makeRoom(payloadBytes);
     const lsn = await this.#log!.appendInSlices(operations + (entry === undefined ? 0 : 1), all, pause);
@@ -224,9 +254,11 @@ export class Committer {
   }
 
   /**
-   * Appends one frame and applies it with `apply`, which is given the LSN of its first operation and needs nothing that could fail. To be called from a `stage` of
-   * `write`, with all that `apply` needs reserved. `entry`, the answer to what the frame does, is one more operation at its end. `visible` runs in the moment the
-   * frame becomes visible. Throws, with nothing changed, when the log does not take the frame.
+   * Appends one frame and applies it with `apply`, which gets the LSN of its first operation and
+   * must not fail. Call it from a `stage` of `write`, with everything that `apply` needs reserved.
+   * `entry`, the stored answer to the frame's operations, becomes one more operation at its end.
+   * `visible` runs when the frame becomes visible. Throws, with nothing changed, when the log does
+   * not accept the frame.
    */
   commit(
     operations: number,
@@ -246,7 +278,7 @@ export class Committer {
     } catch (cause) {
       throw this.#tear(firstLsn, cause);
     }
-    // The answer's own operation is no part of what is waited for, unless there is nothing else.
+    // The caller does not wait for the answer's own operation unless it is the only one.
     return { firstLsn, durable: this.durable(firstLsn + Math.max(1, operations) - 1, visible) };
   }
 
@@ -257,8 +289,9 @@ export class Committer {
   }
 
   /**
-   * Resolves when `lsn`, which was just appended, is durable; rejects when the log fails before. `apply` runs in the moment the LSN becomes visible: nobody sees
-   * the LSN without it.
+   * Resolves when `lsn`, which was just appended, is durable; rejects if the log fails first.
+   * `apply` runs at the moment the LSN becomes visible, so no reader sees the LSN without its
+   * effect.
    */
   durable(lsn: number, apply?: () => void): Promise<void> {
     assert(lsn > this.visibleLsn, 'an LSN is waited for before it is visible');
@@ -270,13 +303,13 @@ export class Committer {
     });
   }
 
-  /** True when reads see `lsn` within so many milliseconds. */
+  /** Resolves true once reads see `lsn`, or false after `timeoutMs` milliseconds. */
   whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
     if (lsn <= this.visibleLsn) return Promise.resolve(true);
     return this.failed === null ? this.#waits.wait(lsn, timeoutMs) : Promise.resolve(false);
   }
 
-  /** Called by the log, once a group. */
+  /** Called by the log once per group of frames. */
   onDurable(durableLsn: number): void {
     this.#toldLsn = durableLsn;
     const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);
@@ -294,24 +327,24 @@ export class Committer {
       this.#waiters = [];
       this.#first = 0;
     } else if (at >= MAX_RESOLVED) {
-      // While writers overlap the queue is never empty: what was answered is let go all the same.
+      // While writers overlap the queue never empties, so drop the settled waiters here.
       this.#waiters = waiters.slice(at);
       this.#first = 0;
     } else this.#first = at;
     this.#waits.reached(lsn);
   }
 
-  /** Refuses new writes from now on; what is in the log goes its way. */
+  /** Refuses new writes from now on; frames already in the log are unaffected. */
   refuse(error: HedgerowError): void {
     this.failed ??= error;
   }
 
-  /** Closes the log of a database that did not open. */
+  /** Closes the log of a database that failed to open. */
   async abandon(): Promise<void> {
     await this.#log?.close().catch(() => undefined);
   }
 
-  /** Nobody waits for an LSN any longer: the database closes. */
+  /** Ends all waits for LSNs because the database is closing. */
   endWaits(): void {
     this.#waits.end();
   }

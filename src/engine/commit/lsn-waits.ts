@@ -1,10 +1,10 @@
-// Those who wait, for a limited time, until an LSN can be read.
+// Waits, with a timeout, until an LSN is visible.
 
 import { assert } from '../../assert.ts';
 
 interface Wait {
   lsn: number;
-  /** On the clock of `nowUs`. */
+  /** Deadline on the clock of `nowUs`. */
   deadlineUs: number;
   resolve: (reached: boolean) => void;
 }
@@ -12,15 +12,21 @@ interface Wait {
 export interface LsnWaitsOptions {
   /** Monotonic microseconds. */
   nowUs: () => number;
-  /** Calls back once after so many milliseconds. It cannot be taken back, so all waits share one call. */
+  /**
+   * Calls back once after `delayMs` milliseconds. Callbacks cannot be cancelled, so all waits share
+   * one timer.
+   */
   schedule: (callback: () => void, delayMs: number) => void;
 }
 
-/** Waits end when their LSN is reached, when their time is over, or all at once; one timer runs at most for the earliest deadline. */
+/**
+ * A wait ends when its LSN is reached, when it times out, or when all waits end. At most one timer
+ * is armed, for the earliest deadline.
+ */
 export class LsnWaits {
   readonly #options: LsnWaitsOptions;
   readonly #waits = new Set<Wait>();
-  /** Deadline of the earliest timer that runs. */
+  /** Deadline of the earliest armed timer. */
   #timerUs = Infinity;
   #ended = false;
 
@@ -28,7 +34,7 @@ export class LsnWaits {
     this.#options = options;
   }
 
-  /** True when `reached` comes to `lsn` in time. */
+  /** Resolves true if `reached` is called with `lsn` or more in time. */
   wait(lsn: number, timeoutMs: number): Promise<boolean> {
     if (this.#ended || !(timeoutMs > 0)) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -46,7 +52,7 @@ export class LsnWaits {
     if (this.#waits.size > 0) this.#settle((wait) => wait.lsn <= lsn, true);
   }
 
-  /** Nothing more will be reached. */
+  /** Resolves all waits with false; no further LSN will be reached. */
   end(): void {
     this.#ended = true;
     this.#settle(() => true, false);
@@ -68,7 +74,7 @@ export class LsnWaits {
   }
 
   #expire(deadlineUs: number): void {
-    // An earlier deadline took this timer's place, and set the next one itself.
+    // Superseded by a timer with an earlier deadline, which re-arms by itself.
     if (deadlineUs !== this.#timerUs) return;
     this.#timerUs = Infinity;
     this.#settle((wait) => wait.deadlineUs <= deadlineUs, false);

@@ -1,12 +1,17 @@
-// The payload of a log frame: runs of operations. A frame is one atomic commit; each operation of it has one LSN.
+// The payload of a log frame: runs of operations. A frame is one atomic commit; each of its
+// operations has one LSN.
 //
-// Run = u8 kind, u8 0, u16 0, u32 table id (0: none), u32 operations, u32 bytes, then the bytes. Kinds are never reused:
+// Run = u8 kind, u8 0, u16 0, u32 table id (0: none), u32 operations, u32 bytes, then the bytes.
+// Kinds are never reused:
 //   1 INSERT    records, one operation each (assembly/FORMAT.md)
-//   2 TOMBSTONE records with id 0: every live edge with equal time and member set dies
+//   2 TOMBSTONE records with id 0: deletes every live edge with the same time and member set
 //   3 CATALOG   one JSON document, one operation (catalog.ts)
-//   4 DOCUMENT  one JSON document {store, id, value}, one operation; value null removes (documents.ts)
-//   5 REPLAY    one JSON document, one operation: the answer to the frame's other operations, or to work that is no frame (replay-entry.ts)
-//   6 KILL      {i64 event_ts, i64 id} each: the live edge with that key dies (storage/FORMAT.md)
+//   4 DOCUMENT  one JSON document {store, id, value}, one operation; value null removes
+//               (documents.ts)
+//   5 REPLAY    one JSON document, one operation: the stored answer to the frame's other
+//               operations, or to work that is no frame (kept-answer.ts)
+//   6 KILL      {i64 event_ts, i64 id} each: deletes the live edge with that key
+//               (storage/FORMAT.md)
 
 import { corruption } from '../../errors.ts';
 import type { RowKey } from '../types.ts';
@@ -23,14 +28,14 @@ export interface Run {
   bytes: Uint8Array;
 }
 
-/** The 16 bytes before a run's bytes. */
+/** The 16-byte header that precedes a run's bytes. */
 export function runHeader(kind: OperationKind, tableId: number, operations: number, bytes: number): Uint8Array {
   const header = new Uint8Array(RUN_HEADER_BYTES);
   writeRunHeader(header, kind, tableId, operations, bytes);
   return header;
 }
 
-/** A run of one operation without a table. */
+/** A run of one operation that belongs to no table. */
 export function singleRun(kind: OperationKind, bytes: Uint8Array): Uint8Array[] {
   return [runHeader(kind, 0, 1, bytes.length), bytes];
 }
@@ -48,7 +53,7 @@ export function writeRunHeader(
   putWord(into, 12, bytes);
 }
 
-/** Byte by byte: making a DataView for each header took longer than all the rest of it. */
+/** Writes byte by byte: creating a DataView per header took longer than all the other work. */
 function putWord(into: Uint8Array, at: number, value: number): void {
   into[at] = value;
   into[at + 1] = value >>> 8;
@@ -73,7 +78,10 @@ export function encodeKills(keys: readonly RowKey[]): Uint8Array {
   return bytes;
 }
 
-/** Keys of a KILL run. Throws `corrupt`; offsets count from the run's first byte, `offset` on. */
+/**
+ * The keys of a KILL run. Throws `corrupt`; offsets in the error start at `offset`, the run's first
+ * byte.
+ */
 export function decodeKills({ bytes, operations }: Run, where: string, offset: number): RowKey[] {
   if (bytes.length !== operations * KILL_BYTES)
     throw corruption(where, offset, `${operations} keys of rows take ${bytes.length} bytes`);
@@ -87,7 +95,10 @@ export function decodeKills({ bytes, operations }: Run, where: string, offset: n
   });
 }
 
-/** Runs of a payload whose checksum held. Throws `corrupt` when they do not fill it exactly or count other than `operations`. */
+/**
+ * The runs of a payload whose checksum was verified. Throws `corrupt` when they do not fill it
+ * exactly or their operation count is not `operations`.
+ */
 export function* readRuns(payload: Uint8Array, operations: number, where: string): Generator<Run> {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   let at = 0;

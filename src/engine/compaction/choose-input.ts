@@ -1,28 +1,31 @@
-// The figures that a choice of stretches needs: rows of segments, and how many new rows fall between them.
+// Collects the input for choosing stretches: figures of the segments, and how many new rows fall
+// into the key range of each.
 
 import type { CoreMemtable, SegmentFacts } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { ChooseInput } from './choose.ts';
 import { deadAt } from './count-dropped.ts';
 
-/** Seeks between two pauses: a millisecond or two. */
+/** Seeks between two pauses; they take a millisecond or two. */
 const SEEKS_A_SLICE = 4096;
 
-/** What a compaction reads, at one LSN. */
+/** The input of a compaction, at one LSN. */
 export interface ChooseSource {
   lsn: number;
   segments: readonly SegmentFile[];
   memtables: readonly CoreMemtable[];
-  /** Columns that get an order, by id. */
+  /** Ids of the columns that need a sort order. */
   indexed: ReadonlySet<number>;
 }
 
-/** Whether a segment has values of an indexed column without their order. */
+/** Whether a segment has values of an indexed column but no order for them. */
 export function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<number>): boolean {
   return columns.some(({ id, numeric, allNull, ordered }) => numeric && !allNull && !ordered && indexed.has(id));
 }
 
-/** Figures of the segments and of the new rows of each. Cost: memtables x segments seeks, with pauses. */
+/**
+ * Figures of the segments and the new rows of each. Cost: memtables x segments seeks, with pauses.
+ */
 export async function chooseInput(
   source: ChooseSource,
   limits: { cutoffTs: number; maxRows: number; maxBytes: number },

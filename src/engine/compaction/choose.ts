@@ -1,16 +1,31 @@
-// What a compaction rewrites: chosen from figures alone, a plain value that tests can look at.
+// Chooses what a compaction rewrites, from figures alone, so that tests can check the plan as a
+// plain value.
+//
+// Segments are disjoint and in key order, and every new row (from the memtables) falls into the key
+// range of exactly one segment: from its first key up to the next segment's first key. A segment is
+// rewritten if it has new rows, dead rows, expired rows, or lacks an order that an index needs.
+// Otherwise its file is kept. A rewritten segment is a stretch [from, to) of the list of segments.
+//
+//   segments   A: 100 rows  |  B: 20 rows, 5 dead  |  C: 90 rows     (maxRows = 100)
+//   new rows         0      |           0          |   30, all after C's last key
+//   stretches              [B]: 15 rows             [after C]: 30 rows
+//
+// Two refinements keep the number of files low and writes cheap. Rows that come in time order all
+// fall after the last key: if the last segment is intact and more than half full, it is kept and
+// only the new rows are written. A stretch with a small result (under a quarter of `maxRows`) takes
+// in its left neighbour if both fit into one file, and stretches that touch are joined if they fit.
 
 import { assert } from '../../assert.ts';
 import type { RowKey } from '../types.ts';
 
-/** A segment as the choice sees it. */
+/** Figures of a segment that the choice depends on. */
 export interface SegmentFigures {
   rows: number;
-  /** Of the file. */
+  /** File size in bytes. */
   bytes?: number;
   /** Rows that are dead at the compaction's LSN. */
   dead: number;
-  /** It lacks an order that the table's indexes ask for. */
+  /** Lacks an order that one of the table's indexes needs. */
   stale: boolean;
   first: RowKey;
   last: RowKey;
@@ -18,31 +33,43 @@ export interface SegmentFigures {
 
 export interface ChooseInput {
   segments: readonly SegmentFigures[];
-  /** Per segment: new rows with a key from its first key (the first segment: from the start) to the next segment's first key. */
+  /**
+   * New rows per segment: keys from its first key (for the first segment: from the start) up to the
+   * next segment's first key.
+   */
   newRows: readonly number[];
-  /** Of the last segment's new rows: how many lie behind its last key. */
+  /** Of the last segment's new rows: how many come after its last key. */
   newRowsBehind: number;
-  /** New rows when there is no segment. */
+  /** Number of new rows; used if there is no segment. */
   totalNewRows: number;
-  /** Rows with a smaller time go (TTL); -Infinity: none. */
+  /** Rows with a smaller time expire (TTL); -Infinity: none. */
   cutoffTs: number;
   maxRows: number;
-  /** Bytes of the records of a new segment, at most; a file has about as many, or fewer. */
+  /** Maximum bytes of records in a new segment; its file is about as large, or smaller. */
   maxBytes?: number;
 }
 
-/** A stretch of neighbouring segments that becomes new files. Segments are places in the input; [from, to). */
+/**
+ * A run of neighbouring segments that becomes new files. `from` and `to` index the input's
+ * segments: [from, to).
+ */
 export interface Stretch {
   from: number;
   to: number;
-  /** New rows in [lower, upper) go in; undefined: no bound. */
+  /** Key range [lower, upper) of the new rows to merge in; undefined: unbounded. */
   lower: RowKey | undefined;
   upper: RowKey | undefined;
-  /** Cut full files first, the rest last: for rows that come in time order. Otherwise in equal parts. */
+  /**
+   * Fill files completely, with the remainder in the last one: for rows that arrive in time order.
+   * Otherwise split into equal parts.
+   */
   append: boolean;
 }
 
-/** The stretches to rewrite, in key order. Segments outside them stay as they are. Cost follows what changed, not the table. */
+/**
+ * The stretches to rewrite, in key order; all other segments are kept. The cost depends on what
+ * changed, not on the size of the table.
+ */
 export function chooseStretches(input: ChooseInput): Stretch[] {
   const { segments, newRows, maxRows } = input;
   assert(newRows.length === segments.length, 'each segment has a count of new rows');
@@ -82,7 +109,10 @@ function after(key: RowKey): RowKey {
   return { eventTs: key.eventTs, id: key.id + 1 };
 }
 
-/** Draws a small neighbour into a stretch whose outcome is small, and joins stretches that touch when both fit in one file. */
+/**
+ * Extends a stretch with a small result by a small left neighbour, and joins stretches that touch
+ * if the result fits into one file.
+ */
 function joinSmall(stretches: Stretch[], input: ChooseInput): Stretch[] {
   const joined: Stretch[] = [];
   for (const stretch of stretches) {

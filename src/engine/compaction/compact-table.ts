@@ -1,7 +1,10 @@
-// Compacts one table: freezes its memtables, chooses stretches, has them merged; when the manifest with the new segments is there, swaps the version.
+// Compacts one table: freezes its memtables, chooses stretches, has them merged into new segments
+// and, once a manifest lists those, swaps the version.
 //
-// Readers and writers go on all the while. The manifest is the only commit point: before it nothing has changed, after it everything has. It may hold
-// several tables, so a compaction has two halves: `prepareTable` writes new segments, and what it returns is finished or given up.
+// Reads and writes continue throughout. The manifest is the only commit point: before it nothing
+// has changed, after it everything has. One manifest may cover several tables, so a compaction has
+// two halves: `prepareTable` writes new segments, and its result is then finished or given up. Rows
+// that die in between are collected as late deaths and marked dead in the new segments.
 
 import { assert } from '../../assert.ts';
 import type { Core, CoreMemtable } from '../../core/index.ts';
@@ -19,7 +22,7 @@ import { countDropped, type Dropped, deadAt } from './count-dropped.ts';
 import { compactionError } from './failure.ts';
 import { type MergedStretches, type MergeLimits, mergeStretches } from './merge-stretches.ts';
 
-/** Heads of new segments that are read between two pauses. */
+/** Headers of new segments read between two pauses. */
 const HEADS_A_SLICE = 16;
 
 export interface TableCompaction {
@@ -30,26 +33,29 @@ export interface TableCompaction {
 }
 
 export interface CompactionOptions extends MergeLimits {
-  /** A column, by id, that gets its order as if it had an index already. */
+  /** Id of a column that gets its order as if it were indexed already. */
   alsoIndexed?: number | undefined;
-  /** Opens the heads of new segments. */
+  /** Core instance used to read the headers of new segments. */
   scratch: Core;
 }
 
-/** New segments of a table that no manifest lists yet. Either `finish` or `giveUp` is called, once. */
+/**
+ * New segments of a table that no manifest lists yet. Exactly one of `finish`, `giveUp` and `leave`
+ * must be called, once.
+ */
 export interface PreparedTable {
   changed: ChangedTable;
-  /** Bytes of the new files. */
+  /** Total bytes of the new files. */
   newBytes: number;
-  /** The manifest with `changed` is durable: readers see the new segments when this returns. */
+  /** The manifest with `changed` is durable: makes readers see the new segments. */
   finish: () => TableCompaction;
-  /** No manifest with `changed` can ever be there: removes the new files; nothing has changed. */
+  /** A manifest with `changed` can never appear: removes the new files; nothing has changed. */
   giveUp: () => Promise<void>;
-  /** A manifest with `changed` may be there after a restart, or not: the files stay. */
+  /** A manifest with `changed` may or may not be found after a restart: keeps the files. */
   leave: () => void;
 }
 
-/** What a compaction reads: frozen at one LSN. */
+/** The input of a compaction, frozen at one LSN. */
 interface Frozen extends ChooseSource {
   memtables: readonly CoreMemtable[];
   late: LateDeath[];
@@ -57,17 +63,20 @@ interface Frozen extends ChooseSource {
   tombstones: number;
 }
 
-/** False: a compaction would leave the table as it is. */
+/** False: a compaction would not change the table. */
 export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: number): boolean {
   if (table.pending > 0 || table.pendingTombstones > 0) return true;
   const indexed = indexedColumns(table, alsoIndexed);
   return table.version.segments.some(({ facts }) => facts.timeMin < cutoffTs || lacksOrder(facts, indexed));
 }
 
-/** Writes the new segments. Rejects with nothing changed. One at a time a table; not a second time before the first was finished or given up. */
+/**
+ * Writes the new segments. If it rejects, nothing has changed. A table has at most one prepared
+ * compaction at a time: finish or give up the first before the next.
+ */
 export async function prepareTable(table: Table, options: CompactionOptions): Promise<PreparedTable> {
   const { committer } = table.context;
-  // A frame that is applied in slices is in the log as a whole, and in memtables not yet.
+  // A frame being applied in slices is in the log as a whole, but only partly in the memtables.
   while (committer.isTaken) await committer.free();
   table.assertUsable();
   assert(table.compacting === undefined, 'a table is compacted once at a time');
@@ -120,7 +129,7 @@ function prepared(
   };
 }
 
-/** The error to tell of; a file of the table that is corrupt makes it refuse from now on. */
+/** The error to report. A corrupt file of the table makes the table refuse from now on. */
 function failureOf(table: Table, frozen: Frozen, error: unknown): unknown {
   const file = error instanceof HedgerowError && error.code === 'corrupt' ? error.fields?.file : undefined;
   if (!frozen.segments.some((segment) => segment.path === file)) return compactionError(error);
@@ -139,7 +148,7 @@ async function removeFrom(table: Table, firstNumber: number): Promise<void> {
   for (const name of fs.list(table.dir)) {
     const number = segmentNumber(name);
     if (number === null || number < firstNumber) continue;
-    // Not used again: the removal may fail, or a crash undo it.
+    // The number is not reused: the removal may fail, or be undone by a crash.
     table.change({ nextSegment: Math.max(table.nextSegment, number + 1) });
     await fs.remove(`${table.dir}/${name}`).catch(() => undefined);
   }
@@ -165,7 +174,7 @@ function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   return { lsn, segments, memtables, late, pending, tombstones, indexed };
 }
 
-/** Rows in = rows out + dead + expired, seen from the segments' headers and the memtables. */
+/** Checks rows in = rows out + dead + expired, as counted from segment headers and memtables. */
 function checkRows(
   frozen: Frozen,
   stretches: readonly Stretch[],
@@ -216,7 +225,8 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   assert(table.compacting?.late === frozen.late, 'the compaction that ends is the one that began');
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
-  // What can fail an assertion comes before the version is replaced: rows of the segments must never be above the applied LSN.
+  // Anything that may fail an assertion comes before the version is replaced: segments must never
+  // contain rows above the applied LSN.
   const version = new Version(segments, memtables, table.bucketSeconds);
   table.change({
     appliedLsn: frozen.lsn,
@@ -230,18 +240,19 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   try {
     refreshFilters(table);
   } catch {
-    // Lookups go on without filters: the next compaction makes them again.
+    // Lookups continue without filters; the next compaction rebuilds them.
     table.change({ filters: undefined });
   }
 }
 
 /**
- * Rows that died while the compaction ran: marks them dead in the new segments. The manifest is installed, and the log has the deaths; where memory is short for
- * finding the rows, the table is not read before that is done.
+ * Marks rows that died during the compaction as dead in the new segments. The manifest is installed
+ * and the log has the deaths; if memory is too short to find the rows, the table refuses reads
+ * until they are marked.
  */
 function markLate(table: Table, frozen: Frozen): void {
   const kept = new Set(frozen.segments);
-  // What died in a segment that stays is marked there.
+  // Deaths in a segment that was kept are marked there already.
   const late = frozen.late.filter(
     (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
   );
@@ -269,7 +280,7 @@ function holds({ facts }: SegmentFile, { eventTs, id }: LateDeath): boolean {
   return isBehindFirst && (eventTs < timeMax || (eventTs === timeMax && id <= lastId));
 }
 
-/** All or none: finds the rows and room for them first. */
+/** All or nothing: first finds the rows and reserves room for them. */
 function markDead(table: Table, late: readonly LateDeath[], kept: ReadonlySet<SegmentFile>): void {
   const found: { segment: SegmentFile; row: number; lsn: number }[] = [];
   for (const death of late) {

@@ -1,4 +1,5 @@
-// Runs compactions of tables one after the other, and counts them. Many small tables share a manifest.
+// Runs compactions of tables one after another and counts them. Many small tables share one
+// manifest.
 
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
@@ -9,39 +10,44 @@ import { needsCompaction, type PreparedTable, prepareTable, type TableCompaction
 import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
-/** One manifest is for at most so many tables, or as many as have so many bytes of new segments together. */
+/**
+ * Limits per manifest: number of tables, and total bytes of new segments after which a group ends.
+ */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
-/** Tables that are only looked at between two pauses. */
+/** Tables visited between two pauses, if there is nothing to do for them. */
 const LOOKS_A_SLICE = 512;
 
 export interface CompactorOptions {
-  /** Held while a compaction runs. */
+  /** Held during a compaction. */
   mutex: Mutex;
   runner: CompactionRunner;
-  /** Rows of a segment at most; of wide rows it holds fewer. */
+  /** Maximum rows per segment; segments of wide rows hold fewer. */
   maxRows: number;
-  /** Bytes of the records of a segment, and of those that a merge takes at once, at most; default 16 MB. */
+  /** Maximum bytes of records per segment, and per step of a merge; default 16 MB. */
   maxBytes?: number | undefined;
-  /** Makes the instance that opens the heads of new segments; called once. */
+  /** Creates the core instance that reads the headers of new segments; called once. */
   instantiate: () => Core;
   pause: () => Promise<void>;
-  /** Runs work of a compaction that drops rows; when the disk is full, once more with the room of the reserve. */
+  /**
+   * Runs work of a compaction that drops rows; on a full disk, runs it again after deleting the
+   * reserve.
+   */
   withReserve: <T>(work: () => Promise<T>) => Promise<T>;
   /** Throws when no compaction may begin. */
   assertOpen: () => void;
-  /** Makes the manifest that holds these tables with these segments and everything else as it is. */
+  /** Installs a manifest with these tables' new segments and everything else unchanged. */
   installManifest: (changed: readonly ChangedTable[]) => Promise<void>;
 }
 
-/** What a compaction of many tables did. */
+/** Result of compacting many tables. */
 export interface GroupedCompaction {
-  /** Those that are compacted now, in the order given, without those that were dropped meanwhile. */
+  /** The tables compacted, in the given order, without those that were dropped meanwhile. */
   tables: Table[];
   tombstones: number;
   edgesDropped: number;
   bucketsDropped: number;
-  /** A manifest was installed. */
+  /** Whether a manifest was installed. */
   isInstalled: boolean;
 }
 
@@ -49,11 +55,11 @@ export class Compactor {
   readonly #options: CompactorOptions;
   readonly #maxBytes: number;
   #scratch: Core | undefined;
-  /** Compactions of a table that ended well. */
+  /** Number of compactions of a table that succeeded. */
   finished = 0;
-  /** Those that wait for their turn. */
+  /** Number of compactions waiting for the mutex. */
   queued = 0;
-  /** 1 while one runs. */
+  /** 1 while a compaction runs, else 0. */
   running = 0;
 
   constructor(options: CompactorOptions) {
@@ -61,7 +67,10 @@ export class Compactor {
     this.#maxBytes = options.maxBytes ?? FILE_BYTES;
   }
 
-  /** Compacts a table when its turn has come, which `started` is told. Rows before `cutoffTs` are dropped; -Infinity: none. */
+  /**
+   * Compacts a table once the mutex is free; calls `started` when it begins. Drops rows before
+   * `cutoffTs`; -Infinity: none.
+   */
   compact(table: Table, cutoffTs: number, started?: () => void): Promise<TableCompaction> {
     return this.#turn(() => {
       started?.();
@@ -70,8 +79,9 @@ export class Compactor {
   }
 
   /**
-   * Compacts tables in groups that each get one manifest; those with nothing to do are only looked at. At least one manifest is installed, so that the log
-   * is let go of. A group ends early when DDL, another compaction or the end of the database waits for its turn.
+   * Compacts tables in groups with one manifest each; tables with nothing to do are skipped. At
+   * least one manifest is installed, so that the log is truncated. A group ends early when DDL,
+   * another compaction or the closing of the database waits for the mutex.
    */
   async compactAll(tables: readonly Table[], cutoffTs: (table: Table) => number): Promise<GroupedCompaction> {
     const result: GroupedCompaction = {
@@ -89,8 +99,9 @@ export class Compactor {
   }
 
   /**
-   * Gives each segment of a table the order of one more column, then calls `commit` before any other compaction can begin. `column` is asked for its id when the
-   * turn has come; what it throws ends the work.
+   * Gives each segment of a table the order of one more column, then calls `commit` before any
+   * other compaction can begin. `column` returns the column's id; it is called once the mutex is
+   * held, and an exception from it aborts the work.
    */
   buildOrder<T>(table: Table, column: () => number, commit: () => Promise<T>): Promise<T> {
     return this.#turn(async () => {
@@ -126,7 +137,7 @@ export class Compactor {
     return done!;
   }
 
-  /** One group, from a place in the list on; returns the place to go on from. */
+  /** Compacts one group, starting at index `from` of the list; returns the index to continue at. */
   async #group(
     tables: readonly Table[],
     from: number,
@@ -143,7 +154,8 @@ export class Compactor {
       if (place > from && mutex.waiting > 0) break;
       if ((place + 1 - from) % LOOKS_A_SLICE === 0) await pause();
       const table = tables[place]!;
-      // Dropped or found corrupt while others were compacted: drops wait for a compaction that runs.
+      // Dropped before the group began, or found corrupt while others were compacted: drops wait
+      // for a running compaction.
       if (table.dropped || table.corrupt !== null) continue;
       const cutoffTs = cutoffOf(table);
       result.tables.push(table);
@@ -157,7 +169,7 @@ export class Compactor {
         break;
       }
     }
-    // What was prepared before a failure is whole: it is installed all the same.
+    // Tables prepared before a failure are complete, so they are still installed.
     const isLast = place === tables.length;
     if (group.length > 0 || (isLast && !result.isInstalled && failure === undefined)) {
       result.isInstalled = true;
@@ -180,13 +192,13 @@ export class Compactor {
     return cutoffTs === -Infinity ? work() : withReserve(work);
   }
 
-  /** Installs one manifest for all that was prepared. When that fails nothing of it is visible. */
+  /** Installs one manifest for everything prepared. If that fails, none of it becomes visible. */
   async #install(group: readonly PreparedTable[]): Promise<TableCompaction[]> {
     const { installManifest, pause, runner, withReserve } = this.#options;
     const changed = group.map((prepared) => prepared.changed);
     const work = () => installManifest(changed);
     try {
-      // Not tried again: what was not synced once is not durable.
+      // Not retried: data whose sync failed once must be considered not durable.
       await runner.flush?.().catch((error: unknown) => Promise.reject(compactionError(error)));
       await (changed.some(({ expired }) => expired) ? withReserve(work) : work());
     } catch (error) {
@@ -207,9 +219,15 @@ export class Compactor {
   }
 }
 
-/** A segment is put together in memory, several times its size: where rows are wide it ends at so many bytes of records. */
+/**
+ * A segment is built in memory and takes several times its size: with wide rows it ends at this
+ * many bytes of records.
+ */
 const FILE_BYTES = 16 * 2 ** 20;
-/** Rows are counted so that a segment has about so many bytes, but not below so many rows; FILE_BYTES bounds it in any case. */
+/**
+ * The row limit is chosen so that a segment has about SEGMENT_BYTES, but not below LEAST_ROWS;
+ * FILE_BYTES limits it in any case.
+ */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;
 

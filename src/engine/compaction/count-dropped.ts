@@ -1,4 +1,5 @@
-// What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows are. Counted in slices: the loop goes on between.
+// Counts what a compaction with a TTL drops: live edges, and the distinct buckets that contain
+// them, wherever their rows are. Counts in slices, so that the event loop keeps running.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -8,35 +9,38 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { Table } from '../table/table.ts';
 import type { RowKey } from '../types.ts';
 
-/** Calls into the core between two pauses: a millisecond or two. */
+/** Calls into the core between two pauses; they take a millisecond or two. */
 const CALLS_A_SLICE = 1024;
-/** Rows of a memtable that are counted between two pauses. */
+/** Rows of a memtable counted between two pauses. */
 const ROWS_A_SLICE = 32_768;
-/** Of loading a segment, in calls. */
+/** Cost of loading a segment, in calls. */
 const LOAD_CALLS = CALLS_A_SLICE;
 
 export interface Dropped {
   edgesDropped: number;
   bucketsDropped: number;
-  /** Of the edges: those in segments. */
+  /** Number of dropped edges that were in segments. */
   fromSegments: number;
 }
 
-/** What is counted: fixed at one LSN. */
+/** The rows to count, as of one LSN. */
 export interface DropSource {
   segments: readonly SegmentFile[];
   memtables: readonly CoreMemtable[];
   lsn: number;
 }
 
-/** Rows before `beforeRow` that are dead at an LSN. */
+/** Number of rows before `beforeRow` that are dead at an LSN. */
 export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): number {
   let count = 0;
   for (let i = 0; i < dead.count; i++) if (dead.lsns[i]! <= lsn && dead.rows[i]! < beforeRow) count++;
   return count;
 }
 
-/** Counts what lives at `lsn` before `cutoffTs`, the start of a bucket. Cost: the buckets of rows that are in no segment yet, and those of dead rows. */
+/**
+ * Counts rows alive at `lsn` before `cutoffTs`, which must be the start of a bucket. The cost grows
+ * with the buckets of rows that are in no segment yet, and with those of dead rows.
+ */
 export async function countDropped(table: Table, source: DropSource, cutoffTs: number): Promise<Dropped> {
   const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0, fromSegments: 0 };
   if (cutoffTs === -Infinity) return dropped;
@@ -61,7 +65,10 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
   return dropped;
 }
 
-/** Counts buckets with live rows of one source after the other; one that an earlier source has too is not counted again. */
+/**
+ * Counts the buckets with live rows, source by source: segments, then memtables. A bucket that has
+ * live rows in an earlier source is not counted again.
+ */
 class DroppedCount {
   readonly #table: Table;
   readonly #width: number;
@@ -85,7 +92,10 @@ class DroppedCount {
     return Math.floor(eventTs / this.#width);
   }
 
-  /** Of the first `rows` rows. A segment shares its first bucket at most with those before it. */
+  /**
+   * Buckets with live rows among the first `rows` rows. Only the first bucket of a segment can also
+   * have rows in earlier segments.
+   */
   async inSegment(place: number, rows: number): Promise<number> {
     const segment = this.#source.segments[place]!;
     const { facts } = segment;
@@ -96,7 +106,10 @@ class DroppedCount {
     return all - (await this.#deadBuckets(segment, rows)) - (isShared ? 1 : 0);
   }
 
-  /** Buckets among the first `rows` rows in which every row is dead. The list may grow meanwhile: only what died up to the LSN counts. */
+  /**
+   * Buckets among the first `rows` rows in which every row is dead. The list of dead rows may grow
+   * meanwhile: only rows that died at or before the LSN count.
+   */
   async #deadBuckets(segment: SegmentFile, rows: number): Promise<number> {
     const { lsn } = this.#source;
     const dying: number[] = [];
@@ -122,7 +135,7 @@ class DroppedCount {
     return resident.hasRow(from, to, 0, segment.dead, this.#source.lsn);
   }
 
-  /** Whether one of the segments before `end` has a live row in the bucket. */
+  /** Whether a segment before index `end` has a live row in the bucket. */
   async #livesInSegments(bucket: number, end: number): Promise<boolean> {
     const { segments } = this.#source;
     const behind = (bucket + 1) * this.#width;
@@ -134,7 +147,7 @@ class DroppedCount {
     return false;
   }
 
-  /** Of the positions before `end`. */
+  /** Buckets with live rows among the positions before `end` that no earlier source has counted. */
   async inMemtable(place: number, end: number): Promise<number> {
     const { lsn, memtables, segments } = this.#source;
     const memtable = memtables[place]!;
@@ -151,7 +164,7 @@ class DroppedCount {
     return count;
   }
 
-  /** Whether one of the memtables before place `end` has a live row in the bucket. */
+  /** Whether a memtable before index `end` has a live row in the bucket. */
   async #livesInMemtables(bucket: number, end: number): Promise<boolean> {
     const key: RowKey = { eventTs: 0, id: 0 };
     for (let place = 0; place < end; place++) {

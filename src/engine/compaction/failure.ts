@@ -1,9 +1,12 @@
-// What a failed compaction tells: the disk's own error in words that say what to do.
+// Errors of failed compactions: translates the disk's error into words that say what to do.
 
 import { HedgerowError } from '../../errors.ts';
 import { FileInDoubt } from '../../storage/index.ts';
 
-/** An error of the operating system becomes `disk_full` or `disk_failed`, with its code in `fields`; any other stays. Nothing was changed. */
+/**
+ * Turns an operating system error into `disk_full` or `disk_failed`, with its code in `fields`;
+ * returns any other error unchanged. To be used where nothing was changed.
+ */
 export function compactionError(error: unknown): unknown {
   if (error instanceof HedgerowError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -23,7 +26,10 @@ export function compactionError(error: unknown): unknown {
   );
 }
 
-/** An install of a manifest failed when the new one may be there already: only a restart tells which one it is. */
+/**
+ * Whether installing a manifest failed at a point where the new one may already be in place; only a
+ * restart shows which one it is.
+ */
 export function isInDoubt(error: unknown): boolean {
   return error instanceof FileInDoubt || (error instanceof HedgerowError && error.cause instanceof FileInDoubt);
 }

@@ -1,23 +1,36 @@
-// The new records that a compaction reads: the frozen memtables, taken in key order in parts of bounded bytes.
+// The new records that a compaction reads: the frozen memtables, taken in key order in parts of
+// bounded size.
 //
-// Parts come in ascending key order and cover every row, so each memtable needs only the position up to which it was taken. Sums of the records'
-// bytes in key order, 4 bytes a row, say how many bytes lie below a key at the cost of one seek a memtable. Nothing here holds the event loop for
-// long: reading sums, seeking and copying pause after a bounded number of rows, seeks or bytes.
+// Parts are in ascending key order and cover every row, so each memtable needs only one position:
+// up to where it was taken. Prefix sums of the record sizes in key order (4 bytes per row) give the
+// bytes below a key at the cost of one seek per memtable.
+//
+// `cut` finds the end of the next part by bisection over all memtables at once. It keeps two
+// positions per memtable: `within`, below which the part surely fits, and `over`, which is too far.
+// It takes the memtable with the most bytes between the two and uses the key in the middle of that
+// range to seek in all of them; if the bytes below that key fit, the positions become `within`,
+// else `over`. It stops when the part is at least half full, so few steps are enough.
+//
+// Nothing here blocks the event loop for long: summing, seeking and copying pause after a bounded
+// number of rows, seeks or bytes.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
-/** Rows whose sizes are summed, seeks, and bytes that are copied between two pauses: a millisecond or two each. */
+/**
+ * Rows whose sizes are summed, seeks, and bytes copied between two pauses; a millisecond or two
+ * each.
+ */
 const ROWS_A_SLICE = 16_384;
 const SEEKS_A_SLICE = 2048;
 const BYTES_A_SLICE = 2 ** 20;
 
 interface Run {
   memtable: CoreMemtable;
-  /** Bytes of the records before each position. */
+  /** Total bytes of the records before each position. */
   sums: Uint32Array;
-  /** Rows at smaller positions were taken. */
+  /** Rows before this position were taken. */
   taken: number;
 }
 
@@ -33,7 +46,10 @@ export class FrozenRuns {
     this.#pause = pause;
   }
 
-  /** Memtables that take no more rows. Their rows that are visible at `lsn` are read. */
+  /**
+   * Takes memtables that accept no more rows, and sums their record sizes. Only rows visible at
+   * `lsn` are copied later.
+   */
   static async of(memtables: readonly CoreMemtable[], lsn: number, pause: () => Promise<void>): Promise<FrozenRuns> {
     const runs = new FrozenRuns(lsn, pause);
     for (const memtable of memtables) {
@@ -49,25 +65,27 @@ export class FrozenRuns {
     return runs;
   }
 
-  /** True when every row was taken. */
+  /** Whether every row was taken. */
   get isTaken(): boolean {
     return this.#runs.every(({ sums, taken }) => taken === sums.length - 1);
   }
 
-  /** Whether rows with a key below `upper` (undefined: any) are left. */
+  /** Whether rows with a key below `upper` (undefined: any key) are left. */
   async hasBelow(upper: RowKey | undefined): Promise<boolean> {
     const ends = await this.#ends(upper);
     return this.#runs.some(({ taken }, index) => taken < ends[index]!);
   }
 
   /**
-   * The key at which the next part ends: at most `bytes` bytes of records lie below it, or one row that is larger; `upper` (undefined: no bound)
-   * when that holds for all that is left below it. Otherwise at least half of `bytes`, where rows are not larger than that.
+   * The key at which the next part ends. At most `bytes` bytes of records are below it, or a single
+   * larger row. Returns `upper` (undefined: no bound) if everything left below it fits; otherwise
+   * the part has at least half of `bytes`, unless rows are larger than that.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);
     if (this.#bytesTo(over) <= bytes) return upper;
-    // Positions up to which the part surely goes, and those that are too far. The run with the most bytes between the two is halved.
+    // `within`: positions up to which the part fits; `over`: positions that are too far. Each step
+    // halves the range of the run with the most bytes between the two.
     let within = this.#runs.map(({ taken }) => taken);
     let cut: RowKey | undefined;
     while (cut === undefined || this.#bytesTo(within) < bytes / 2) {
@@ -79,7 +97,8 @@ export class FrozenRuns {
       if (ends.every((end, index) => end === within[index])) {
         key = { eventTs: key.eventTs, id: key.id + 1 };
         ends = await this.#ends(key);
-        // The first row that is left does not fit: it is a part of its own, or the next part begins with it.
+        // The first remaining row does not fit: it becomes a part of its own, or starts the next
+        // part.
         if (this.#bytesTo(ends) > bytes) return cut ?? key;
       }
       if (this.#bytesTo(ends) <= bytes) {
@@ -90,7 +109,10 @@ export class FrozenRuns {
     return cut;
   }
 
-  /** Takes the rows below `upper`: one run of records a memtable, of rows with a time of `cutoffTs` or more, as bytes the caller owns. */
+  /**
+   * Takes the rows below `upper` with a time of at least `cutoffTs`: one run of records per
+   * memtable, in buffers owned by the caller.
+   */
   async take(upper: RowKey | undefined, cutoffTs: number): Promise<{ runs: Uint8Array<ArrayBuffer>[]; rows: number }> {
     const ends = await this.#ends(upper);
     const runs: Uint8Array<ArrayBuffer>[] = [];
@@ -144,7 +166,7 @@ export class FrozenRuns {
     return this.#runs.reduce((sum, { sums, taken }, index) => sum + sums[ends[index]!]! - sums[taken]!, 0);
   }
 
-  /** The run with the most bytes between two lists of positions. */
+  /** Index of the run with the most bytes between two lists of positions. */
   #largest(starts: readonly number[], ends: readonly number[]): number {
     let largest = 0;
     let most = -1;
@@ -157,7 +179,7 @@ export class FrozenRuns {
     return largest;
   }
 
-  /** Pauses once in so many seeks. */
+  /** Counts seeks and pauses once every SEEKS_A_SLICE. */
   async #breathe(seeks: number): Promise<void> {
     this.#seeks += seeks;
     if (this.#seeks < SEEKS_A_SLICE) return;
@@ -166,7 +188,10 @@ export class FrozenRuns {
   }
 }
 
-/** The greatest position up to `most` with at most BYTES_A_SLICE of records from `from` on, but the first one after `from` at least. */
+/**
+ * The greatest position up to `most` such that the records from `from` on have at most
+ * BYTES_A_SLICE; at least `from` + 1.
+ */
 function sliceEnd(sums: Uint32Array, from: number, most: number): number {
   let least = from + 1;
   while (least < most) {

@@ -1,13 +1,17 @@
-// Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a worker, and inline by tests.
+// Executes the parts of a compaction: merges in the core, writes and syncs the new files. Runs in a
+// worker thread, and inline in tests.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption, segmentName } from '../table/segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
-/** Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one costs as much again until garbage is collected. */
+/**
+ * Core instances up to this memory size are kept for the next compaction. Memory can grow but not
+ * shrink, and a new instance adds to it until the old one is garbage-collected.
+ */
 const KEPT_BYTES = 64 * 2 ** 20;
-/** Syncs that run at once, at most. */
+/** Maximum number of concurrent syncs. */
 const MOST_SYNCS = 32;
 
 export class InlineRunner implements CompactionRunner {
@@ -19,7 +23,7 @@ export class InlineRunner implements CompactionRunner {
   #next = 0;
   #files: { number: number; bytes: number }[] = [];
   #syncLater = false;
-  /** Syncs of files of this compaction that were not waited for; and all that still run. */
+  /** Deferred syncs of this compaction's files, and all syncs still running. */
   #ownSyncs: Promise<void>[] = [];
   readonly #syncs = new Set<Promise<void>>();
   #syncError: { error: unknown } | undefined;
@@ -80,7 +84,7 @@ export class InlineRunner implements CompactionRunner {
     if (failed !== undefined) throw failed.error;
   }
 
-  /** Notes a sync that `flush` waits for; waits itself while too many run. */
+  /** Registers a sync that `flush` waits for; waits for one itself while too many are running. */
   async #later(sync: Promise<void>): Promise<void> {
     const noted: Promise<void> = sync
       .catch((error: unknown) => {
@@ -108,7 +112,7 @@ export class InlineRunner implements CompactionRunner {
   async #write(file: Uint8Array): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
-    // Left by a compaction that a crash cut: no manifest lists a number that is still to be given out.
+    // Left by a compaction that a crash interrupted: no manifest lists a number not yet assigned.
     if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
     let isWritten = false;

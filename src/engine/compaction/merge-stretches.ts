@@ -1,4 +1,5 @@
-// Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read from the memtables in slices, and merged by the runner.
+// Merges the chosen stretches of a table part by part: each part is bounded in bytes, read from the
+// memtables in slices, and merged by the runner.
 
 import { assert } from '../../assert.ts';
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
@@ -16,21 +17,24 @@ export interface MergeLimits {
   runner: CompactionRunner;
   maxRows: number;
   maxBytes: number;
-  /** Rows with a smaller time go; -Infinity: none. */
+  /** Rows with a smaller time are dropped; -Infinity: none. */
   cutoffTs: number;
 }
 
 export interface MergedStretches {
-  /** The new files of each stretch. */
+  /** New files per stretch. */
   files: SegmentEntry[][];
-  /** New rows that went in: those of the memtables that were visible and not too old. */
+  /** New rows merged: rows of the memtables that were visible and not expired. */
   newRows: number;
-  /** Rows that the runner took in, and those that it wrote. */
+  /** Rows that the runner read, and rows that it wrote. */
   rowsIn: number;
   rowsOut: number;
 }
 
-/** A part: rows of at most one segment and the new rows below `upper`, all behind those of the part before. */
+/**
+ * One unit of merge work: rows of at most one segment, and new rows. All its keys are above those
+ * of the previous part.
+ */
 interface Part {
   segment: SegmentWork | undefined;
   runs: Uint8Array[];
@@ -78,13 +82,14 @@ export async function mergeStretches(
   return merged;
 }
 
-/** Columns for the builder. Borrowed property bytes are copied. */
+/** Column descriptions for the segment builder. */
 function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColumn[] {
   return table.columns.columns.map((column) => ({
     id: column.id,
     type: column.type,
     indexed: indexed.has(column.id),
-    // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column overwrites.
+    // Copied by the constructor: `slice` of a Buffer would be a view that the next column
+    // overwrites.
     missing:
       column.default === null
         ? new Uint8Array(0)
@@ -94,7 +99,10 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
   }));
 }
 
-/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it; one part at least. */
+/**
+ * The parts of a stretch: for each segment, the rows in its key range and then the new rows after
+ * it; at least one part.
+ */
 async function* partsOf(
   source: ChooseSource,
   stretch: Stretch,
@@ -118,7 +126,7 @@ async function* partsOf(
   if (count === 0) yield { segment: undefined, runs: [], newRows: 0 };
 }
 
-/** Parts of new rows alone, below `upper`. */
+/** Parts that consist only of new rows below `upper`. */
 async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: MergeLimits): AsyncGenerator<Part> {
   while (await runs.hasBelow(upper)) {
     const cut = await runs.cut(upper, limits.maxBytes);
@@ -127,7 +135,10 @@ async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: Me
   }
 }
 
-/** The parts of a segment: its rows, all or in stretches of keys, with the new rows that lie among them. It is read again for each part. */
+/**
+ * The parts of a segment: its rows, all at once or by key range, with the new rows that fall
+ * between them. The segment is read again for each part.
+ */
 async function* interleaved(
   segment: SegmentFile,
   lsn: number,

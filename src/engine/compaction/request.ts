@@ -1,15 +1,15 @@
-// A request to compact one table or all of them, and what is told of it.
+// Handles a request to compact one table or all of them, and reports the result.
 
 import type { Table } from '../table/table.ts';
 import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
 
 export interface CompactionRequest {
-  /** Undefined: all. */
+  /** The table to compact; undefined: all of them. */
   one: Table | undefined;
-  /** By name. */
+  /** All tables, ordered by name. */
   all: () => Table[];
-  /** The buckets that lie wholly before now - ttlSeconds are dropped. */
+  /** Buckets that lie wholly before now - ttlSeconds are dropped. */
   ttlSeconds: number | undefined;
   /** Epoch milliseconds. */
   now: () => number;
@@ -17,7 +17,10 @@ export interface CompactionRequest {
   nowUs: () => number;
 }
 
-/** Resolves when it is done. Rejects as the compaction of a table does; of all tables, those before it are compacted then. */
+/**
+ * Resolves when the compaction is done. Rejects like the compaction of a single table; when all
+ * were requested, those before the failing one have been compacted.
+ */
 export async function compactTables(compactor: Compactor, request: CompactionRequest): Promise<CompactionResult> {
   const { one, all, ttlSeconds, now, nowUs } = request;
   const startUs = nowUs();
@@ -43,7 +46,10 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
   };
 }
 
-/** Corrupt tables, which a compaction of all passes over: named, so that nobody takes them for compacted. */
+/**
+ * Corrupt tables are skipped when all are compacted; they are reported so that nobody takes them
+ * for compacted.
+ */
 function leftOut(tables: readonly Table[]): Pick<CompactionResult, 'corrupt_tables'> {
   const corrupt = tables.filter((table) => table.corrupt !== null);
   if (corrupt.length === 0) return {};

@@ -1,30 +1,38 @@
-// When tables are compacted without being asked: at their threshold, when rows in the log pass the memory budget, and when a memtable is old.
+// Decides when tables are compacted automatically: at their threshold, when rows in the log exceed
+// the memory budget, and when a memtable becomes too old.
 //
-// With many tables a look at all of them after each commit would cost more than the commit: bytes are those of the instances that memtables share, and all tables
-// are looked at only when these pass the limit, or the log has grown by LSNS_A_LOOK.
+// With many tables, checking all of them after each commit would cost more than the commit. Memory
+// is therefore measured as the bytes of the instances that memtables share, and all tables are
+// visited only when these exceed the limit or the log has grown by LSNS_A_LOOK.
 
 import { assert } from '../../assert.ts';
 import type { Table } from '../table/table.ts';
 
-/** Memtables of all tables may take this share of the memory budget before a compaction is forced, but always 16 MB. */
+/**
+ * Share of the memory budget that the memtables of all tables may use before a compaction is
+ * forced; never less than 16 MB.
+ */
 const MEMTABLE_SHARE = 0.5;
 const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
-/** Commits between two looks at memory: a look costs a call for each instance. */
+/** Commits between two checks of memory: a check costs one call per instance. */
 const COMMITS_A_LOOK = 32;
-/** A memtable counts LSNs from its base in 32 bits: a table whose oldest one is so far below the head is compacted. */
+/**
+ * A memtable stores LSNs as 32-bit offsets from its base: a table whose oldest memtable begins this
+ * far below the head is compacted.
+ */
 const OLDEST_LSNS = 2 ** 31;
 const LSNS_A_LOOK = 2 ** 26;
 
 export interface TriggerOptions {
   memoryBudgetBytes: number;
   tables: () => Iterable<Table>;
-  /** Bytes of all instances with memtables. */
+  /** Total bytes of the instances that hold memtables. */
   memtableBytes: () => number;
   headLsn: () => number;
-  /** Tests take less than 2^31 and 2^26. */
+  /** Overrides for tests, below 2^31 and 2^26. */
   oldestLsns?: number;
   lsnsALook?: number;
-  /** Compacts; calls `started` when its turn has come. */
+  /** Compacts the table; calls `started` when the compaction begins. */
   compact: (table: Table, started?: () => void) => Promise<unknown>;
   notice: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -32,7 +40,7 @@ export interface TriggerOptions {
 export class CompactionTrigger {
   readonly #options: TriggerOptions;
   readonly #limitBytes: number;
-  /** Tables whose compaction waits for its turn. */
+  /** Tables whose compaction is queued. */
   readonly #wanted = new Set<Table>();
   #relieving = false;
   #commits = 0;
@@ -43,7 +51,7 @@ export class CompactionTrigger {
     this.#limitBytes = Math.max(MEMTABLE_FLOOR_BYTES, options.memoryBudgetBytes * MEMTABLE_SHARE);
   }
 
-  /** To be called after each commit of a table. */
+  /** Must be called after each commit of a table. */
   committed(table: Table): void {
     const threshold = table.definition.compactThreshold;
     if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending)) {
@@ -56,15 +64,19 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts the largest table when the budget is passed. In the middle of a replay: recovery then needs no more memory than running does,
-   * and between two frames all is whole. A failure (say, a full disk) does not keep the database from opening.
+   * Compacts the largest table if the memory budget is exceeded. Called during replay, between two
+   * frames, when the state is consistent: recovery then needs no more memory than normal operation.
+   * A failure (a full disk, for example) does not keep the database from opening.
    */
   async shrink(): Promise<void> {
     const largest = this.#isOver() ? this.#largest() : undefined;
     if (largest !== undefined) await this.#compactSoon(largest, 'replay');
   }
 
-  /** Compacts the largest table, in the middle of a replay that finds no memory. False: that gained nothing. */
+  /**
+   * Compacts the largest table during a replay that has run out of memory. False: that freed
+   * nothing.
+   */
   async makeRoom(): Promise<boolean> {
     const largest = this.#largest();
     if (largest === undefined) return false;
@@ -76,7 +88,7 @@ export class CompactionTrigger {
     return this.#options.memtableBytes() > this.#limitBytes;
   }
 
-  /** The table with the most in its memtables that may be compacted now. */
+  /** Among the tables that may be compacted now, the one with the largest memtables. */
   #largest(): Table | undefined {
     let largest: Table | undefined;
     let most = -1;
@@ -90,7 +102,10 @@ export class CompactionTrigger {
     return largest;
   }
 
-  /** Compacts tables whose oldest memtable is far below the head, before its LSNs pass what it can count. */
+  /**
+   * Compacts tables whose oldest memtable begins far below the head, before its LSN offsets
+   * overflow.
+   */
   #compactOld(): void {
     const { headLsn, tables, oldestLsns = OLDEST_LSNS, lsnsALook = LSNS_A_LOOK, notice } = this.#options;
     const head = headLsn();

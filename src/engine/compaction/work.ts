@@ -1,11 +1,11 @@
-// What crosses between the engine and whoever runs a compaction: plain values and bytes.
+// Plain values and bytes that are passed between the engine and a compaction runner.
 
 import type { BuilderColumn } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
-/** Opens the work of one compaction. */
+/** Starts a compaction. */
 export interface OpenWork {
-  /** Directory of the new files. */
+  /** Directory for the new files. */
   dir: string;
   /** Number of the first new file. */
   firstNumber: number;
@@ -13,19 +13,25 @@ export interface OpenWork {
   bucketSeconds: number;
   columns: BuilderColumn[];
   cutoffTs: number;
-  /** Rows of a new file, at most. */
+  /** Maximum rows per new file. */
   maxRows: number;
-  /** Bytes of the records of a new file, and of a slice of an old one, at most; a larger row is a file or a slice of its own. */
+  /**
+   * Maximum bytes of records per new file, and per slice of an old one; a larger row gets a file or
+   * a slice to itself.
+   */
   maxBytes: number;
-  /** Files and directory need not be durable when the compaction is closed, but only after `flush`: the syncs of many small tables overlap. */
+  /**
+   * If true, files and directory need to be durable only after `flush`, not when the compaction is
+   * closed, so that the syncs of many small tables overlap.
+   */
   syncLater: boolean;
 }
 
-/** An old segment, or its rows with a key in [lower, upper); undefined: no bound. */
+/** An old segment, or its rows with keys in [lower, upper); undefined: no bound. */
 export interface SegmentWork {
   path: string;
   bytes: number;
-  /** Of its header. */
+  /** Checksum in its header. */
   checksum: number;
   deadRows: Uint32Array;
   deadLsns: Float64Array;
@@ -38,19 +44,20 @@ export interface SegmentWork {
 export interface PartWork {
   segment: SegmentWork | undefined;
   runs: Uint8Array[];
-  /** The last part of its stretch. */
+  /** Whether this is the last part of its stretch. */
   last: boolean;
+  /** Whether to split the stretch into files of equal size, instead of filling each file. */
   even: boolean;
 }
 
-/** The answer to a part: the new files written and synced since the last answer. */
+/** Result of a part: the new files written since the previous result, synced unless `syncLater`. */
 export interface WorkDone {
   files: { number: number; bytes: number }[];
   rowsIn: number;
   rowsOut: number;
 }
 
-/** The calls of the worker thread; those of one compaction come after each other. */
+/** Calls of the worker thread; those of one compaction are made one after another. */
 export type CompactionCalls = {
   open: (work: OpenWork) => void;
   part: (work: PartWork) => WorkDone;
@@ -58,11 +65,14 @@ export type CompactionCalls = {
   flush: (none: undefined) => void;
 };
 
-/** Runs parts of one compaction after each other, here or in a worker. */
+/** Runs the parts of a compaction one after another, in this thread or in a worker. */
 export interface CompactionRunner {
   open(work: OpenWork): Promise<void>;
   part(work: PartWork): Promise<WorkDone>;
   close(): Promise<void>;
-  /** Resolves when all files of compactions with `syncLater` are durable; rejects when one of them is not. A runner without it takes no such work. */
+  /**
+   * Resolves when all files of compactions with `syncLater` are durable; rejects if one of them is
+   * not. A runner without `flush` is never given such work.
+   */
   flush?(): Promise<void>;
 }

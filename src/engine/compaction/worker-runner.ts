@@ -1,4 +1,4 @@
-// Compaction in a worker thread: started when first needed, stopped when it has been idle.
+// Runs compactions in a worker thread that is started on demand and stopped when idle.
 
 import { Worker } from 'node:worker_threads';
 import { ThreadLink, type ThreadWorker } from '../../threads/link.ts';
@@ -9,14 +9,20 @@ const IDLE_MS = 5000;
 
 export class WorkerRunner implements CompactionRunner {
   #link: ThreadLink<CompactionCalls> | undefined;
-  /** Compactions opened so far: tells whether the thread has been idle since. */
+  /** Number of compactions opened so far, to detect whether the thread has been idle since. */
   #opened = 0;
-  /** Files were written that `flush` has not seen synced; and the thread ended meanwhile. */
+  /**
+   * Whether files were written whose sync `flush` has not confirmed yet, and whether the thread
+   * ended with such files.
+   */
   #unsynced = false;
   #lost = false;
   readonly #schedule: (callback: () => void, delayMs: number) => void;
 
-  /** `schedule` calls back once after so many milliseconds; an idle thread and its memory go after IDLE_MS. */
+  /**
+   * `schedule` calls back once after `delayMs` milliseconds; an idle thread is stopped after
+   * IDLE_MS to free its memory.
+   */
   constructor(schedule: (callback: () => void, delayMs: number) => void) {
     this.#schedule = schedule;
   }
@@ -33,7 +39,7 @@ export class WorkerRunner implements CompactionRunner {
 
   async close(): Promise<void> {
     await this.#thread().call('close', undefined);
-    // The thread has syncs to end, for which `flush` waits.
+    // The thread still has syncs to finish, for which `flush` waits.
     if (!this.#unsynced) this.#stopWhenIdle();
   }
 
@@ -55,7 +61,7 @@ export class WorkerRunner implements CompactionRunner {
     }, IDLE_MS);
   }
 
-  /** Ends the thread. */
+  /** Stops the thread. */
   async stop(): Promise<void> {
     const link = this.#link;
     this.#link = undefined;
@@ -63,14 +69,14 @@ export class WorkerRunner implements CompactionRunner {
     await link?.stop(new Error('the compaction thread was stopped'));
   }
 
-  /** The thread, or a new one where there is none or it has died. */
+  /** The running thread; starts a new one if there is none or it has died. */
   #thread(): ThreadLink<CompactionCalls> {
     if (this.#link?.isAlive) return this.#link;
     const worker = new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [] }) as ThreadWorker;
     const link = new ThreadLink<CompactionCalls>({
       worker,
       died: (reason) => {
-        // The end of a thread that was stopped comes late: what is lost may be of the next one by then.
+        // The end of a stopped thread is reported late: by then `#lost` may refer to its successor.
         if (this.#link === link) this.#lost = this.#unsynced;
         return new Error(`the compaction thread ended: ${reason.message}`, { cause: reason });
       },

@@ -1,4 +1,4 @@
-// The worker thread of compaction: takes parts, answers what was written.
+// Entry point of the compaction worker thread: receives parts and answers with the files written.
 
 import { parentPort } from 'node:worker_threads';
 import { loadCore } from '../../core/index.ts';

@@ -1,7 +1,9 @@
-// The files of stored answers (storage/FORMAT.md): reads those that a manifest lists, appends new answers, and rewrites files of which little is still needed.
+// The files of stored answers (storage/FORMAT.md): reads those that a manifest lists, appends new
+// answers, and rewrites files of which little is still needed.
 //
-// Invariants: files are kept in the order of their newest LSN and, but for one that was put back, no two hold the same LSNs; a number is given out once; a
-// file leaves its place only when a manifest without it is installed; a damaged one is renamed then, never removed.
+// Invariants: files are ordered by their newest LSN, and no two hold the same LSNs, except for a
+// file that was put back. A file number is assigned once. A file is removed only once a manifest
+// without it is installed; a damaged one is then renamed instead of removed.
 
 import { assert } from '../../assert.ts';
 import {
@@ -19,47 +21,47 @@ import {
 import type { Orphans } from '../checkpoint/orphans.ts';
 import { type AnswerToKeep, decodeReplay } from './kept-answer.ts';
 
-/** A file as the manifest lists it. */
+/** A file as listed in the manifest. */
 export interface StoredReplayFile extends ReplayFile {
-  /** Time of its newest answer, epoch milliseconds. Missing in older manifests. */
+  /** Time of its newest answer, epoch milliseconds. Absent in older manifests. */
   newestAt?: number;
 }
 
-/** A file that was damaged or missing: answers are lost, none newer than this. */
+/** A damaged or missing file: answers were lost, none newer than `newestAt`. */
 export interface LostReplayFile extends ReplayFile {
   newestAt: number;
 }
 
-/** What the manifest says of the files. */
+/** What the manifest records about the files. */
 export interface StoredReplays {
-  /** Answers with an LSN up to here are in the files. */
+  /** Answers up to this LSN are in the files. */
   lsn: number;
   /** Number of the next file. */
   next: number;
   /** Oldest first. */
   files: StoredReplayFile[];
-  /** Missing: none. */
+  /** Absent: none. */
   lost?: LostReplayFile[];
 }
 
-/** An answer found in a file. */
+/** An answer read from a file. */
 export interface FoundAnswer {
   entry: AnswerToKeep;
   lsn: number;
-  /** That its record takes. */
+  /** Size of its record in bytes. */
   bytes: number;
 }
 
-/** An answer as it goes into a file. */
+/** An answer to be written to a file. */
 export interface AnswerRecord extends ReplayRecord {
   at: number;
 }
 
-/** What `rewrite` asks of the answers in memory. */
+/** What `rewrite` needs to know about the answers in memory. */
 export interface AnswerSource {
-  /** In LSN order: each answer that is still kept in a file, and the bytes that its record would take now. */
+  /** In LSN order: each answer still kept in a file, and the size its record would have now. */
   needed(): Iterable<{ lsn: number; bytes: number }>;
-  /** Records of the kept answers with LSNs from `firstLsn` to `lastLsn`, in order. */
+  /** Records of the kept answers with LSNs from `firstLsn` to `lastLsn` inclusive, in order. */
   records(firstLsn: number, lastLsn: number): AnswerRecord[];
 }
 
@@ -69,7 +71,7 @@ interface KnownFile extends Required<StoredReplayFile> {
   damaged: boolean;
 }
 
-/** Neighbours in the order of LSNs whose needed records fit into one file. */
+/** Files adjacent in LSN order whose needed records fit into one file. */
 interface Group {
   files: KnownFile[];
   bytes: number;
@@ -80,14 +82,14 @@ export interface ReplayFilesOptions {
   fs: Fs;
   dir: string;
   crc32c: Crc32c;
-  /** How large a file grows. */
+  /** Size at which a file counts as full. */
   fileBytes: number;
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
-/** A rewrite must save more than this. */
+/** Minimum saving that makes a rewrite worthwhile. */
 const LEAST_SAVED_BYTES = 4096;
-/** So many small neighbours become one file, though nothing is saved. */
+/** This many small neighbours are merged into one file even if that saves nothing. */
 const MOST_SMALL_FILES = 8;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
@@ -96,14 +98,17 @@ export class ReplayFiles {
   #files: KnownFile[] = [];
   #lost: LostReplayFile[] = [];
   #nextFile = 1;
-  /** The newest file may be appended to: it has the present format, and no append to it has failed. */
+  /**
+   * Whether the newest file may be appended to: it has the current format, and no append to it has
+   * failed.
+   */
   #appendable = true;
-  /** Files that were found and that the manifest did not list. */
+  /** Files found on disk that the manifest does not list. */
   readonly orphans: Orphans = { unlisted: [], replaced: [] };
-  /** Paths that the next manifest does not list: to be removed, and to be renamed. */
+  /** Paths that the next manifest no longer lists: those to remove and those to rename. */
   #dropped: string[] = [];
   #aside: string[] = [];
-  /** The next `rewrite` has something to do whatever the sizes are. */
+  /** Forces the next `rewrite` to do work whatever the sizes are. */
   #mustRewrite = false;
 
   constructor(options: ReplayFilesOptions) {
@@ -119,14 +124,20 @@ export class ReplayFiles {
     return this.#lost;
   }
 
-  /** A file is damaged, is to be set aside, or was put back: a manifest should say so soon. */
+  /**
+   * Whether a new manifest should be written soon: a file is damaged, must be set aside, or was put
+   * back.
+   */
   get mustRewrite(): boolean {
     return this.#mustRewrite;
   }
 
   // Recovery
 
-  /** Reads everything that can be read, in LSN order. `now`: where a manifest does not say how new a file's answers are. */
+  /**
+   * Reads all readable answers, in LSN order. `now` is used where a manifest does not record how
+   * recent a file's answers are.
+   */
   load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
     this.#nextFile = next;
     const answers: FoundAnswer[] = [];
@@ -144,7 +155,7 @@ export class ReplayFiles {
     if (newest?.damaged === true) this.#appendable = false;
     this.#findOrphans([...files, ...lost]);
     answers.sort((a, b) => a.lsn - b.lsn);
-    // A file that was put back holds what was saved of it too.
+    // A file that was put back also contains what was salvaged from it earlier.
     return answers.filter(({ lsn }, index) => lsn !== answers[index - 1]?.lsn);
   }
 
@@ -164,13 +175,13 @@ export class ReplayFiles {
     return answers;
   }
 
-  /** The answers of a lost file that was put back whole, null when it was not. */
+  /** The answers of a lost file that was put back intact; null if it was not. */
   #loadAgain({ number, bytes, newestAt }: LostReplayFile, storedLsn: number): FoundAnswer[] | null {
     if (!this.#options.fs.exists(this.#path(number))) return null;
     const { answers, fault } = this.#read({ number, bytes }, storedLsn);
     this.#mustRewrite = true;
     if (fault !== null) {
-      // A crash came before it was renamed, or it was put back as it was.
+      // A crash came before it was renamed, or it was put back still damaged.
       this.#aside.push(this.#path(number));
       return null;
     }
@@ -179,7 +190,7 @@ export class ReplayFiles {
     return answers;
   }
 
-  /** What a file holds, and the first place that is not as it was written. */
+  /** The answers in a file, and the first place where it differs from what was written. */
   #read(
     file: ReplayFile,
     storedLsn: number,
@@ -205,7 +216,7 @@ export class ReplayFiles {
     return { answers, fault };
   }
 
-  /** Files that a crash left: a number that one of them has is not given out again. */
+  /** Records files left by a crash, and makes sure that their numbers are not reused. */
   #findOrphans(known: readonly ReplayFile[]): void {
     const { fs, dir } = this.#options;
     if (!fs.exists(dir)) return;
@@ -221,14 +232,20 @@ export class ReplayFiles {
 
   // Writing
 
-  /** Bytes that the next append may add to the newest file; a new file takes as many as it may hold. */
+  /**
+   * Bytes that the next append may add to the newest file; if it needs a new file, the size of
+   * that.
+   */
   get room(): number {
     const { fileBytes } = this.#options;
     const newest = this.#files.at(-1);
     return newest !== undefined && this.#appendable && newest.bytes < fileBytes ? fileBytes - newest.bytes : fileBytes;
   }
 
-  /** Makes records with LSNs above all that are in files durable. When it rejects, the next append takes a new file. */
+  /**
+   * Writes records durably; their LSNs must be above all those in files. If it rejects, the next
+   * append starts a new file.
+   */
   async append(records: readonly AnswerRecord[]): Promise<void> {
     const { fs, dir, crc32c, fileBytes } = this.#options;
     const firstLsn = records[0]!.lsn;
@@ -247,8 +264,8 @@ export class ReplayFiles {
   }
 
   /**
-   * Rewrites neighbours into one file where at most half of their bytes is still needed, and damaged files; a file of which nothing is needed goes. On a full
-   * disk they stay as they are.
+   * Rewrites damaged files, and merges neighbours into one file where at most half of their bytes
+   * are still needed; drops files of which nothing is needed. On a full disk all stay as they are.
    */
   async rewrite(source: AnswerSource): Promise<void> {
     try {
@@ -268,7 +285,7 @@ export class ReplayFiles {
     let lastLsn = 0;
     for (const [index, file] of this.#files.entries()) {
       let group = groups.at(-1);
-      // What overlaps must become one file.
+      // Files with overlapping LSNs must be merged into one.
       const fits = group !== undefined && group.needed + needed[index]! <= this.#options.fileBytes;
       if (group === undefined || (!fits && file.firstLsn > lastLsn)) {
         group = { files: [], bytes: 0, needed: 0 };
@@ -286,7 +303,7 @@ export class ReplayFiles {
     return groups;
   }
 
-  /** By file. An answer belongs to the first file that reaches its LSN. */
+  /** Needed bytes per file. An answer belongs to the first file that reaches its LSN. */
   #neededBytes(source: AnswerSource): number[] {
     const needed = new Array<number>(this.#files.length).fill(0);
     let index = 0;
@@ -327,17 +344,17 @@ export class ReplayFiles {
     (damaged ? this.#aside : this.#dropped).push(this.#path(number));
   }
 
-  /** Lets go of the files all of whose answers are below this LSN. */
+  /** Drops the files whose answers are all below this LSN. */
   dropBelow(oldestLsn: number): void {
     while (this.#files.length > 0 && this.#files[0]!.lastLsn < oldestLsn) this.#letGo(this.#files.shift()!);
   }
 
-  /** Forgets losses whose answers would be too old by now. */
+  /** Forgets lost files whose answers would have expired by now. */
   forgetLost(isOver: (file: LostReplayFile) => boolean): void {
     this.#lost = this.#lost.filter((file) => !isOver(file));
   }
 
-  /** For the manifest. */
+  /** The state to be written to the manifest. */
   stored(): Omit<StoredReplays, 'lsn'> {
     const files = this.#files.map(({ number, bytes, newestAt }) => ({ number, bytes, newestAt }));
     assert(
@@ -347,7 +364,10 @@ export class ReplayFiles {
     return { next: this.#nextFile, files, ...(this.#lost.length > 0 ? { lost: [...this.#lost] } : {}) };
   }
 
-  /** Removes the files that were let go, and renames the damaged ones. To be called when the manifest without them is surely on the disk. */
+  /**
+   * Removes dropped files and renames damaged ones. Call it only once the manifest without them is
+   * durable.
+   */
   async removeDropped(): Promise<void> {
     const { fs, dir, notice } = this.#options;
     for (const path of this.#dropped.splice(0)) if (fs.exists(path)) await fs.remove(path);

@@ -1,11 +1,14 @@
-// The answers kept under Idempotency-Keys: in memory by id, durable in the frames of their writes, later in files of their own (storage/FORMAT.md).
+// The answers kept under Idempotency-Keys: in memory by id, durable first in the frames of their
+// writes and later in files of their own (storage/FORMAT.md).
 //
-// A key is known for 24 hours, or until 100,000 newer ones are; what it answered is kept as long as all bodies together stay under a budget, the oldest large
-// ones go first. So a retry is never run again: it gets its answer, or learns that it was done. A key that is not known while a damaged file may have held it
-// is refused.
+// A key is known for 24 hours, or until 100,000 newer ones are known. Its response body is kept
+// while all bodies together stay within a budget; the oldest large ones are dropped first. A retry
+// is therefore never executed again: it gets its answer, or learns that it was already executed.
+// While a damaged file may have held an unknown key, that key is refused.
 //
-// Invariants: entries are kept in LSN order and their times never decrease, whatever the clock does; those up to #writtenLsn are in the files, those above in
-// the log; the oldest go first. A manifest is installed only after write() made everything up to its LSN durable in files.
+// Invariants: entries are in LSN order and their times never decrease, whatever the clock does.
+// Entries up to #writtenLsn are in files, later ones in the log. The oldest are evicted first. A
+// manifest is installed only after write() has made everything up to its LSN durable in files.
 
 import { assert } from '../../assert.ts';
 import { refusal } from '../../errors.ts';
@@ -23,11 +26,11 @@ import {
   type WrittenIds,
 } from './kept-answer.ts';
 
-/** How much is kept (contract section 1), and how large a file grows. */
+/** Limits of what is kept (contract section 1), and the size of a full file. */
 export interface KeptAnswerLimits {
   ageMs: number;
   entries: number;
-  /** Of all bodies that are longer than SMALL_BODY_LENGTH, as they lie in memory. */
+  /** Total memory of the bodies longer than SMALL_BODY_LENGTH. */
   bodyBytes: number;
   fileBytes: number;
 }
@@ -39,7 +42,7 @@ export const REPLAY_LIMITS: KeptAnswerLimits = {
   fileBytes: 4 * 2 ** 20,
 };
 
-// One for each of 100,000 keys: flat, and without what can be computed.
+// One per key, up to 100,000: flat, and without derivable fields.
 interface Kept {
   readonly id: string;
   readonly bodyHash: string;
@@ -47,27 +50,30 @@ interface Kept {
   readonly contentType: string;
   body: string | null;
   readonly at: number;
-  /** WrittenIds as JSON, which takes less memory than the value. */
+  /** WrittenIds as JSON, which takes less memory than the object. */
   readonly written: string | undefined;
   readonly lsn: number;
-  /** Bytes of memory that the body counts for. */
+  /** Memory that the body counts towards the budget, in bytes. */
   heldBytes: number;
-  /** That the record takes in a file, as far as that is known. */
+  /** Size of its record in a file, as far as known. */
   recordBytes: number;
-  /** False: a newer answer has the id. */
+  /** False once a newer answer has the same id. */
   isAlive: boolean;
 }
 
-/** What is kept, for figures. */
+/** Figures of what is kept. */
 export interface KeptAnswerFigures {
   entries: number;
-  /** Of bodies and ids as they lie in memory, and ENTRY_BYTES for each entry. */
+  /** Memory of bodies and ids, plus ENTRY_BYTES per entry. */
   memoryBytes: number;
 }
 
-/** Places at the front of the queue that may be empty before it is cut. */
+/** Evicted slots at the front of the queue before it is shortened. */
 const MAX_EMPTY = 1024;
-/** Memory of an entry besides its body and ids: two hashes, the object, its places in queue and map (measured). */
+/**
+ * Memory of an entry besides its body and ids: two hashes, the object, its slots in queue and map
+ * (measured).
+ */
 const ENTRY_BYTES = 400;
 /** Bytes of a record besides its texts. */
 const BARE_RECORD_BYTES = 120;
@@ -77,7 +83,7 @@ export interface IdempotencyStoreOptions {
   dir: string;
   crc32c: Crc32c;
   committer: Committer;
-  /** Told after every answer that was stored alone. */
+  /** Called after each answer stored in a frame of its own. */
   committed: () => void;
   /** Epoch milliseconds. */
   now: () => number;
@@ -91,21 +97,21 @@ export class IdempotencyStore {
   readonly #byId = new Map<string, Kept>();
   readonly #contentTypes = new Map<string, string>();
   #queue: Kept[] = [];
-  /** Place of the oldest entry in the queue. */
+  /** Queue index of the oldest entry. */
   #first = 0;
-  /** Place of the oldest entry that may have a body to let go. */
+  /** Queue index of the oldest entry that may have a body to drop. */
   #firstBody = 0;
-  /** Entries in the queue that are not alive. */
+  /** Number of queued entries that are not alive. */
   #dead = 0;
-  /** Of bodies that can be let go. */
+  /** Memory of bodies that can be dropped. */
   #heldBytes = 0;
-  /** Of everything that stays as long as its key. */
+  /** Memory of everything that stays as long as its key. */
   #smallBytes = 0;
   #newestLsn = 0;
-  /** The latest time seen: times of entries never decrease. */
+  /** Latest time seen: times of entries never decrease. */
   #latest = 0;
   #writtenLsn = 0;
-  /** Records in files are larger than they need be, or not needed. */
+  /** Whether files contain records that are no longer needed or larger than necessary. */
   #shrunk = false;
 
   constructor(options: IdempotencyStoreOptions) {
@@ -115,7 +121,10 @@ export class IdempotencyStore {
     this.#files = new ReplayFiles({ fs, dir, crc32c, fileBytes: limits.fileBytes, notice });
   }
 
-  /** The durable answer stored under `id`, not older than 24 hours. Throws `answers_damaged` when it is not known and may have been lost. */
+  /**
+   * The durable answer stored under `id`, at most 24 hours old. Throws `answers_damaged` when there
+   * is none and it may have been lost.
+   */
   find(id: string): KeptAnswer | undefined {
     const kept = this.#byId.get(id);
     if (kept === undefined || this.#isOld(kept.at)) {
@@ -126,13 +135,13 @@ export class IdempotencyStore {
     return { ...entryOf(kept), lsn: kept.lsn };
   }
 
-  /** The time for new answers, epoch milliseconds: never before that of an older one. */
+  /** The time for a new answer, epoch milliseconds: never before that of an older one. */
   time(): number {
     this.#latest = Math.max(this.#latest, this.#options.now());
     return this.#latest;
   }
 
-  /** Until when keys that are not known are refused, epoch milliseconds; null: nothing was lost. */
+  /** Time until which unknown keys are refused, epoch milliseconds; null if nothing was lost. */
   get damagedUntil(): number | null {
     const { ageMs } = this.#options.limits;
     const now = this.#options.now();
@@ -156,7 +165,10 @@ export class IdempotencyStore {
     );
   }
 
-  /** Stores an answer in a frame of its own, for work that is no single frame; resolves when it is durable. */
+  /**
+   * Stores an answer in a frame of its own, for work that is not a single frame. Resolves when it
+   * is durable.
+   */
   async store(entry: AnswerToKeep): Promise<void> {
     const { committer, committed } = this.#options;
     const { durable } = await committer.write(() => committer.commit(0, [], { entry, urgent: true }));
@@ -168,7 +180,7 @@ export class IdempotencyStore {
     return at < this.#options.now() - this.#options.limits.ageMs;
   }
 
-  /** Keeps an answer that is in the log at `lsn`, above all before it. */
+  /** Keeps an answer that is in the log at `lsn`, which must be above all earlier ones. */
   add(entry: AnswerToKeep, lsn: number): void {
     this.#add(entry, lsn, 0);
     this.#evict();
@@ -177,7 +189,7 @@ export class IdempotencyStore {
   #add(entry: AnswerToKeep, lsn: number, recordBytes: number): void {
     assert(lsn > this.#newestLsn, `the answer at LSN ${lsn} comes after that at LSN ${this.#newestLsn}`);
     this.#newestLsn = lsn;
-    // An entry made while the clock was wrong must not look old when it is right again.
+    // An entry made while the clock was ahead must not look expired once the clock is correct.
     this.#latest = Math.max(this.#latest, entry.at);
     const { id, bodyHash, status, contentType } = entry;
     const written = entry.written && JSON.stringify(entry.written);
@@ -195,14 +207,14 @@ export class IdempotencyStore {
     this.#smallBytes += smallBytes(kept);
   }
 
-  /** Entries share the few content types. */
+  /** Interns content types, of which there are few. */
   #sameText(contentType: string): string {
     const known = this.#contentTypes.get(contentType);
     if (known === undefined) this.#contentTypes.set(contentType, contentType);
     return known ?? contentType;
   }
 
-  /** A newer answer takes the id. */
+  /** Marks an entry whose id is taken by a newer answer. */
   #replace(older: Kept): void {
     this.#letGoBody(older);
     this.#smallBytes -= smallBytes(older);
@@ -248,13 +260,16 @@ export class IdempotencyStore {
     this.#queue = this.#queue.slice(this.#first).filter((kept) => kept.isAlive);
     this.#first = 0;
     this.#dead = 0;
-    // Those whose bodies were let go are passed over once more.
+    // Entries whose bodies were dropped are simply passed over once more.
     this.#firstBody = 0;
   }
 
   // Recovery and the manifest
 
-  /** Reads the files of a manifest: all that can be read. What cannot is set aside by the next `write`. */
+  /**
+   * Reads whatever is readable in the files of a manifest. The next `write` sets damaged files
+   * aside.
+   */
   load(stored: StoredReplays): void {
     const answers = this.#files.load(stored, this.#options.now());
     for (const { entry, lsn, bytes } of answers) this.#add(entry, lsn, bytes);
@@ -263,7 +278,7 @@ export class IdempotencyStore {
     this.#evict();
   }
 
-  /** Takes an operation of the log, unless a file has it. */
+  /** Applies an operation of the log unless its answer is already in a file. */
   replay(bytes: Uint8Array, lsn: number): void {
     if (lsn > this.#writtenLsn) this.add(decodeReplay(bytes, `log frame at LSN ${lsn}`, 0), lsn);
   }
@@ -272,7 +287,10 @@ export class IdempotencyStore {
     return this.#files.orphans;
   }
 
-  /** After an open: puts what was read of damaged files into whole ones. A failure leaves everything as it is, for the next manifest. */
+  /**
+   * Called after an open: rewrites what was salvaged from damaged files into intact ones. On
+   * failure everything stays as it is for the next manifest.
+   */
   async settle(installManifest: () => Promise<unknown>): Promise<void> {
     if (!this.#files.mustRewrite) return;
     try {
@@ -285,8 +303,9 @@ export class IdempotencyStore {
   }
 
   /**
-   * Makes all answers up to `lsn` durable in files and says what the manifest must list; its cost follows the new ones and the bodies let go. Calls do not
-   * overlap. When it rejects, the manifest that is installed still says the truth.
+   * Makes all answers up to `lsn` durable in files and returns what the manifest must list. The
+   * cost grows with the new answers and the dropped bodies. Calls must not overlap. If it rejects,
+   * the installed manifest is still correct.
    */
   async write(lsn: number): Promise<StoredReplays> {
     this.#evict();
@@ -335,7 +354,7 @@ export class IdempotencyStore {
     return wanted.filter((kept) => kept.isAlive).map(recordOf);
   }
 
-  /** Place in the queue of the first entry above `lsn`. */
+  /** Queue index of the first entry above `lsn`. */
   #placeAfter(lsn: number): number {
     let low = this.#first;
     let high = this.#queue.length;
@@ -347,7 +366,7 @@ export class IdempotencyStore {
     return low;
   }
 
-  /** Removes the files that were let go. To be called when the manifest without them is surely on the disk. */
+  /** Removes the dropped files. Call it only once the manifest without them is durable. */
   removeDropped(): Promise<void> {
     return this.#files.removeDropped();
   }
@@ -358,24 +377,27 @@ function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept)
   return written === undefined ? entry : { ...entry, written: JSON.parse(written) as WrittenIds };
 }
 
-/** The record of an answer as it is now; its size is known from here on. */
+/** The record of an answer in its present state; also notes the record's size. */
 function recordOf(kept: Kept): AnswerRecord {
   const record = { lsn: kept.lsn, at: kept.at, payload: encodeReplay(entryOf(kept)) };
   kept.recordBytes = recordBytes(record);
   return record;
 }
 
-/** About what the record takes without its body. */
+/** Approximate size of the record without its body. */
 function stubBytes({ id, bodyHash, contentType, written }: Kept): number {
   return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + (written?.length ?? 0);
 }
 
-/** Of a small body and of ids. */
+/** Memory of a small body and of the ids. */
 function smallBytes({ body, heldBytes, written }: Kept): number {
   return (heldBytes > 0 || body === null ? 0 : memoryOf(body)) + (written?.length ?? 0);
 }
 
-/** A text of ASCII takes a byte a character in memory, any other at most two; never less than its UTF-8 is counted as. */
+/**
+ * ASCII strings take one byte per character in memory, others at most two; never counted as less
+ * than their UTF-8 size.
+ */
 function memoryOf(body: string): number {
   const bytes = Buffer.byteLength(body);
   return bytes === body.length ? bytes : Math.max(bytes, 2 * body.length);

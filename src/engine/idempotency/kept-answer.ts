@@ -1,4 +1,4 @@
-// An answer that is kept under its Idempotency-Key, and how a write takes it along into its frame.
+// An answer kept under its Idempotency-Key, and how a write stores it in its own log frame.
 
 import { corruption } from '../../errors.ts';
 
@@ -9,13 +9,13 @@ export interface IdRange {
   last_id: number;
 }
 
-/** What a write gave for ids: kept when its answer is not. */
+/** Ids that a write assigned; kept even when the body of its answer is not. */
 export interface WrittenIds {
-  /** Of edges: at most MAX_ID_RANGES, in the order of the write. */
+  /** Edge ids: at most MAX_ID_RANGES ranges, in the order of the write. */
   ids?: IdRange[];
-  /** Further ranges that are not listed. */
+  /** Number of further ranges not listed. */
   ranges_left_off?: number;
-  /** Of what was stored: a virtual graph, a rule. */
+  /** Id of a stored object, such as a virtual graph or a rule. */
   id?: string;
 }
 
@@ -23,38 +23,43 @@ export const MAX_ID_RANGES = 8;
 
 /** The first answer to a write that carried an Idempotency-Key (contract section 1). */
 export interface AnswerToKeep {
-  /** Scope and key as the service joins them; the engine compares it only. */
+  /** Scope and key, joined by the service; the engine only compares it. */
   id: string;
-  /** Of the request's body. */
+  /** Hash of the request body. */
   bodyHash: string;
   status: number;
   contentType: string;
-  /** Null: the answer was too large to be kept, or was let go. */
+  /** Null if the answer was too large to be kept or has been dropped. */
   body: string | null;
   /** Epoch milliseconds. */
   at: number;
-  /** Where the write gave ids that its body repeats. */
+  /** Present if the write assigned ids, which the body repeats. */
   written?: WrittenIds;
 }
 
-/** An answer as it is found again. */
+/** A stored answer as returned by a lookup. */
 export interface KeptAnswer extends AnswerToKeep {
-  /** Of the answer itself: the write's operations have smaller ones. */
+  /** LSN of the answer itself; the write's operations have smaller ones. */
   lsn: number;
 }
 
 /**
- * Makes the answer that is stored with a write. Called synchronously, when the write can no longer be refused and is not yet in the log, with what the
- * write will answer but for its LSN. It must not call the engine. When it throws, nothing is logged or applied.
+ * Builds the answer to store with a write. Called synchronously once the write can no longer be
+ * refused, before it is logged, with the outcome of the write except its LSN; called again if the
+ * log first needs room, and the last call counts. It must not call the engine. If it throws,
+ * nothing is logged or applied.
  */
 export type Attach<T> = (outcome: T) => AnswerToKeep;
 
-/** A longer body is not kept at all: not in the log, not in the files, not in memory. UTF-8 bytes. */
+/** Longer bodies are not kept at all: not in the log, the files or memory. In bytes of UTF-8. */
 export const MAX_KEPT_BODY_BYTES = 2 ** 20;
-/** A body of at most so many characters is never let go before its key: it takes about as much as the rest of the entry. */
+/**
+ * Bodies of at most this many characters are never dropped before their key: they take about as
+ * much memory as the rest of the entry.
+ */
 export const SMALL_BODY_LENGTH = 256;
 
-/** The body as it is kept: null when it is too large. */
+/** The body to keep; null if it is too large. */
 export function keptBody(body: string | null): string | null {
   if (body === null || body.length > MAX_KEPT_BODY_BYTES) return null;
   return body.length * 3 > MAX_KEPT_BODY_BYTES && Buffer.byteLength(body) > MAX_KEPT_BODY_BYTES ? null : body;
@@ -67,7 +72,10 @@ export function encodeReplay(entry: AnswerToKeep): Uint8Array {
   );
 }
 
-/** The entry in bytes whose checksum held. Throws `corrupt`, naming `where` and `offset`. */
+/**
+ * Decodes an entry from bytes whose checksum was verified. Throws `corrupt`, naming `where` and
+ * `offset`.
+ */
 export function decodeReplay(bytes: Uint8Array, where: string, offset: number): AnswerToKeep {
   let value: Partial<AnswerToKeep> | null;
   try {
@@ -87,7 +95,7 @@ export function decodeReplay(bytes: Uint8Array, where: string, offset: number): 
   return value as AnswerToKeep;
 }
 
-/** Gathers the ids of inserted edges, one after the other, into ranges. */
+/** Collects the ids of inserted edges, added one by one, into ranges. */
 export class IdRanges {
   readonly #ids: IdRange[] = [];
   #leftOff = 0;
@@ -104,7 +112,7 @@ export class IdRanges {
     else this.#leftOff++;
   }
 
-  /** Undefined when nothing was inserted. */
+  /** Undefined if nothing was inserted. */
   written(): WrittenIds | undefined {
     if (this.#ids.length === 0) return undefined;
     return { ids: this.#ids, ...(this.#leftOff > 0 ? { ranges_left_off: this.#leftOff } : {}) };

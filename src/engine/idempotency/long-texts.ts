@@ -1,12 +1,14 @@
-// Values by long texts, as a map has them. V8 takes the length alone for the hash of a text of more than 16,383 characters: a map of many of one length
-// compares each with all before it, which takes seconds for a thousand that begin alike. So a long text is cut into chunks that V8 hashes whole, with the
-// seed of the process; each distinct chunk has a number, and a text is known by the numbers of its chunks.
+// A map keyed by long strings. V8 hashes strings of more than 16,383 characters by their length
+// alone: a map with many keys of equal length compares each with all others, which takes seconds
+// for a thousand keys with a common prefix. Long strings are therefore cut into chunks that V8
+// hashes completely, with its per-process seed. Each distinct chunk gets a number, and a string is
+// identified by the numbers of its chunks.
 
-/** Longer texts belong here (String::kMaxHashCalcLength of V8). */
+/** Longer strings belong in this map (String::kMaxHashCalcLength of V8). */
 export const LONGEST_HASHED = 16_383;
 
 export class LongTexts<V> {
-  /** They stay when their texts are deleted. */
+  /** Chunk numbers; they stay when strings are deleted. */
   readonly #chunks = new Map<string, number>();
   readonly #values = new Map<string, V>();
 
@@ -33,7 +35,10 @@ export class LongTexts<V> {
     return key !== undefined && this.#values.delete(key);
   }
 
-  /** The numbers of a text's chunks, which cannot be those of another; undefined: one of them is not known, and is not to be. */
+  /**
+   * The chunk numbers of a string, which identify it uniquely. Undefined if a chunk is unknown and
+   * `takes` is false.
+   */
   #keyOf(text: string, takes: boolean): string | undefined {
     let key = '';
     for (let at = 0; at < text.length; at += LONGEST_HASHED) {

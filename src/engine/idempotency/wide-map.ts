@@ -1,23 +1,32 @@
-// A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past a million keys, since all of them move at once.
+// A map that stays fast while it grows. A plain Map blocks for 0.1 s when it grows past a million
+// keys, because it rehashes all of them at once; this one is split into many small Maps.
 
 import { assert } from '../../assert.ts';
 import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 
-/** A plain map up to here. */
+/** Up to this size one plain Map is used. */
 const PLAIN_KEYS = 16_384;
 const PARTS = 128;
 const SHARE_BITS = 12;
-/** Part by the first bits of a hash: the first part is twice as large as the last, so that they do not all grow at the same moment. */
+/**
+ * Part by the leading bits of a hash. The first part gets twice the share of the last, so that the
+ * parts do not all grow at the same moment.
+ */
 const PART_OF = Uint8Array.from(
   { length: 2 ** SHARE_BITS },
   (_, share) => PARTS * (2 ** (share / 2 ** SHARE_BITS) - 1),
 );
-/** An odd number whose multiples are spread over all 32 bits (Knuth, The Art of Computer Programming 3, 6.4). */
+/**
+ * Odd multiplier that spreads keys over all 32 bits (Knuth, The Art of Computer Programming 3,
+ * 6.4).
+ */
 const SPREAD = 0x9e3779b1;
-/** Characters of a text that are looked at: the last ones differ most, in numbers and in JSON. */
+/**
+ * Number of trailing characters to hash: in numbers and in JSON the last characters differ most.
+ */
 const LAST_CHARACTERS = 8;
 
-/** Keys are compared as those of a Map are. The keys of all parts together have no order. */
+/** Keys are compared as in a Map. Iteration order across parts would be undefined. */
 export class WideMap<K, V> {
   #parts: Map<K, V>[] = [new Map()];
   #long: LongTexts<V> | undefined;
@@ -75,7 +84,7 @@ function placeOf(key: unknown): number {
   return PART_OF[Math.imul(numberOf(key), SPREAD) >>> (32 - SHARE_BITS)]!;
 }
 
-/** Equal keys have equal numbers. */
+/** Hash of a key; equal keys have equal hashes. */
 function numberOf(key: unknown): number {
   if (typeof key === 'number') return Number.isInteger(key) ? key | 0 : (key * 2 ** 24) | 0;
   if (typeof key !== 'string') return 0;

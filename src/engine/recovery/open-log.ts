@@ -1,4 +1,5 @@
-// Opens the log of a database: what the manifest says must be in it, and where it reports what happens.
+// Opens the log of a database: passes on what the manifest says it must contain, and connects its
+// callbacks.
 
 import { corruption } from '../../errors.ts';
 import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
@@ -7,7 +8,7 @@ import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 
-/** `checkpoint`: the manifest that was found, null without one. Rejects with `corrupt`. */
+/** `checkpoint`: the manifest found; null if there is none. Rejects with `corrupt`. */
 export async function openDatabaseLog(
   options: EngineOptions,
   committer: Committer,
@@ -38,7 +39,7 @@ export async function openDatabaseLog(
 
 function openLogFiles(options: EngineOptions, crc32c: Crc32c, opening: LogOpening): Promise<LogStore> {
   const { fs, dir, logFileBytes } = options;
-  // Before the directory is made: what is missing must not come back empty.
+  // Checked before the directory is created: a missing log must not come back as an empty one.
   if (!fs.exists(`${dir}/log`)) {
     if (opening.manifest === 'present') throw corruption(`${dir}/log`, 0, 'there is a manifest, but no log directory');
     refuseSegments(

@@ -1,4 +1,15 @@
-// Opening a directory: tables, documents and stored answers from the manifest, then the log, then what a crash left is put in order.
+// Recovery: opens a data directory and restores the state before the last close or crash.
+//
+// 1. Load the manifest: tables with their segments, documents, stored answers.
+// 2. Open the log. Without a manifest, set aside segment files that nothing lists.
+// 3. Replay: first the held operations of tables that were corrupt, then the log from the first LSN
+//    that some table still needs. An operation is skipped if it is already in what was loaded: its
+//    LSN is at most the applied LSN of its table (rows), the manifest's LSN (catalog, documents) or
+//    the LSN of the answer files (stored answers). If memory runs short, the largest table is
+//    compacted and the replay continues.
+// 4. Clean up after a crash: rewrite damaged answer files, set aside or remove files that nothing
+//    lists.
+// 5. Make the manifest durable before anyone reads, and create the primary table if it is missing.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Crc32c, type LogStore, manifestPath, readManifest } from '../../storage/index.ts';
@@ -17,10 +28,10 @@ import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import { openDatabaseLog } from './open-log.ts';
 import { openTable, replayFrame } from './recovery.ts';
 
-/** A replay looks at its memory once in this many bytes. */
+/** Replayed bytes between two checks of memory. */
 const REPLAY_LOOK_BYTES = 2 ** 20;
 
-/** The parts of a database that is being opened; they are empty. */
+/** The components of a database being opened; they start empty. */
 export interface RecoveryParts {
   options: EngineOptions;
   context: EngineContext;
@@ -33,7 +44,10 @@ export interface RecoveryParts {
   crc32c: Crc32c;
 }
 
-/** Fills the parts from the directory, whose lock the caller holds. Rejects with `corrupt`, `overloaded` or what the disk said. */
+/**
+ * Fills the components from the directory, whose lock the caller holds. Rejects with `corrupt`,
+ * `overloaded` or the error of the disk.
+ */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;
   const { fs, dir, primaryTable } = options;
@@ -53,7 +67,8 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await replays.settle(() => checkpointer.write([]));
   await setAsideUnlisted(parts, (tableId) => tableId >= tables.nextId, log);
   await removeOrphanFiles(parts, checkpoint);
-  // A manifest that was found may be in the page cache only: what readers see from here on must not be undone by a power loss.
+  // The manifest found may exist only in the page cache. Make it durable: what readers see from
+  // here on must survive a power loss.
   if (!log.provesManifest) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
@@ -62,7 +77,11 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await parts.ddl.change([{ op: 'create_table', table }]);
 }
 
-/** Nothing lists them; a manifest that did would be there, but for directories of log format 1 that hold everything in the log. */
+/**
+ * Sets aside segment files that nothing lists. If a manifest had listed them it would be there,
+ * except in directories of log format 1, which have everything in the log. Throws `corrupt` if the
+ * log is empty.
+ */
 async function setAsideUnlisted(
   { options, context }: RecoveryParts,
   isUnknown: (tableId: number) => boolean,
@@ -74,7 +93,9 @@ async function setAsideUnlisted(
   await setAside(fs, paths, notice);
 }
 
-/** The first manifest: from here on a lost manifest or log is noticed. Before any write. */
+/**
+ * Installs a manifest before any write, so that from here on a lost manifest or log is detected.
+ */
 async function installFirst({ options: { dir }, checkpointer }: RecoveryParts): Promise<void> {
   try {
     await checkpointer.write([]);
@@ -114,7 +135,7 @@ function tooSmall(dir: string): HedgerowError {
   );
 }
 
-/** Removes what compactions, drops and checkpoints left when a crash came. */
+/** Removes files that compactions, drops and checkpoints left behind in a crash. */
 async function removeOrphanFiles(parts: RecoveryParts, checkpoint: Checkpoint | null): Promise<void> {
   const { options, context, tables, replays, checkpointer } = parts;
   const { fs, notice } = options;

@@ -1,4 +1,5 @@
-// Recovery: tables from the manifest, then every operation of the log that is in no segment.
+// Applies the manifest's tables and the operations of the log that are in no segment; the order of
+// recovery is in recover-database.ts.
 
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
@@ -37,24 +38,28 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   return table;
 }
 
-/** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
+/**
+ * Checks that the segments of a table are disjoint and in key order: a file in the wrong place
+ * would hide rows from every search. Throws `corrupt`.
+ */
 export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
   if (before === undefined || isInOrder(before, segment)) return;
   throw corruption(segment.path, 48, `its rows do not come after those of ${before.path}`);
 }
 
-/** Where replayed operations go. */
+/** Destination of replayed operations. */
 export interface ReplayTarget {
   tables: { byId(id: number): Table | undefined; apply(change: CatalogChange, lsn: number): void };
-  /** Catalog and document operations up to here are in the manifest. */
+  /** Catalog and document operations up to this LSN are in the manifest. */
   catalogLsn: number;
   documents: Documents;
   replays: IdempotencyStore;
 }
 
 /**
- * Applies one frame, run by run. Where memory is short for a run it yields the LSN before it, and tries that run again when it goes on; what comes before is
- * applied. Throws `corrupt` when a payload whose checksum held says something impossible.
+ * Applies one frame, run by run. If memory is short for a run, yields the LSN before it and retries
+ * that run when resumed; everything before it has been applied. Throws `corrupt` when a payload
+ * with a valid checksum contains something impossible.
  */
 export function* replayFrame(frame: LogFrame, target: ReplayTarget): Generator<number, void, void> {
   let lsn = frame.firstLsn;
@@ -83,12 +88,15 @@ function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
   else if (lsn > heldUpTo(target.tables.byId(run.tableId))) replayRun(run, lsn, target);
 }
 
-/** Operations of the table up to here come from its files of operations (held-operations.ts), not from the log. */
+/**
+ * The table's operations up to this LSN come from its held files (held-operations.ts), not from the
+ * log.
+ */
 function heldUpTo(table: Table | undefined): number {
   return table?.held[table.held.length - 1]?.lsn ?? 0;
 }
 
-/** Applies operations of one table that are in none of its segments. */
+/** Applies the operations of a run that are not in the segments of their table. */
 export function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
   if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone && run.kind !== OPERATION.kill) {
     throw new HedgerowError(
@@ -123,7 +131,7 @@ function greatestId(records: Uint8Array): number {
   return greatest;
 }
 
-/** Tombstones and kills. What is not there any more was dropped by a compaction with a TTL. */
+/** Replays tombstones and kills. Rows that are missing were dropped by a compaction with a TTL. */
 function replayDeaths(run: Run, firstLsn: number, table: Table): void {
   const killed = run.kind === OPERATION.kill ? killsOf(run, firstLsn, table) : matchesOf(run, table);
   let lsn = firstLsn;
@@ -157,7 +165,7 @@ function* matchesOf(run: Run, table: Table): Generator<RowPlace[]> {
   }
 }
 
-/** The table a catalog change creates. */
+/** The table that a catalog change creates. */
 export function createdTable(context: EngineContext, definition: TableDefinition, lsn: number): Table {
   return new Table(context, definition, { appliedLsn: lsn, shapeLsn: lsn });
 }

@@ -1,11 +1,12 @@
-// Whole columns of edges out of column blocks: two streams of blocks, each in (event_ts, id) order, become one.
+// Builds whole columns of edges from column blocks: merges two streams of blocks, each in
+// (event_ts, id) order, into one.
 
 import { buildColumnPlan, type ColumnBlock, type IncidenceColumns, type NumberColumn } from '../../core/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 
 const WEIGHT = BUILT_IN_COLUMNS.find(({ name }) => name === 'weight')!;
 
-/** What a scan gives of each edge: time, id, members, weight. */
+/** What a scan returns of each edge: time, id, members, weight. */
 export const EDGE_PLAN = buildColumnPlan({
   times: true,
   ids: true,
@@ -13,10 +14,10 @@ export const EDGE_PLAN = buildColumnPlan({
   columns: [{ id: WEIGHT.id, type: 'REAL', missing: null }],
 });
 
-/** Rows copied in a step, about. */
+/** Approximate number of rows copied per step. */
 const STEP_ROWS = 65_536;
 
-/** Joins two streams. A step copies a few blocks; it yields the fraction done. */
+/** Merges two streams. A step copies a few blocks and yields the fraction done. */
 export function* joinBlocks(
   first: readonly ColumnBlock[],
   second: readonly ColumnBlock[],
@@ -39,7 +40,7 @@ export function* joinBlocks(
   return target.columns;
 }
 
-/** Whether the next row of `a` comes after that of `b`, or there is none. */
+/** Whether `a` is exhausted or its next row comes after that of `b`. */
 function isBehind(a: Reader, b: Reader): boolean {
   if (a.block === undefined) return true;
   return b.block !== undefined && isBelow(b.block, b.row, a.block.times[a.row]!, a.block.ids[a.row]!);
@@ -65,7 +66,7 @@ class Target {
   }
 }
 
-/** A place in a stream of blocks, none of them empty. */
+/** A position in a stream of non-empty blocks. */
 class Reader {
   readonly #blocks: readonly ColumnBlock[];
   #index = 0;
@@ -80,7 +81,7 @@ class Reader {
     return this.#blocks[this.#index];
   }
 
-  /** Copies the rows of this block that come before the next one of `other`. */
+  /** Copies the rows of this block that come before the next row of `other`. */
   copyUntil(other: Reader, target: Target): void {
     const block = this.block!;
     const { row } = this;
@@ -103,7 +104,10 @@ class Reader {
     this.#member = 0;
   }
 
-  /** First row of a block, behind the one that is copied in any case, that does not come before a row of another block. */
+  /**
+   * First row of the block that does not come before the given row of another block; at least one
+   * row after the present one, which is copied in any case.
+   */
   #placeOf(block: ColumnBlock, other: ColumnBlock, otherRow: number): number {
     const [time, id] = [other.times[otherRow]!, other.ids[otherRow]!];
     let low = this.row + 1;
@@ -117,7 +121,7 @@ class Reader {
   }
 }
 
-/** Null is NaN. */
+/** Null becomes NaN. */
 function copyWeights(
   { nulls, values }: NumberColumn,
   from: number,

@@ -1,4 +1,5 @@
-// The live edges of a window at one snapshot: read here, or handed out in pieces to a thread that opens the segment files itself.
+// Reads the live edges of a time window at one snapshot: in this thread, or as pieces for another
+// thread that opens the segment files itself.
 
 import { type ColumnBlock, type IncidenceColumns, readColumnBlocks } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -10,33 +11,36 @@ import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
 import { Scan } from './scan.ts';
 import { firstReaching } from './scan-view.ts';
 
-/** Seconds, both included; infinite: no bound. */
+/** In seconds, both bounds inclusive; infinite: unbounded. */
 export interface EdgeWindow {
   readonly startTs: number;
   readonly endTs: number;
 }
 
-/** Plain values that may cross to another thread. */
+/** Plain values that can be sent to another thread. */
 export type EdgePiece =
   | {
       kind: 'segment';
       path: string;
       bytes: number;
-      /** Of its header. */
+      /** Checksum in its header. */
       checksum: number;
-      /** It was not checked in depth yet. */
+      /** Whether the segment still needs a deep check. */
       deep: boolean;
       /** Rows that are dead at the snapshot, ascending. */
       dead: Uint32Array<ArrayBuffer>;
     }
-  /** Column blocks of rows that stand in no segment, in key order: bytes of their own. */
+  /** Column blocks of rows that are in no segment, in key order; the buffer is not shared. */
   | { kind: 'rows'; blocks: Uint8Array<ArrayBuffer> };
 
 /** Pins its snapshot until `release`. */
 export class EdgeRead {
   readonly window: EdgeWindow;
   readonly lsn: number;
-  /** Equal for two reads of a running database only when the rows are equal; a compaction keeps it. */
+  /**
+   * Equal tokens of two reads, while the database runs, mean equal rows; a compaction keeps the
+   * token.
+   */
   readonly token: string;
   readonly tableId: number;
   readonly bucketSeconds: number;
@@ -44,11 +48,11 @@ export class EdgeRead {
   readonly #snapshot: Snapshot;
   #pieces: Generator<EdgePiece, void, void> | undefined;
 
-  /** Throws `table_not_found`, `table_corrupt`. */
+  /** Throws `table_not_found` or `table_corrupt`. */
   constructor(table: Table, window: EdgeWindow) {
     this.window = window;
     this.#table = table;
-    // In one turn with the snapshot: both tell the same state.
+    // Read in the same turn as the snapshot, so that both describe the same state.
     this.token = table.contentTag;
     this.#snapshot = table.snapshot();
     this.lsn = this.#snapshot.lsn;
@@ -56,7 +60,7 @@ export class EdgeRead {
     this.bucketSeconds = table.bucketSeconds;
   }
 
-  /** Rows of the window, at most: from headers and counts alone. */
+  /** Upper bound of the rows in the window, from headers and counts alone. */
   get mostRows(): number {
     let rows = 0;
     for (const { facts } of this.#segments()) rows += facts.rows;
@@ -64,7 +68,10 @@ export class EdgeRead {
     return rows;
   }
 
-  /** The edges, undefined when they have more than `mostMembers` members in all. A step is bounded to a few ms. Throws `table_corrupt`. */
+  /**
+   * The edges; undefined if they have more than `mostMembers` members in total. A step takes at
+   * most a few ms. Throws `table_corrupt`.
+   */
   *here(mostMembers: number): Generator<number, IncidenceColumns | undefined, void> {
     const { startTs, endTs } = this.window;
     const scan = this.#table.scan({ format: 'columns', columns: EDGE_PLAN, startTs, endTs }, this.#snapshot);
@@ -85,7 +92,9 @@ export class EdgeRead {
     return yield* joinBlocks(blocks, []);
   }
 
-  /** The next piece for `readEdges`, null at the end. Bounded to a few ms. Throws `overloaded`. */
+  /**
+   * The next piece for `readEdges`; null at the end. Takes at most a few ms. Throws `overloaded`.
+   */
   nextPiece(): EdgePiece | null {
     this.#pieces ??= this.#allPieces();
     const step = this.#pieces.next();
@@ -99,7 +108,7 @@ export class EdgeRead {
       yield { kind: 'segment', path, bytes, checksum, deep: !checked, dead: deadAt(segment, this.lsn) };
     }
     const { startTs, endTs } = this.window;
-    // A version of the memtables alone; the snapshot holds the real one.
+    // A version with only the memtables; the snapshot pins the real one.
     const version = new Version([], this.#snapshot.version.memtables, this.bucketSeconds);
     const view = { version, lsn: this.lsn, overlay: undefined };
     const scan = new Scan(this.#table, view, { format: 'columns', columns: EDGE_PLAN, startTs, endTs });
@@ -116,7 +125,10 @@ export class EdgeRead {
     return reaching.filter(({ facts }) => facts.timeMin <= this.window.endTs);
   }
 
-  /** What an error of `readEdges` means here: a corrupt file makes the table refuse, as when this thread meets it. */
+  /**
+   * Translates an error of `readEdges`: a corrupt file makes the table refuse, as it would if this
+   * thread had read it.
+   */
   errorOf(error: unknown): unknown {
     if (!(error instanceof HedgerowError) || error.code !== 'corrupt') return error;
     this.#table.refuse(error);
@@ -128,7 +140,7 @@ export class EdgeRead {
     return error;
   }
 
-  /** Lets the snapshot go; a second call does nothing. */
+  /** Releases the snapshot; further calls do nothing. */
   release(): void {
     this.#pieces?.return();
     this.#snapshot.release();

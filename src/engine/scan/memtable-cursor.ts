@@ -1,30 +1,43 @@
-// A memtable's part in a scan: where it stands, its next row, and the lists of rows that lookups and filters find in it.
+// A scan's cursor over one memtable: its position, its next row, and the lists of rows that lookups
+// and filters find in it.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 import { before, type ScanView } from './scan-view.ts';
 
-/** A lookup and a filter hold their rows as a list; a range is sought anew at each step, since the order may move. */
+/**
+ * Lookups and filters keep their rows as a list; a plain range seeks again at each step, because
+ * positions shift as rows are inserted.
+ */
 export interface MemtableCursor {
   memtable: CoreMemtable;
   lsn: number;
   hidden: ReadonlySet<number> | undefined;
-  /** Rows found, with the place of the next one. */
+  /** Rows found, and the index of the next one. */
   rows: Uint32Array | undefined;
   next: number;
-  /** Of the next row; with `isBound` no row before it is left, and it was not looked at yet. */
+  /**
+   * Key of the next row. With `isBound` it is only a lower bound: no row before it is left, and the
+   * row itself has not been examined yet.
+   */
   key: RowKey;
   isBound: boolean;
   done: boolean;
   lastBucket: number;
-  /** While a filter looks for rows: where it goes on, and what it has found. */
+  /** While a filter is collecting rows: where it continues, and what it has found so far. */
   listing: { low: RowKey; found: Uint32Array[] } | undefined;
-  /** The buckets of its rows are counted before they are given: a filter looks at all rows. */
+  /**
+   * Whether the buckets of its rows were counted before the rows are returned, because a filter
+   * examines all rows.
+   */
   counted: boolean;
 }
 
-/** A cursor for each memtable of the view that has rows. With nodes its rows are found at once, with ranges alone by `listMore`. */
+/**
+ * Opens a cursor for each memtable of the view that has rows. With nodes, its rows are looked up at
+ * once; with ranges alone, `listMore` collects them.
+ */
 export function openCursors(
   { version, lsn, overlay }: ScanView,
   nodes: readonly number[],
@@ -62,7 +75,7 @@ function openCursor(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<num
   };
 }
 
-/** Finds the rows that hold all nodes, and lie in the ranges. */
+/** Finds the rows that contain all nodes and match the ranges. */
 function lookUp(
   cursor: MemtableCursor,
   nodes: readonly number[],
@@ -76,8 +89,9 @@ function lookUp(
 }
 
 /**
- * Looks at the rows of one step and keeps those in the ranges. Returns how many buckets it looked at for the first time. When all rows are looked at the
- * cursor is open: its listing is gone, its rows are there.
+ * Examines the rows of one step and keeps those in the ranges. Returns the number of buckets
+ * examined for the first time. Once all rows are examined the cursor is ready: `listing` is
+ * undefined and `rows` is set.
  */
 export function listMore(cursor: MemtableCursor, endTs: number, ranges: RangeSet, bucketSeconds: number): number {
   const { memtable, hidden } = cursor;
@@ -109,10 +123,13 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** Rows that are hidden, one behind the other: so many are looked at for the next one that is not, then many. */
+/** Rows fetched first in search of one that is not hidden; if all of them are, many are fetched. */
 const FEW_ROWS = 32;
 
-/** Finds the next row and sets `key`; false at the end. Bounded: where very many rows are hidden it finds a bound only, and goes on at the next call. */
+/**
+ * Finds the next row and sets `key`; false at the end. Bounded: if very many rows are hidden it
+ * only sets a lower bound, and the next call continues.
+ */
 export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
   const { memtable, rows, key } = cursor;
   if (cursor.done) return false;
@@ -122,7 +139,7 @@ export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
     return !cursor.done;
   }
   const isAhead = key.eventTs > bounds.lowTs || (key.eventTs === bounds.lowTs && key.id >= bounds.lowId);
-  // What others write meanwhile is not seen: the next row stays the next one.
+  // Concurrent writes are not visible to this scan, so the next row stays the next one.
   if (isAhead && !cursor.isBound) return true;
   const from = isAhead ? memtable.seek(key.eventTs, key.id) : memtable.seek(bounds.lowTs, bounds.lowId);
   const to = memtable.seek(bounds.endTs, Infinity);
@@ -155,7 +172,7 @@ export function hasNext(cursor: MemtableCursor, bounds: StepBounds): boolean {
   return false;
 }
 
-/** First place of the found rows whose key is not below `stop`. */
+/** Index of the first found row whose key is not below `stop`; at least `next` + 1. */
 export function placeBelow(cursor: MemtableCursor, stop: RowKey): number {
   let low = cursor.next;
   let high = cursor.rows!.length;

@@ -1,4 +1,5 @@
-// Reads the pieces of an EdgeRead in another thread: opens the segment files, checks them, and gives the edges as columns.
+// Reads the pieces of an EdgeRead in another thread: opens and checks the segment files, and
+// returns the edges as columns.
 
 import {
   type ColumnBlock,
@@ -17,12 +18,12 @@ import { asCorruption } from '../table/segment-file.ts';
 import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
 import type { EdgePiece, EdgeWindow } from './edge-read.ts';
 
-/** Part of the work that is left when all rows are read: they are joined. */
+/** Fraction of the work done once all rows are read; the rest is merging them. */
 const READ_SHARE = 0.8;
 
 /**
- * The edges in (event_ts, id) order. A step reads one segment file or a few thousand rows; it yields the fraction done. Throws `corrupt` with file and
- * offset, `overloaded`.
+ * The edges in (event_ts, id) order. A step reads one segment file or a few thousand rows and
+ * yields the fraction done. Throws `corrupt` with file and offset, or `overloaded`.
  */
 export function* readEdges(
   pieces: readonly EdgePiece[],
@@ -51,7 +52,7 @@ export function* readEdges(
   }
 }
 
-/** One segment after the other in one instance. */
+/** Reads segments one after another in a single core instance. */
 class SegmentReader {
   readonly #fs: Fs;
   readonly #core: Core;
@@ -62,7 +63,7 @@ class SegmentReader {
     this.#core = core;
   }
 
-  /** The live rows of the window, some thousand at a time. */
+  /** The live rows of the window, a few thousand at a time. */
   *read(piece: EdgePiece & { kind: 'segment' }, { startTs, endTs }: EdgeWindow): Generator<ColumnBlock, void, void> {
     const segment = this.#load(piece);
     const { dead } = piece;

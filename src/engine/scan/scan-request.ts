@@ -1,4 +1,4 @@
-// Checks what a caller asks of a scan, and turns its conditions into ranges for the core.
+// Validates a scan request and encodes its conditions as ranges for the core.
 
 import { encodeRanges, type NumericRange, type RangeSet } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -6,8 +6,9 @@ import type { ColumnSet } from '../../model/columns.ts';
 import type { RangeCondition, ScanBounds } from '../types.ts';
 
 /**
- * The ranges of a request, undefined when it has none. `older`: the columns as the reader's snapshot knew them, for names that are gone or changed since.
- * Throws `unknown_column` or `invalid_input`.
+ * The ranges of a request; undefined if it has none. `older`: the columns as of the reader's
+ * snapshot, used for names that were dropped or renamed since. Throws `unknown_column` or
+ * `invalid_input`.
  */
 export function checkScanRequest(
   request: ScanBounds,

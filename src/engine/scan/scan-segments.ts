@@ -1,4 +1,5 @@
-// The rows of a request segment by segment, for aggregates over columns: selections and kept figures of segments; what stands in memtables comes as column blocks.
+// The rows of a request segment by segment, for aggregates over columns: selections and cached
+// figures for segments, and column blocks for rows in memtables.
 
 import {
   type ColumnPlan,
@@ -16,19 +17,25 @@ import { Scan } from './scan.ts';
 import { chooseSegments, deadOf, type ScanSource, type ScanView } from './scan-view.ts';
 
 const NO_NODES: readonly number[] = [];
-/** An order that finds one row of so many, or fewer, is better read row by row. */
+/** If an order finds at most one in this many rows, reading them row by row is cheaper. */
 const SPARSE_SHARE = 16;
 
 /** The rows of one segment. */
 export interface SegmentPart {
   readonly segment: SegmentFile;
-  /** All rows of the segment are meant, and all live. */
+  /** Whether the request covers all rows of the segment and all of them are live. */
   readonly isWhole: boolean;
-  /** The order of a column finds few rows: read them as blocks. */
+  /** Whether a column's order finds few rows: read them as blocks. */
   readonly isSparse: boolean;
-  /** The live rows within bounds and ranges. Free it within this turn. Throws `table_corrupt`. */
+  /**
+   * Selects the live rows within bounds and ranges. Must be freed within this event loop turn.
+   * Throws `table_corrupt`.
+   */
   open(): SegmentFold;
-  /** Count, sum and ends of a numeric field over a whole segment, of one that has the field; kept, so that later ones need not look at a row. Throws `table_corrupt`. */
+  /**
+   * Count, sum, minimum and maximum of a numeric field over a whole segment that has the field.
+   * Cached, so that later calls read no rows. Throws `table_corrupt`.
+   */
   figures(field: RowField): Float64Array;
 }
 
@@ -42,10 +49,10 @@ export class SegmentScan {
   #next = 0;
   #lastBucket = Number.NaN;
   #closed = false;
-  /** Buckets looked at in segments that were opened or whose figures were taken. */
+  /** Buckets touched in segments that were opened or whose figures were used. */
   buckets = 0;
 
-  /** Of a request without nodes, limit and cursor. It gives the view's version back when it is closed. */
+  /** For requests without nodes, limit and cursor. Releases the view's version when closed. */
   constructor(source: ScanSource, view: ScanView, request: ScanBounds, ranges: RangeSet | undefined) {
     this.#source = source;
     this.#view = view;
@@ -61,7 +68,7 @@ export class SegmentScan {
     this.#segments = chooseSegments(source, view.version, NO_NODES, ranges, this.#bounds);
   }
 
-  /** The next segment that may hold rows; undefined at the end. Throws `table_corrupt`. */
+  /** The next segment that may have rows; undefined at the end. Throws `table_corrupt`. */
   next(): SegmentPart | undefined {
     const segment = this.#segments[this.#next++];
     if (segment === undefined) return undefined;
@@ -121,7 +128,10 @@ export class SegmentScan {
     return kept;
   }
 
-  /** The request's rows of one segment, or (undefined) those that are in none: of memtables and of what a transaction laid over. Close it. */
+  /**
+   * The request's rows in one segment, or (undefined) those in no segment: rows of memtables and of
+   * a transaction's overlay. The caller must close the scan.
+   */
   blocks(columns: ColumnPlan, segment: SegmentFile | undefined): Scan {
     this.#view.version.references++;
     const segments = segment === undefined ? [] : [segment];
@@ -129,7 +139,7 @@ export class SegmentScan {
     return new Scan(this.#source, this.#view, request, this.#ranges, { segments, memtables: segment === undefined });
   }
 
-  /** Gives the version back. */
+  /** Releases the version. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -137,5 +147,5 @@ export class SegmentScan {
   }
 }
 
-/** Columns have ids below it. */
+/** Column ids are below this. */
 const FIELD_KEY = 65536;

@@ -1,4 +1,5 @@
-// What a scan reads: its table's part, the version and LSN it sees, what a transaction lays over them; and the order of keys.
+// What a scan reads: its table's interface, the version and LSN it sees, and a transaction's
+// overlay; also the order of keys.
 
 import {
   type CoreMemtable,
@@ -14,23 +15,25 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { Version } from '../table/version.ts';
 import type { QueryPlan, RowKey, ScanBounds } from '../types.ts';
 
-/** What a scan needs of its table. */
+/** What a scan needs from its table. */
 export interface ScanSource {
   readonly bucketSeconds: number;
   readonly rowPlan: RowPlan;
   readonly scanSink: TextSink;
-  /** Microseconds, monotonic. */
+  /** Monotonic microseconds. */
   readonly nowUs: () => number;
   /** The segment in memory, valid until the next call. Throws `table_corrupt`. */
   resident(segment: SegmentFile): ResidentSegment;
-  /** Whether the segment is in memory already: to load it takes some 10 ms. */
+  /** Whether the segment is already in memory; loading it takes about 10 ms. */
   isResident(segment: SegmentFile): boolean;
-  /** Places in the version's segments that may hold all nodes, or undefined when all may. */
+  /** Indexes of the version's segments that may contain all nodes; undefined if any may. */
   candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined;
   unpin(version: Version): void;
 }
 
-/** One version of a table, seen at one LSN, and what a transaction lays over it. The scan gives the version back. */
+/**
+ * One version of a table at one LSN, plus a transaction's overlay. The scan releases the version.
+ */
 export interface ScanView {
   readonly version: Version;
   readonly lsn: number;
@@ -41,28 +44,30 @@ export interface ScanView {
 export interface ScanOverlay {
   readonly memtable: CoreMemtable | undefined;
   hidden(memtable: CoreMemtable): ReadonlySet<number> | undefined;
-  /** Rows of a segment that are dead for the transaction. */
+  /** Rows of a segment that are dead as seen by the transaction. */
   deadOf(segment: SegmentFile): DeadRows;
 }
 
-/** Rows in memtables, live or not. */
+/** Number of rows in memtables, live or not. */
 export function rowsInMemory({ version, overlay }: ScanView): number {
   let rows = overlay?.memtable?.rows ?? 0;
   for (const { memtable } of version.memtables) rows += memtable.rows;
   return rows;
 }
 
-/** Whether key a comes first. */
+/** Whether key `a` precedes `b`. */
 export function before(a: RowKey, b: RowKey): boolean {
   return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;
 }
 
-/** Rows of a segment that are dead for the view. */
+/** Rows of a segment that are dead as seen by the view. */
 export function deadOf({ overlay }: ScanView, segment: SegmentFile): DeadRows {
   return overlay === undefined ? segment.dead : overlay.deadOf(segment);
 }
 
-/** Segments that may hold rows with all nodes in all ranges within the bounds, in key order. */
+/**
+ * Segments that may have rows with all nodes, in all ranges and within the bounds, in key order.
+ */
 export function chooseSegments(
   source: ScanSource,
   version: Version,
@@ -98,7 +103,7 @@ function segmentsWithin(
   return chosen;
 }
 
-/** What drove a scan; `ordered`: the order of a column did somewhere. */
+/** The access path that drove a scan; `ordered`: a column's order was used in some segment. */
 export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
   if (ordered) return 'PSI_RANGE';
@@ -106,7 +111,7 @@ export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean)
   return isBounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
 }
 
-/** First segment that reaches `time` or beyond. */
+/** Index of the first segment that ends at or after `time`. */
 export function firstReaching(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
   let high = segments.length;
@@ -118,7 +123,7 @@ export function firstReaching(segments: readonly SegmentFile[], time: number): n
   return low;
 }
 
-/** First segment that begins after `time`. */
+/** Index of the first segment that begins after `time`. */
 function firstBeyond(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
   let high = segments.length;

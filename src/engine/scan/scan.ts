@@ -1,4 +1,18 @@
-// A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
+// A scan: the live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by
+// slice.
+//
+// It is a merge of sorted sources: the segments, which are disjoint and in key order and therefore
+// count as one source, and each memtable. `bounds.low` is the position: all rows below it were
+// returned. A step picks the source with the smallest next key and copies its rows in one call of
+// the core, up to the key where another source continues:
+//
+//   segments   1 2 3 | 7 8 9        step 1: 1 2 3 from the first segment, stop at 4
+//   memtable         4 5            step 2: 4 5 from the memtable, stop at 7
+//                                   step 3: 7 8 9 from the second segment
+//
+// With nodes or ranges, a memtable first lists its matching rows; a segment with ranges does so
+// when the scan reaches it (segment-matches.ts). A step may end early after passing many dead rows:
+// then it moves `bounds.low` forward without returning a row.
 
 import { assert } from '../../assert.ts';
 import {
@@ -23,19 +37,19 @@ import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strateg
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
-/** A clock is read only in a slice of more steps than this. */
+/** The clock is read only in slices with more steps than this. */
 const STEPS_UNTIMED = 4;
-/** Nodes of one lookup, at most: an edge has no more members. */
+/** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Rows a lookup indexes between two looks at the clock: about a millisecond. */
+/** Rows that a lookup indexes between two readings of the clock; about a millisecond. */
 const INDEX_ROWS = 8192;
-/** Dead rows of a segment that a step passes for the next live one. */
+/** Dead rows of a segment that a step may skip in search of the next live one. */
 const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** A part of what a view shows. */
+/** Restricts a scan to some of the view's sources. */
 export interface ScanParts {
-  /** Undefined: all that may hold rows. */
+  /** Undefined: all segments that may have rows. */
   readonly segments: readonly SegmentFile[] | undefined;
   readonly memtables: boolean;
 }
@@ -43,7 +57,8 @@ export interface ScanParts {
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
-// One is made for every read, so it holds plain fields only: private methods and closures would be made anew each time.
+// Created for every read, so it has plain fields only: #private methods and closures would be
+// created anew for each instance.
 export class Scan {
   private readonly source: ScanSource;
   private readonly view: ScanView;
@@ -52,35 +67,40 @@ export class Scan {
   /** Undefined: no filter. */
   private readonly ranges: RangeSet | undefined;
   private readonly limit: number;
-  /** Of row text, or of column blocks. */
+  /** Plan for row text or for column blocks. */
   private readonly rowPlan: RowPlan;
   private readonly startedUs: number;
   private memtables: MemtableCursor[];
   private opened: boolean;
   private readonly segments: readonly SegmentFile[];
   private readonly result: StepResult;
-  /** All rows below low were given. */
+  /** All rows below `low` were returned. */
   private readonly bounds: StepBounds;
   private segmentIndex: number;
   private segmentBucket: number;
-  /** With a filter: what it found in the segment it came to last. */
+  /** With a filter: its matches in the segment reached last. */
   private matches: SegmentMatches | undefined;
-  /** With a filter: the limit is reached, and whether one more row exists is still to be found out. */
+  /**
+   * With a filter: the limit is reached, and it remains to find out whether one more row exists.
+   */
   private probing: boolean;
-  /** With a filter: the order of a column drove. */
+  /** With a filter: whether a column's order was used. */
   private ordered: boolean;
   private ended: boolean;
   private released: boolean;
   private buckets: number;
   private endedUs: number;
-  /** Rows given so far. */
+  /** Rows returned so far. */
   rows: number;
-  /** Key of the last row given. */
+  /** Key of the last row returned. */
   lastKey: RowKey | undefined;
-  /** After the end: the limit ended the scan and at least one more row exists. */
+  /** After the end: whether the limit ended the scan and at least one more row exists. */
   hasMore: boolean;
 
-  /** `ranges`: of the request's conditions. `only`: these segments, and memtables or not, instead of all that the view has. */
+  /**
+   * `ranges`: the encoded conditions of the request. `only`: these segments, with or without
+   * memtables, instead of everything in the view.
+   */
   constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
     this.view = view;
@@ -127,8 +147,8 @@ export class Scan {
   }
 
   /**
-   * Opens the memtables; a lookup first brings their node index up to date, a filter looks at their rows, for a slice's time at most. False: not done
-   * yet.
+   * Opens the memtables for at most a slice's time. A lookup first brings their node indexes up to
+   * date; a filter examines their rows. False: not finished yet.
    */
   private open(): boolean {
     const { nodes, ranges, view, source } = this;
@@ -162,8 +182,9 @@ export class Scan {
   }
 
   /**
-   * The next slice of row text, about 64 KB at most, null at the end; it may be empty, when there was only work to do. Bounded to a few
-   * milliseconds. Throws `table_corrupt`, `overloaded`.
+   * The next slice of row text, about 64 KB at most; null at the end. It may be empty if the time
+   * was spent on other work. Takes at most a few milliseconds. Throws `table_corrupt` or
+   * `overloaded`.
    */
   next(): Uint8Array<ArrayBuffer> | null {
     const sink = this.source.scanSink;
@@ -172,7 +193,10 @@ export class Scan {
     return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
-  /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
+  /**
+   * Like `next`, appending to what the sink holds. False at the end; true with nothing appended
+   * means: call again.
+   */
   fill(sink: TextSink): boolean {
     const before = sink.length;
     const filtered = this.ranges !== undefined;
@@ -199,7 +223,9 @@ export class Scan {
     return false;
   }
 
-  /** Gives the rows of the source that has the next one, up to where another source goes on. */
+  /**
+   * Returns rows of the source with the smallest next key, up to where another source continues.
+   */
   private step(sink: TextSink): void {
     const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
     const segment = this.nextSegment();
@@ -208,7 +234,7 @@ export class Scan {
     else if (first.rows !== undefined || !first.isBound) this.stepMemtable(first, sink);
   }
 
-  /** The memtable whose next row comes first, its `key` set. */
+  /** The memtable with the smallest next key, with its `key` set. */
   private nextMemtable(): MemtableCursor | undefined {
     let best: MemtableCursor | undefined;
     for (const cursor of this.memtables) {
@@ -233,7 +259,10 @@ export class Scan {
     return undefined;
   }
 
-  /** Gives rows of a segment below the memtable's next key, or finds that it has none. False: that key comes first. */
+  /**
+   * Returns rows of a segment below the memtable's next key, or finds that it has none. False: the
+   * memtable comes first.
+   */
   private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { facts } = segment;
     if (
@@ -268,7 +297,7 @@ export class Scan {
     return true;
   }
 
-  /** What the filter finds in the segment that is read now. */
+  /** The filter's matches in the segment being read. */
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
     const { view, source } = this;
@@ -283,7 +312,7 @@ export class Scan {
     return found;
   }
 
-  /** Gives rows of a segment below the memtable's next key. False: that key comes first. */
+  /** Returns rows of a segment below the memtable's next key. False: the memtable comes first. */
   private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { bounds, result } = this;
     if (first !== undefined) {
@@ -341,7 +370,8 @@ export class Scan {
   }
 
   /**
-   * Where another source may have its next row, behind the cursor's own: another version of that row, dead or hidden, may stand there with the same key.
+   * The key at which another source may have its next row, after the cursor's own key: a source may
+   * have another version of that row with the same key, dead or hidden.
    */
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
     const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
@@ -354,7 +384,7 @@ export class Scan {
     return stop !== undefined && before(stop, behind) ? behind : stop;
   }
 
-  /** Key, from `behind` on, at which a segment, or the one after it, may have its next row. */
+  /** Key, at or after `behind`, at which a segment or the one after it may have its next row. */
   private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
     const { matches } = this;
     if (this.ranges !== undefined && matches?.segment !== segment) return firstKey(segment);
@@ -374,8 +404,8 @@ export class Scan {
   }
 
   /**
-   * Takes a step's rows into the figures; returns the bucket the step ended in, so that the source's next one is not counted twice. `counted`: all its
-   * buckets were counted before.
+   * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the
+   * source does not count it twice. `counted`: all its buckets were counted before.
    */
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;
@@ -398,7 +428,10 @@ export class Scan {
     this.goOnFrom(from.lowTs, from.lowId);
   }
 
-  /** Looks for one more row in the memtables or in one segment: with a filter the next one may be far. */
+  /**
+   * Looks for one more row in the memtables or in one segment; with a filter the next one may be
+   * far away.
+   */
   private probe(): void {
     this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
     const segment = this.hasMore ? undefined : this.nextSegment();
@@ -437,7 +470,7 @@ export class Scan {
     };
   }
 
-  /** Frees the snapshot. `next()` gives null afterwards. */
+  /** Releases the snapshot. `next()` returns null afterwards. */
   close(): void {
     if (this.released) return;
     this.released = true;

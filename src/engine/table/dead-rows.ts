@@ -9,7 +9,7 @@ export class DeadList implements DeadRows {
   count = 0;
   version = 0;
 
-  /** Place of `row`, or of the first greater one. */
+  /** Index of `row`, or of the first greater one. */
   #place(row: number): number {
     let low = 0;
     let high = this.count;
@@ -26,13 +26,13 @@ export class DeadList implements DeadRows {
     return place < this.count && this.rows[place] === row;
   }
 
-  /** Whether a reader at `lsn` does not see the row. */
+  /** Whether the row is dead for a reader at `lsn`. */
   isDead(row: number, lsn: number): boolean {
     const place = this.#place(row);
     return place < this.count && this.rows[place] === row && this.lsns[place]! <= lsn;
   }
 
-  /** Adds a death; false when the row was dead before. */
+  /** Adds a death; false if the row was already dead. */
   add(row: number, lsn: number): boolean {
     const place = this.#place(row);
     if (place < this.count && this.rows[place] === row) return false;
@@ -47,14 +47,14 @@ export class DeadList implements DeadRows {
     return true;
   }
 
-  /** Makes a row dead for every reader, also one that died after a reader's snapshot. */
+  /** Makes a row dead for every reader, even if it died after a reader's snapshot. */
   hide(row: number): void {
     if (this.add(row, 0)) return;
     this.lsns[this.#place(row)] = 0;
     this.version++;
   }
 
-  /** Makes room for `more` deaths: that many `add` cannot fail. */
+  /** Reserves room for `more` deaths: that many calls of `add` cannot fail. */
   reserve(more: number): void {
     if (this.count + more > this.rows.length) this.#grow(more);
   }
@@ -70,7 +70,7 @@ export class DeadList implements DeadRows {
     this.lsns = lsns;
   }
 
-  /** A copy that later deaths do not change. */
+  /** A copy that later deaths do not affect. */
   clone(): DeadList {
     const copy = new DeadList();
     copy.rows = this.rows.slice(0, this.count);
@@ -82,7 +82,7 @@ export class DeadList implements DeadRows {
 
 export const NO_DEAD_ROWS: DeadRows = new DeadList();
 
-/** First row from `row` on that a reader at `lsn` may see: dead ones are passed, `most` at most. */
+/** First row at or after `row` that a reader at `lsn` may see; skips at most `most` dead rows. */
 export function behindDead({ rows, lsns, count }: DeadRows, row: number, lsn: number, most: number): number {
   let place = lowerBound(rows.subarray(0, count), row);
   const end = Math.min(count, place + most);

@@ -1,25 +1,28 @@
-// Counts the distinct values of many ascending lists in steps: a merge over a heap that holds one chunk of each list.
+// Counts the distinct values of many ascending lists in steps: a k-way merge over a binary heap,
+// with one chunk of each list in memory.
 //
-// The heap orders lists by their next value. A step takes the least value, counts it when it differs from the one before, and moves that list on; a list
-// whose chunk is used up reads its next chunk. [1, 5, 9] and [2, 5]: 1, 2, 5, 5, 9 are taken, 4 are counted. Memory: one chunk a list.
+// The heap orders the lists by their next value. A step takes the smallest value, counts it if it
+// differs from the previous one, and advances that list, reading its next chunk if necessary.
+// Example: [1, 5, 9] and [2, 5] yield 1, 2, 5, 5, 9, of which 4 are counted. Memory: one chunk per
+// list.
 
 import { assert } from '../../assert.ts';
 
-/** An ascending list of distinct numbers, a chunk at a time. */
+/** An ascending list of distinct numbers, read chunk by chunk. */
 export interface AscendingList {
   /** The next values, at least one; undefined at the end. */
   next(): Float64Array | undefined;
 }
 
 export class DistinctMerge {
-  /** Distinct values taken so far. */
+  /** Number of distinct values taken so far. */
   count = 0;
   readonly #lists: readonly AscendingList[];
   readonly #chunks: Float64Array[] = [];
   readonly #at: Int32Array;
-  /** Numbers of lists, as a binary heap by their next value. */
+  /** Indexes of lists, as a binary heap ordered by their next value. */
   readonly #heap: Int32Array;
-  /** The next value of the list at each place of the heap. */
+  /** Next value of the list at each heap position. */
   readonly #values: Float64Array;
   #size = 0;
   #opened = 0;
@@ -32,7 +35,10 @@ export class DistinctMerge {
     this.#values = new Float64Array(lists.length);
   }
 
-  /** Takes at most about `limit` values; false when all are taken. Opening a list costs as much as taking 64 values. */
+  /**
+   * Takes about `limit` values; false once all are taken. Opening a list counts as much as taking
+   * 64 values.
+   */
   step(limit: number): boolean {
     let left = limit;
     while (this.#opened < this.#lists.length) {
@@ -70,7 +76,7 @@ export class DistinctMerge {
     this.#heap[place] = list;
   }
 
-  /** Moves the list at the top on, and it down to its place. */
+  /** Advances the list at the top of the heap and sifts it down. */
   #advance(): void {
     let list = this.#heap[0]!;
     let at = this.#at[list]! + 1;

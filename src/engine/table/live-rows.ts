@@ -1,6 +1,7 @@
-// Rows of a table's current version: found by key or by time and members, and killed.
+// Finds and kills rows of a table's current version, by key or by time and members.
 //
-// Two versions of one id may stand in different places, with the same key too: at every LSN at most one of them is alive.
+// Several versions of a row with one id may exist in different places, even with the same key; at
+// every LSN at most one of them is alive.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
@@ -12,7 +13,7 @@ import type { Version } from './version.ts';
 
 export type RowSource = SegmentFile | CoreMemtable;
 
-/** Where a row stands, and its key. The number is right as long as the source is in use. */
+/** Location and key of a row. The row number is valid as long as the source is in use. */
 export interface RowPlace extends RowKey {
   readonly source: RowSource;
   readonly row: number;
@@ -23,8 +24,9 @@ function placeOf(source: RowSource, row: number, { eventTs, id }: RowKey): RowPl
 }
 
 /**
- * Live rows with the tombstone's time and member set. Sought before the tombstone is logged: a segment that cannot be read must refuse the whole
- * commit (`table_corrupt`), not stop it half applied.
+ * Live rows with the tombstone's time and member set. Called before the tombstone is logged: a
+ * segment that cannot be read must refuse the whole commit (`table_corrupt`), not leave it half
+ * applied.
  */
 export function findMatches(table: Table, record: Uint8Array, eventTs: number): RowPlace[] {
   const { segments, memtables } = table.version;
@@ -39,7 +41,7 @@ export function findMatches(table: Table, record: Uint8Array, eventTs: number): 
   return found;
 }
 
-/** The live row with that key, in the newest state. Throws `table_corrupt`. */
+/** The live row with that key in the newest state. Throws `table_corrupt`. */
 export function findLive(table: Table, key: RowKey): RowPlace | undefined {
   const { segments, memtables } = table.version;
   for (const { memtable } of memtables) {
@@ -75,7 +77,7 @@ export function findSeen(
   return undefined;
 }
 
-/** Segments that reach over a time. */
+/** Segments whose time range includes `eventTs`. */
 export function* segmentsAt(segments: readonly SegmentFile[], eventTs: number): Generator<SegmentFile> {
   for (let place = firstReaching(segments, eventTs); place < segments.length; place++) {
     const segment = segments[place]!;
@@ -89,7 +91,10 @@ export function isAlive({ source, row, eventTs, id }: RowPlace): boolean {
   return source instanceof CoreMemtable ? source.find(eventTs, id) === row : !source.dead.has(row);
 }
 
-/** Kills a row from `lsn` on; false when it was dead. A compaction that reads its source is told. */
+/**
+ * Kills a row as of `lsn`; false if it was already dead. Records the death for a compaction that
+ * reads its source.
+ */
 export function killRow({ compacting }: Table, { source, row, eventTs, id }: RowPlace, lsn: number): boolean {
   assert(lsn > 0, 'a row dies by an operation of the log');
   const isMemtable = source instanceof CoreMemtable;

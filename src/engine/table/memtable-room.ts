@@ -1,22 +1,26 @@
-// Where memtables lie: one that grows in an instance of the core of its own, small ones many in one.
+// Places memtables in core instances: a growing one gets its own, small ones share.
 //
-// An instance reserves 10.5 GB of address space, so a process can have some 12,500 of them, and a database may have 50,000 tables with a row each. A table begins
-// with a small memtable in a shared instance and gets one of its own when that is full; when there are as many of those as may be, or no more can be made, large
-// memtables share instances too.
+// An instance reserves 10.5 GB of address space, so a process can have about 12,500 of them, while
+// a database may have 50,000 tables with one row each. A table therefore begins with a small
+// memtable in a shared instance and gets its own instance when that is full. Once the limit of own
+// instances is reached, or no more can be created, large memtables share instances too.
 
 import { assert } from '../../assert.ts';
 import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
 
 export interface MemtableLimits {
-  /** Rows (a single commit may pass them) and bytes of records, about, before the next memtable begins. */
+  /**
+   * Approximate limits after which the next memtable begins: rows (a single commit may exceed them)
+   * and bytes of records.
+   */
   rows: number;
   bytes: number;
-  /** The same for one that begins small. */
+  /** The same limits for a memtable that begins small. */
   smallRows: number;
   smallBytes: number;
-  /** Memtables that have an instance of their own. */
+  /** Maximum number of memtables with an instance of their own. */
   ownInstances: number;
-  /** A shared instance takes another memtable while it has fewer memtables and fewer bytes. */
+  /** A shared instance accepts another memtable while it is below both limits. */
   hostMemtables: number;
   hostBytes: number;
 }
@@ -37,16 +41,16 @@ export class MemtableRoom {
   readonly #own = new Set<CoreMemtable>();
   readonly #small = new Set<CoreMemtable>();
   readonly #hosts = new Set<MemtableHost>();
-  /** The shared instance that took the last memtable. */
+  /** The shared instance that received the last memtable. */
   #newest: MemtableHost | undefined;
 
-  /** `instantiate` throws `overloaded` when no instance can be made. */
+  /** `instantiate` throws `overloaded` when no instance can be created. */
   constructor(limits: MemtableLimits, instantiate: () => Core) {
     this.#limits = limits;
     this.#instantiate = instantiate;
   }
 
-  /** Bytes of all instances with memtables. */
+  /** Total bytes of the instances that hold memtables. */
   get bytes(): number {
     let bytes = 0;
     for (const { host } of this.#own) bytes += host.bytes;
@@ -54,12 +58,15 @@ export class MemtableRoom {
     return bytes;
   }
 
-  /** Instances with memtables. */
+  /** Number of instances that hold memtables. */
   get instances(): number {
     return this.#own.size + this.#hosts.size;
   }
 
-  /** Whether the memtable takes `rows` more rows. A commit of many rows may pass the limit of a large one, never that of a small one. */
+  /**
+   * Whether the memtable accepts `rows` more rows. A commit of many rows may exceed the limit of a
+   * large memtable, but never that of a small one.
+   */
   takes(memtable: CoreMemtable, rows: number): boolean {
     const limits = this.#limits;
     if (this.#small.has(memtable))
@@ -68,8 +75,8 @@ export class MemtableRoom {
   }
 
   /**
-   * A new memtable that is to take `rows` rows soon; `before`: the one that the table wrote to, full or
-   * frozen. Throws `overloaded`.
+   * A new memtable that will soon receive `rows` rows. `before`: the table's previous memtable,
+   * full or frozen. Throws `overloaded`.
    */
   make(bucketSeconds: number, baseLsn: number, rows: number, before: CoreMemtable | undefined): CoreMemtable {
     const isFirst = before === undefined || (this.#small.has(before) && this.takes(before, rows));
@@ -88,7 +95,7 @@ export class MemtableRoom {
     try {
       core = this.#instantiate();
     } catch {
-      return undefined; // it finds room in a shared one, or that tells what is wrong
+      return undefined; // a shared instance is tried next, and its error is the one reported
     }
     const memtable = CoreMemtable.alone(core, bucketSeconds, baseLsn);
     this.#own.add(memtable);
@@ -112,9 +119,9 @@ export class MemtableRoom {
     return memtables < this.#limits.hostMemtables && bytes < this.#limits.hostBytes;
   }
 
-  /** No version has the memtable any more. */
+  /** Frees a memtable that no version holds any more. */
   release(memtable: CoreMemtable): void {
-    // The instance of one that was alone goes with it, by garbage collection.
+    // An instance of its own is freed by garbage collection.
     if (this.#own.delete(memtable)) return;
     assert(this.#hosts.has(memtable.host), 'a shared memtable lies in an instance of this room');
     this.#small.delete(memtable);

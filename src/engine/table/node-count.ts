@@ -1,8 +1,11 @@
-// How many distinct nodes the tables hold (index and log; nodes of tombstoned edges until compaction): counted when asked, in slices, and kept.
+// Counts the distinct nodes of all tables (segments and log, including nodes of deleted edges until
+// compaction), in slices, and caches the counts.
 //
-// What takes little is counted at once. The rest is counted in the background, table after table, in slices of a few milliseconds; until that has ended the
-// last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
-// at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
+// Small counts are done at once. The rest is counted in the background, table by table, in slices
+// of a few milliseconds. Until that finishes, a table contributes its last count, or before the
+// first count the size of its largest dictionary, and the answer is marked as not exact. Only one
+// pass runs at a time, and the next one begins only after nine times the cost of the last has
+// passed, so that counting takes at most a tenth of the time.
 
 import { assert } from '../../assert.ts';
 import { finish, inSlices, type Steps } from '../../schedule/steps.ts';
@@ -12,7 +15,7 @@ import type { Version } from './version.ts';
 
 export interface NodeTotal {
   count: number;
-  /** Every table was counted as it is now. */
+  /** Whether every table was counted in its present state. */
   exact: boolean;
 }
 
@@ -21,28 +24,34 @@ export interface NodeCounterOptions {
   schedule: (callback: () => void, delayMs: number) => void;
   pause: () => Promise<void>;
   tables: () => readonly Table[];
-  /** Takes bytes into the memory budget, or out of it. */
+  /** Adds bytes to the memory budget; negative: removes them. */
   charge: (bytes: number) => void;
 }
 
 interface Counted {
-  /** What was counted: none of these stays the same when rows come or go. */
+  /** Identity of the counted state: each of these changes when rows are added or removed. */
   segments: Version['segments'];
   appliedLsn: number;
   pending: number;
   count: number;
 }
 
-/** Node ids that one call looks at itself, over all tables; a table costs as much as some of them. Under 10 ms. */
+/**
+ * Node ids that one call may examine directly, over all tables; each table costs as much as
+ * TABLE_IDS ids. Takes under 10 ms.
+ */
 const AT_ONCE_IDS = 50_000;
 const TABLE_IDS = 1000;
-/** Tables that one step looks at. */
+/** Tables visited per step. */
 const STEP_TABLES = 64;
 const SLICE_US = 4000;
-/** For so long slices follow each other with a turn of the event loop between; those after rest three times as long as they work. */
+/**
+ * For this long, slices follow one another with one event loop turn in between; later ones rest
+ * three times as long as they work.
+ */
 const HURRY_US = 100_000;
 const REST_MS = 12;
-/** A pass waits until this many times the cost of the last one has gone by. */
+/** A pass waits until this multiple of the last pass's cost has elapsed. */
 const REST_OF_COST = 9;
 
 export class NodeCounter {
@@ -57,12 +66,12 @@ export class NodeCounter {
     this.#options = options;
   }
 
-  /** What is known now, when what takes little has been counted. Starts a count of the rest. */
+  /** The present result, after counting what is cheap. Starts a background count of the rest. */
   now(): NodeTotal {
     return finish(this.#total());
   }
 
-  /** As `now`, in slices; when not everything is known waits for it, at most `waitMs`. */
+  /** Like `now`, but in slices; waits at most `waitMs` for an exact result. */
   async within(waitMs: number): Promise<NodeTotal> {
     const first = await inSlices(this.#total(), this.#options);
     if (first.exact || this.#pass === undefined) return first;
@@ -97,7 +106,7 @@ export class NodeCounter {
     return { count, exact };
   }
 
-  /** Nothing is counted in the background any more. */
+  /** Stops all background counting. */
   close(): void {
     this.#closed = true;
   }
@@ -110,7 +119,7 @@ export class NodeCounter {
         if (count !== undefined) return this.#keep(table, count);
       }
     } catch {
-      return undefined; // a file cannot be read; a read of its rows says so
+      return undefined; // a file cannot be read; reads of its rows will report that
     } finally {
       nodes.close();
     }
@@ -143,7 +152,9 @@ export class NodeCounter {
     this.#passCostUs = rest.costUs;
   }
 
-  /** Rows that come meanwhile are not counted: the count is kept for the state it began with. */
+  /**
+   * Rows that arrive meanwhile are not included: the count is stored for the state it began with.
+   */
   async #countInSlices(table: Table, rest: Slices): Promise<void> {
     const state = stateOf(table, 0);
     const nodes = new TableNodes(table);
@@ -161,7 +172,7 @@ export class NodeCounter {
         if (this.#closed) return;
       }
     } catch {
-      // A file cannot be read: a read of its rows says so. The last count stays.
+      // A file cannot be read; reads of its rows will report that. The last count is kept.
     } finally {
       this.#options.charge(-charged);
       nodes.close();
@@ -178,7 +189,7 @@ function isOf(known: Counted, table: Table): boolean {
   return known.segments === segments && known.appliedLsn === table.appliedLsn && known.pending === table.pending;
 }
 
-/** Work in slices of a few milliseconds. */
+/** Paces work in slices of a few milliseconds. */
 class Slices {
   readonly #options: NodeCounterOptions;
   readonly #beganUs: number;
@@ -191,7 +202,7 @@ class Slices {
     this.#sliceUs = this.#beganUs;
   }
 
-  /** Called between two steps: gives others their turn when the slice has been long enough. */
+  /** Called between two steps: yields to other work once the slice has lasted long enough. */
   async between(): Promise<void> {
     const { nowUs, schedule, pause } = this.#options;
     const now = nowUs();

@@ -1,6 +1,8 @@
-// What readers keep in memory of versions that are no longer current: memtables that a compaction has replaced, and that a snapshot still sees.
+// Accounts for memory that readers keep alive through versions that are no longer current:
+// memtables that a compaction has replaced but a snapshot still sees.
 //
-// Segments of such versions are not counted: they are evicted as others are, and their files go with the last reader.
+// Segments of such versions are not counted: they are evicted like any others, and their files are
+// removed with the last reader.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -8,15 +10,15 @@ import type { Table } from './table.ts';
 import type { Version } from './version.ts';
 
 export interface PinnedVersionsOptions {
-  /** Readers that can be ended are when memtables pass so many bytes. */
+  /** Above this many bytes, readers that can be ended should be. */
   limitBytes: number;
-  /** Takes bytes into the memory budget, or out of it. */
+  /** Adds bytes to the memory budget; negative: removes them. */
   charge: (bytes: number) => void;
 }
 
 export class PinnedVersions {
   readonly #options: PinnedVersionsOptions;
-  /** Versions that were replaced while somebody read them. */
+  /** Versions that were replaced while they had readers. */
   readonly #versions = new Map<Version, Table>();
   #bytes = 0;
 
@@ -33,18 +35,18 @@ export class PinnedVersions {
     return this.#bytes > this.#options.limitBytes;
   }
 
-  /** Whether something in memory would go with the readers of this version. */
+  /** Whether ending the readers of this version may free memory. */
   has(version: Version): boolean {
     return this.#versions.has(version);
   }
 
-  /** The table has another version now than `old`. */
+  /** Called when another version has replaced `old` as the table's current one. */
   replaced(table: Table, old: Version): void {
     if (old.references > 0) this.#versions.set(old, table);
     if (this.#versions.size > 0) this.#count();
   }
 
-  /** Nobody reads the version any more. */
+  /** Called when the version has no reader any more. */
   released(version: Version): void {
     assert(version.references === 0, 'a version is let go when nobody reads it');
     if (this.#versions.delete(version)) this.#count();

@@ -1,4 +1,9 @@
-// Which segments are in memory: loads on demand, evicts the least recently used beyond the budget.
+// Keeps segments in memory: loads them on demand and evicts the least recently used ones beyond the
+// budget.
+//
+// Each use of a segment stamps it with a counter. Eviction takes segments from the end of a list
+// sorted by stamp and skips those used or dropped since it was sorted; the list is sorted again
+// only when it is exhausted, so the cost of sorting is spread over many evictions.
 
 import { assert } from '../../assert.ts';
 import { type Core, type CoreModule, ResidentSegment } from '../../core/index.ts';
@@ -13,7 +18,10 @@ interface Resident {
 }
 
 const MAX_POOLED = 8;
-/** The instances are measured once in so many loads as this part of them: that costs a load no more, however many there are. */
+/**
+ * Instances are measured again after loads equal to this fraction of their number, so the cost per
+ * load is constant however many there are.
+ */
 const RECOUNT_PART = 8;
 
 export class Residency {
@@ -22,17 +30,20 @@ export class Residency {
   readonly #budgetBytes: number;
   readonly #mostSegments: number;
   readonly #residents = new Map<SegmentFile, Resident>();
-  /** Instances of evicted segments, to be used again: memory of an instance is freed by the garbage collector only. */
+  /**
+   * Instances of evicted segments, for reuse: only the garbage collector can free an instance's
+   * memory.
+   */
   readonly #pool: Core[] = [];
-  /** Those that were there when they were last sorted, the least recently used at the end. */
+  /** The segments present at the last sort, least recently used last. */
   #order: { file: SegmentFile; used: number }[] = [];
-  /** Since the instances were last measured. */
+  /** Number of loads since the instances were last measured. */
   #loads = 0;
   #clock = 0;
   #bytes = 0;
   #charged = 0;
 
-  /** `mostSegments`: in memory at once, whatever their bytes. */
+  /** `mostSegments`: maximum number of segments in memory, whatever their size. */
   constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
     this.#fs = fs;
     this.#module = module;
@@ -44,13 +55,16 @@ export class Residency {
     return this.#bytes;
   }
 
-  /** Takes other memory into the budget (negative: out of it): node filters, what cursors pin, counts. */
+  /**
+   * Adds other memory to the budget (negative: removes it): node filters, memory pinned by cursors,
+   * counts.
+   */
   charge(bytes: number): void {
     this.#charged += bytes;
     assert(this.#charged >= -1, 'what is charged to the budget is given back once');
   }
 
-  /** What `charge` took in. */
+  /** Total added with `charge`. */
   get chargedBytes(): number {
     return this.#charged;
   }
@@ -59,12 +73,15 @@ export class Residency {
     return this.#budgetBytes;
   }
 
-  /** Whether `get` reads no file. */
+  /** Whether `get` would not need to read a file. */
   has(file: SegmentFile): boolean {
     return this.#residents.has(file);
   }
 
-  /** The segment in memory, loaded and checked when it is not there. Throws `corrupt`. Synchronous: one file read when absent. */
+  /**
+   * The segment in memory; if absent it is loaded and checked, with one synchronous read of the
+   * file. Throws `corrupt`.
+   */
   get(file: SegmentFile): ResidentSegment {
     const known = this.#residents.get(file);
     if (known !== undefined) {
@@ -104,7 +121,10 @@ export class Residency {
     }
   }
 
-  /** A new instance of the core; when the process gets no more memory, segments leave theirs first. Throws `overloaded`. */
+  /**
+   * A new core instance; if the process cannot get more memory, segments are evicted first. Throws
+   * `overloaded`.
+   */
   instance(): Core {
     for (let insist = false; ; insist = true) {
       try {
@@ -115,7 +135,10 @@ export class Residency {
     }
   }
 
-  /** Lets half of the segments go, without keeping their instances: an address space that is given back is another's. False: there is none. */
+  /**
+   * Evicts half of the segments without pooling their instances, so that their address space can be
+   * reused. False: there were none.
+   */
   #evictHalf(): boolean {
     this.#pool.length = 0;
     const oldest = [...this.#residents].sort(([, a], [, b]) => a.used - b.used);
@@ -125,7 +148,7 @@ export class Residency {
     return count > 0;
   }
 
-  /** Evicts until `bytes` more fit. One segment always may be resident, however large. */
+  /** Evicts until `bytes` more fit. One segment may always be resident, however large. */
   #makeRoom(bytes: number): void {
     this.#loads++;
     if (this.#loads * RECOUNT_PART >= this.#residents.size) this.#recount();
@@ -134,7 +157,7 @@ export class Residency {
     while (this.#residents.size > 0 && isOver()) this.drop(this.#nextToGo());
   }
 
-  /** Instances grow while they are read. */
+  /** Instances grow while they are in use, so their sizes are measured again. */
   #recount(): void {
     this.#loads = 0;
     for (const resident of this.#residents.values()) {
@@ -144,7 +167,10 @@ export class Residency {
     }
   }
 
-  /** The least recently used one. They are sorted anew when all of the last order are gone or were used since. */
+  /**
+   * The least recently used segment. Sorts again once all of the last list are gone or were used
+   * since.
+   */
   #nextToGo(): SegmentFile {
     for (;;) {
       const next = this.#order.pop();
@@ -155,7 +181,7 @@ export class Residency {
     }
   }
 
-  /** Forgets a segment, say because its file goes. */
+  /** Drops a segment from memory, for example because its file is removed. */
   drop(file: SegmentFile): void {
     const resident = this.#residents.get(file);
     if (resident === undefined) return;

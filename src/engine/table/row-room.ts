@@ -1,5 +1,6 @@
-// Room in memory for what a commit does, taken before the commit is logged: records of new rows in memtables, places in lists of dead rows. With it applying cannot
-// fail (design.md, invariant 13).
+// Memory reserved for a commit before it is logged: records of new rows in memtables, and slots in
+// lists of dead rows. With these reserved, applying the commit cannot fail (design.md, invariant
+// 13).
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
@@ -7,7 +8,7 @@ import type { RowPlace } from './live-rows.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Table } from './table.ts';
 
-/** Records of `count` rows, and where they go. */
+/** Records of `count` rows, and the reserved place for them. */
 interface RoomPiece {
   readonly memtable: CoreMemtable;
   readonly address: number;
@@ -18,16 +19,19 @@ interface RoomPiece {
 export class RowRoom {
   readonly #pieces: RoomPiece[] = [];
   readonly #deaths = new Map<SegmentFile, number>();
-  /** Pieces that were appended. */
+  /** Number of pieces appended. */
   #appended = 0;
 
-  /** Takes room for `count` records of a table; `bytes` must stay as they are. Throws `overloaded`; what was taken before stays taken. */
+  /**
+   * Reserves room for `count` records of a table; `bytes` must not be modified afterwards. Throws
+   * `overloaded`; earlier reservations stay.
+   */
   addRows(table: Table, bytes: Uint8Array, count: number): void {
     const memtable = table.writableMemtable(count);
     this.#pieces.push({ memtable, address: memtable.reserve(bytes.length, count), bytes, count });
   }
 
-  /** Takes room for the death of a row. */
+  /** Reserves room for the death of a row. */
   addDeath({ source }: RowPlace): void {
     if (source instanceof CoreMemtable) return;
     const deaths = (this.#deaths.get(source) ?? 0) + 1;
@@ -35,7 +39,10 @@ export class RowRoom {
     source.dead.reserve(deaths);
   }
 
-  /** Appends the next piece that was added; its first row has LSN `firstLsn`. Returns the memtable, and the number of the first row in it. */
+  /**
+   * Appends the next reserved piece; its first row gets LSN `firstLsn`. Returns the memtable and
+   * the number of the first row in it.
+   */
   append(firstLsn: number): { memtable: CoreMemtable; firstRow: number; count: number } {
     const piece = this.#pieces[this.#appended];
     assert(piece !== undefined, 'a commit appends only what room was taken for');
@@ -47,7 +54,7 @@ export class RowRoom {
     return { memtable, firstRow, count };
   }
 
-  /** Gives back what was not used: the commit was not logged. */
+  /** Releases what was not used, because the commit was not logged. */
   giveBack(): void {
     for (const { memtable, address, bytes, count } of this.#pieces.splice(this.#appended).reverse())
       memtable.unreserve(address, bytes.length, count);

@@ -1,30 +1,35 @@
-// Which rows were updated, and when: what a transaction must know of a row that it changes after a compaction has moved it.
+// Records which rows were updated, and when, so that a transaction can detect a conflict on a row
+// that a compaction has moved since.
 //
-// An update keeps the id, and perhaps the key, so that the row of a snapshot and a newer one with the same key cannot be told apart where no LSNs
-// stand (in segments). An entry is kept as long as some open transaction cannot see it yet, or a little longer.
+// An update keeps the id and perhaps the key, so a snapshot's row and a newer one with the same key
+// cannot be told apart where no LSNs are stored (in segments). An entry is kept at least as long as
+// some open transaction cannot see it yet.
 
 import { assert } from '../../assert.ts';
 import { WideMap } from '../idempotency/wide-map.ts';
 
-/** A snapshot of a transaction. */
+/** The snapshot of a transaction. */
 export interface Watcher {
   readonly lsn: number;
 }
 
-/** Entries that one call lets go of, unless it is all of them: a millisecond. */
+/** Maximum entries that one call removes, unless it removes all: about a millisecond. */
 const MOST_FORGOTTEN = 8192;
 
 export class RowUpdates {
-  /** Id -> LSN of the last update. */
+  /** Row id to LSN of its last update. */
   readonly #lsns = new WideMap<number, number>();
-  /** All updates in the order of their LSNs, from #first on: their ids, and their LSNs. */
+  /** All updates in LSN order, starting at #first: their ids and their LSNs. */
   #ids: number[] = [];
   #idLsns: number[] = [];
   #first = 0;
-  /** In the order of their LSNs. */
+  /** In LSN order. */
   readonly #watchers = new Set<Watcher>();
 
-  /** Keeps what is newer than the watcher's LSN until it is released. It must be the newest that readers see now. */
+  /**
+   * Keeps updates newer than the watcher's LSN until it is released. That must be the newest LSN
+   * that readers see now.
+   */
   watch(watcher: Watcher): void {
     this.#watchers.add(watcher);
   }
@@ -33,7 +38,7 @@ export class RowUpdates {
     if (this.#watchers.delete(watcher)) this.forget(visibleLsn);
   }
 
-  /** Notes an update; LSNs ascend. `forget` is to follow when it is durable. */
+  /** Records an update; LSNs must ascend. Call `forget` once it is durable. */
   add(id: number, lsn: number): void {
     const last = this.#idLsns[this.#idLsns.length - 1];
     assert(last === undefined || last <= lsn, 'updates are noted in the order of their LSNs');
@@ -42,17 +47,19 @@ export class RowUpdates {
     this.#idLsns.push(lsn);
   }
 
-  /** Whether a row was updated after the LSN of a watcher that is not released. */
+  /** Whether a row was updated after the LSN of a watcher that has not been released. */
   isUpdatedAfter(id: number, lsn: number): boolean {
     return (this.#lsns.get(id) ?? 0) > lsn;
   }
 
-  /** Rows of which an entry is kept. */
+  /** Number of rows with an entry. */
   get size(): number {
     return this.#lsns.size;
   }
 
-  /** Lets go of what nobody needs: a snapshot taken from now on sees all up to `visibleLsn`. */
+  /**
+   * Drops entries that no one needs: snapshots taken from now on see everything up to `visibleLsn`.
+   */
   forget(visibleLsn: number): void {
     const { length } = this.#ids;
     if (length === 0) return;

@@ -1,4 +1,5 @@
-// A segment file of a table as the engine knows it: where it is, what its header says, who still reads it.
+// A segment file of a table as the engine sees it: its path, the facts in its header and its
+// reference count.
 
 import { assert } from '../../assert.ts';
 import type { SegmentFacts } from '../../core/index.ts';
@@ -6,16 +7,19 @@ import { corruption, HedgerowError } from '../../errors.ts';
 import { DeadList } from './dead-rows.ts';
 
 export class SegmentFile {
-  /** Unique in its table, counts up: the file's name. */
+  /** Unique in its table and ascending; part of the file name. */
   readonly number: number;
   readonly path: string;
   readonly facts: SegmentFacts;
   readonly dead = new DeadList();
-  /** Versions that hold it. At 0 the file may go. */
+  /** Number of versions that contain it. At 0 the file may be removed. */
   references = 0;
-  /** Figures of whole columns that aggregates took (scan-segments.ts): 40 bytes for each, beside some 3 MB of a full segment. */
+  /**
+   * Cached figures of whole columns (scan-segments.ts): 40 bytes each, compared with about 3 MB for
+   * a full segment.
+   */
   readonly figures = new Map<number, Float64Array>();
-  /** Checked in depth in this process. */
+  /** Whether this process has checked it in depth. */
   checked = false;
 
   constructor(number: number, path: string, facts: SegmentFacts) {
@@ -26,7 +30,7 @@ export class SegmentFile {
   }
 }
 
-/** Whether all rows of a segment come after those of another, by time and then by id. */
+/** Whether all rows of the second segment come after those of the first, by time, then by id. */
 export function isInOrder({ facts: before }: SegmentFile, { facts: after }: SegmentFile): boolean {
   return before.timeMax < after.timeMin || (before.timeMax === after.timeMin && before.lastId < after.firstId);
 }
@@ -35,13 +39,16 @@ export function segmentName(number: number): string {
   return `seg-${number.toString(16).padStart(12, '0')}.hgs`;
 }
 
-/** Number of a segment file's name, or null. */
+/** The number in a segment file's name; null if it is not such a name. */
 export function segmentNumber(name: string): number | null {
   const match = /^seg-([0-9a-f]{12})\.hgs$/.exec(name);
   return match ? Number.parseInt(match[1]!, 16) : null;
 }
 
-/** What a failed read of a segment file means; anything but corruption, a missing or an unreadable file is thrown on. */
+/**
+ * Turns a failed read of a segment file into corruption if the file is corrupt, missing or
+ * unreadable; throws any other error.
+ */
 export function asCorruption(error: unknown, path: string): HedgerowError {
   if (error instanceof HedgerowError) {
     if (error.code === 'corrupt') return error;

@@ -1,21 +1,25 @@
-// The rows of a segment that lie in a scan's ranges: through the order of a column (PSI) or by a look at each.
+// Finds the rows of a segment that match a scan's ranges: through a column's sort order (PSI) or by
+// checking each row.
 
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanView } from '../scan/scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 
-/** Live rows of one segment within a scan's bounds, ascending, with the place of the next one. */
+/** Live rows of one segment within a scan's bounds, ascending, and the index of the next one. */
 export interface SegmentMatches {
   readonly segment: SegmentFile;
   readonly rows: Uint32Array;
   next: number;
-  /** Buckets looked at, when each row of the window was: how many, the first, the last. */
+  /** Buckets examined if every row of the window was checked: their number, the first, the last. */
   readonly looked: { buckets: number; first: number; last: number } | undefined;
-  /** A column's order drove. */
+  /** Whether a column's order was used. */
   readonly ordered: boolean;
 }
 
-/** Finds the rows. Bounded: one look at each row of the segment at most, less where an order finds fewer than the window holds. */
+/**
+ * Finds the rows. Checks each row of the segment at most once, and fewer where an order finds fewer
+ * rows than the window has.
+ */
 export function findMatches(
   segment: SegmentFile,
   resident: ResidentSegment,
@@ -37,7 +41,7 @@ export function findMatches(
   return { segment, rows, next: 0, looked, ordered };
 }
 
-/** The range whose column's order finds the fewest rows, when those are fewer than the window's. */
+/** The range whose column's order finds the fewest rows, if fewer than the window has. */
 export function cheapestOrder(
   resident: ResidentSegment,
   { ranges }: RangeSet,

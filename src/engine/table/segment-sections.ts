@@ -1,4 +1,5 @@
-// The section directory of a segment file (assembly/FORMAT.md section 2), and a check of its checksums while the file streams by.
+// The section directory of a segment file (assembly/FORMAT.md section 2), and a streaming check of
+// the section checksums.
 
 import { corruption, type HedgerowError } from '../../errors.ts';
 import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
@@ -7,13 +8,13 @@ import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts'
 export const SEGMENT_HEADER_BYTES = 128;
 export const SECTION_ENTRY_BYTES = 24;
 
-/** One entry of the directory, as it stands there. */
+/** One directory entry, as stored. */
 export interface SectionEntry {
   kind: number;
-  /** Column number, for sections of columns. */
+  /** Column id, for column sections. */
   column: number;
   type: number;
-  /** Bytes of one entry, 0 = various. */
+  /** Bytes per entry; 0 = variable. */
   width: number;
   offset: number;
   bytes: number;
@@ -21,12 +22,12 @@ export interface SectionEntry {
   count: number;
 }
 
-/** Bytes of header and directory, by the header's count of sections. */
+/** Size of header and directory in bytes, from the section count in the header. */
 export function segmentHeadBytes(header: Uint8Array): number {
   return SEGMENT_HEADER_BYTES + viewOf(header).getUint32(20, true) * SECTION_ENTRY_BYTES;
 }
 
-/** Header and directory of a file, unchecked; fewer bytes when it ends before. */
+/** Header and directory of a file, unchecked; shorter if the file is. */
 export function readSegmentHead(handle: FileHandle): Uint8Array {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES);
   const found = readFully(handle, header, 0);
@@ -35,7 +36,7 @@ export function readSegmentHead(handle: FileHandle): Uint8Array {
   return head.subarray(0, readFully(handle, head, 0));
 }
 
-/** The entries that lie in `head`, the first bytes of the file. */
+/** The directory entries that lie completely in `head`, the first bytes of the file. */
 export function sectionEntries(head: Uint8Array): SectionEntry[] {
   const view = viewOf(head);
   const end = Math.min(head.length, segmentHeadBytes(head));
@@ -60,7 +61,7 @@ interface Stretch {
   bytes: number;
 }
 
-/** What lies between header, sections and end of the file: zeros. */
+/** The gaps between header, sections and end of file; they must be zeros. */
 export function segmentGaps(head: Uint8Array, fileBytes: number): Stretch[] {
   const gaps: Stretch[] = [];
   let end = segmentHeadBytes(head);
@@ -76,7 +77,10 @@ export function gapFault(path: string, offset: number): HedgerowError {
   return corruption(path, offset, 'the bytes between two sections are not zero');
 }
 
-/** Checks the sections of one file, and the gaps between them, from its bytes in order, in pieces of any size. */
+/**
+ * Checks the sections of one file and the gaps between them while its bytes are passed in order, in
+ * pieces of any size.
+ */
 export class SectionCheck {
   readonly #path: string;
   readonly #crc32c: Crc32c;
@@ -85,7 +89,7 @@ export class SectionCheck {
   readonly #gaps: readonly Stretch[];
   #offset = 0;
 
-  /** `head`: the file's header and directory, checked before. */
+  /** `head`: header and directory of the file, already checked. */
   constructor(path: string, head: Uint8Array, fileBytes: number, crc32c: Crc32c) {
     this.#path = path;
     this.#crc32c = crc32c;
@@ -106,7 +110,7 @@ export class SectionCheck {
       if (overlap(piece, start, gap).some((byte) => byte !== 0)) throw gapFault(this.#path, gap.offset);
   }
 
-  /** At the end of the file. Throws `corrupt`. */
+  /** Called at the end of the file. Throws `corrupt` when a checksum does not match. */
   finish(): void {
     for (const [index, { offset, checksum }] of this.#entries.entries()) {
       if (this.#sums[index] !== checksum)

@@ -1,4 +1,4 @@
-// Opens segment files: header facts and node filter, without loading the rows.
+// Opens segment files: reads header facts and node filters without loading the rows.
 
 import { assertChecksum, type Core, FilterDirectory, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -11,15 +11,15 @@ import type { Table } from './table.ts';
 const HEAD_BYTES = 4096;
 const MAX_HEAD_BYTES = 1 << 20;
 
-/** As the manifest lists a segment. */
+/** A segment as listed in the manifest. */
 export interface SegmentEntry {
   number: number;
   bytes: number;
-  /** Of the file's header (SegmentFacts). Missing in older manifests. */
+  /** Checksum in the file's header (SegmentFacts). Absent in older manifests. */
   checksum?: number;
 }
 
-/** As a manifest lists it. */
+/** The manifest's entry for a segment. */
 export function entryOf({ number, facts: { bytes, checksum } }: SegmentFile): SegmentEntry {
   return { number, bytes, checksum };
 }
@@ -35,7 +35,10 @@ function readAt(handle: FileHandle, offset: number, bytes: number): Uint8Array {
   return target.subarray(0, at);
 }
 
-/** Checks a segment file's head against the manifest's entry. Throws `corrupt` or the system's error. */
+/**
+ * Opens a segment file and checks its header against the manifest's entry. Throws `corrupt` or the
+ * system's error.
+ */
 export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core): SegmentFile {
   const path = `${table.dir}/${segmentName(entry.number)}`;
   const handle = table.context.fs.open(path, 'read');
@@ -60,14 +63,15 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
 }
 
 /**
- * Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. Without memory
- * for all of them the table has none: lookups then look into every segment.
+ * Updates the table's filter directory to the segments of its current version. A filter that cannot
+ * be read makes the table refuse. If memory does not suffice for all of them the table has none,
+ * and lookups search every segment.
  */
 export function refreshFilters(table: Table): void {
   const { filterRoom, nodeFilters } = table.context;
   const { segments } = table.version;
   const filters = table.filters ?? new FilterDirectory(filterRoom);
-  // Until all are read there are none: a lookup must not ask those of the version before.
+  // None until all are read: a lookup must not use those of the previous version.
   table.change({ filters: undefined });
   if (segments.length < 2 || !nodeFilters) {
     filters.close();
@@ -87,7 +91,10 @@ export function refreshFilters(table: Table): void {
   if (done !== 'damaged') table.context.noFilters(table);
 }
 
-/** `damaged`: the filter cannot be read or is not what was written. The table refuses then: a wrong filter would hide rows. */
+/**
+ * `damaged`: the filter cannot be read or fails its checksum. The table then refuses, because a
+ * wrong filter would hide rows.
+ */
 function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
   const { path, facts } = segment;
   try {

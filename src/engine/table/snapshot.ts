@@ -1,4 +1,4 @@
-// A snapshot of a table: one version pinned, seen at one LSN.
+// A snapshot of a table: one pinned version, seen at one LSN.
 
 import { assert } from '../../assert.ts';
 import type { RowPlan } from '../../core/index.ts';
@@ -12,7 +12,10 @@ export class Snapshot {
   readonly lsn: number;
   /** The table's columns when the snapshot was taken. */
   readonly columns: ColumnSet;
-  /** How whole rows are written with those columns: a scan that is given it shows them, otherwise the table's newest ones. */
+  /**
+   * Row plan for those columns. A scan that is given it shows them instead of the table's newest
+   * columns.
+   */
   readonly rowPlan: RowPlan;
   #released = false;
 
@@ -27,7 +30,7 @@ export class Snapshot {
     table.countSnapshot(1);
   }
 
-  /** Lets the version go; a second call does nothing. */
+  /** Releases the version; further calls do nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

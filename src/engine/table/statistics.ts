@@ -1,4 +1,5 @@
-// What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
+// Answers questions about rows from directories and indexes, without reading the rows: counts, time
+// bounds, and estimates for query plans.
 
 import { assert } from '../../assert.ts';
 import {
@@ -13,13 +14,16 @@ import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } fr
 import type { QueryPlan, ScanBounds } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 
-/** A window of time; bounds are inclusive, and do not bound when they are left out. */
+/** A time window with inclusive bounds; an omitted bound does not restrict. */
 export interface Window {
   startTs?: number | undefined;
   endTs?: number | undefined;
 }
 
-/** Live rows of a window. Cost: log2 rows of the segments at its ends, a step for every dead row in it and for every row of memtables. */
+/**
+ * Number of live rows in a window. Cost: a binary search in the segments at its ends, plus one step
+ * per dead row in the window and per memtable row in it.
+ */
 export function countRows(source: ScanSource, view: ScanView, window: Window): number {
   let count = 0;
   eachSegment(source, view, window, (segment, from, to) => {
@@ -40,7 +44,7 @@ export function countRows(source: ScanSource, view: ScanView, window: Window): n
   return count;
 }
 
-/** Least and greatest time of the live rows of a window; undefined: there is none. */
+/** Least and greatest time of the live rows in a window; undefined if there are none. */
 export function timeBounds(
   source: ScanSource,
   view: ScanView,
@@ -48,7 +52,8 @@ export function timeBounds(
 ): { least: number; greatest: number } | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
-  // Segments are apart in time: the first live row of all is the first one of the first that has any.
+  // Segments do not overlap in time, so the first live row overall is the first one of the first
+  // segment that has any.
   let least = endTime(source, view, stretches, 1) ?? Infinity;
   let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
@@ -85,19 +90,22 @@ export interface ScanEstimate {
   totalBuckets: number;
 }
 
-/** One row of so many lies in a range, when no order tells. */
+/** Assumed selectivity of a range if no order gives a count: one row in this many. */
 const RANGE_SHARE = 3;
-/** One row of so many holds a node, while an index is not up to date. */
+/** Assumed selectivity of a node while an index is not up to date: one row in this many. */
 const NODE_SHARE = 100;
-/** An edge has no more members. */
+/** No edge has more members. */
 const MOST_NODES = 255;
-/** Rows that an estimate brings into an index: about a millisecond. */
+/** Rows that an estimate adds to an index; about a millisecond. */
 const INDEX_ROWS = 8192;
 
-/** Segments that an estimate looks at, at least: it brings so many into memory where fewer are. Others are taken to be like those that it has looked at. */
+/**
+ * Minimum number of segments that an estimate examines: it loads some if fewer are in memory. The
+ * others are assumed to be like those.
+ */
 const FEWEST_SEEN = 2;
 
-/** What a scan of the request would find and touch, about; reads no rows. */
+/** Estimates what a scan of the request would find and touch; reads no rows. */
 export function estimateScan(
   source: ScanSource,
   view: ScanView,
@@ -122,7 +130,7 @@ export function estimateScan(
     const within = Math.ceil(((to - from) * live) / memtable.rows);
     let found = within;
     if (nodes.length > 0) {
-      // An index that is far behind is brought on by the scan, in slices.
+      // An index that is far behind is brought up to date by the scan, in slices.
       if (memtable.index(INDEX_ROWS))
         found = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn).length;
       else found = Math.ceil(found / NODE_SHARE);
@@ -143,7 +151,7 @@ export function estimateScan(
 interface SegmentsEstimate {
   rows: number;
   buckets: number;
-  /** The order of a column leads to the rows. */
+  /** Whether the order of a column is used to find the rows. */
   ordered: boolean;
 }
 
@@ -163,7 +171,7 @@ function segmentsEstimate(
   for (const segment of chosen) {
     const { facts } = segment;
     const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
-    // A whole segment without conditions is known by its facts: it need not be in memory.
+    // A whole segment without conditions is answered from its header; it need not be in memory.
     if (inside && nodes.length === 0 && ranges === undefined) {
       sum.rows += facts.rows - deadOf(view, segment).count;
       sum.buckets += facts.buckets;
@@ -202,13 +210,13 @@ function segmentEstimate(
   return { within: to - from, rows, buckets, ordered };
 }
 
-/** The share of a segment's time that lies in the window. */
+/** Fraction of a segment's time range that lies in the window. */
 function shareWithin({ facts }: SegmentFile, { lowTs, endTs }: StepBounds): number {
   const span = facts.timeMax - facts.timeMin + 1;
   return (Math.min(endTs, facts.timeMax) - Math.max(lowTs, facts.timeMin) + 1) / span;
 }
 
-/** Segments that reach into the window, with their rows in it. */
+/** Calls `take` for each segment that overlaps the window, with its row range [from, to). */
 function eachSegment(
   source: ScanSource,
   { version }: ScanView,
@@ -256,14 +264,14 @@ function deadBetween(view: ScanView, segment: SegmentFile, from: number, to: num
   return count;
 }
 
-/** Time of a row of a segment. Those of the first and the last one are known without the segment. */
+/** Time of a segment's row; the first and the last are known without loading the segment. */
 function timeOf(source: ScanSource, segment: SegmentFile, row: number): number {
   const { facts } = segment;
   if (row === 0) return facts.timeMin;
   return row === facts.rows - 1 ? facts.timeMax : source.resident(segment).keyOf(row).eventTs;
 }
 
-/** The first (step 1) or last (step -1) live row of [from, to), -1: none. */
+/** The first (step 1) or last (step -1) live row of [from, to); -1 if there is none. */
 function liveRow(view: ScanView, segment: SegmentFile, from: number, to: number, step: 1 | -1): number {
   const dead = deadOf(view, segment);
   const rows = dead.rows.subarray(0, dead.count);

@@ -4,7 +4,7 @@ import { optionFields } from '../../model/options.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { TableItem } from '../types.ts';
 
-/** `withDefaults`: columns that have a default say so, which the wire form leaves out unless it is asked for. */
+/** `withDefaults`: include column defaults, which the wire form omits unless requested. */
 export function tableItem(
   definition: TableDefinition,
   rowCount: number,

@@ -1,4 +1,5 @@
-// Counts the distinct nodes of one table in steps of bounded work: those of its segments' dictionaries, read from their files, and of its memtables.
+// Counts the distinct nodes of one table in bounded steps: those in its segments' dictionaries,
+// read from the files, and those in its memtables.
 
 import type { CoreMemtable } from '../../core/index.ts';
 import type { Fs } from '../../storage/index.ts';
@@ -11,14 +12,17 @@ import { Version } from './version.ts';
 const CHUNK_BYTES = 8 * 2 ** 20;
 const MAX_CHUNK_IDS = 4096;
 const MIN_CHUNK_IDS = 64;
-/** Nodes of a memtable are sorted so many at a time: some 2 ms. */
+/** Nodes of a memtable sorted at a time; takes about 2 ms. */
 const SORT_IDS = 16384;
 /** Rows of a memtable that one step adds to its node index. */
 const INDEX_ROWS = 4096;
-/** Values that one step merges: under a millisecond. */
+/** Values merged per step; takes under a millisecond. */
 const STEP_IDS = 8192;
 
-/** Node ids that a count would look at, about; 0 when it is known from the headers. Reads nothing. */
+/**
+ * Approximate number of node ids that a count would examine; 0 if the headers give the count. Reads
+ * no file.
+ */
 export function nodesToCount(table: Table): number {
   const { segments, memtables } = table.version;
   const rows = memtables.reduce((sum, { memtable }) => sum + memtable.rows, 0);
@@ -26,12 +30,15 @@ export function nodesToCount(table: Table): number {
   return segments.reduce((sum, { facts }) => sum + facts.nodes, rows * 4);
 }
 
-/** At least so many distinct nodes are in the table. Reads nothing. */
+/** Lower bound of the distinct nodes in the table. Reads no file. */
 export function leastNodes(table: Table): number {
   return table.version.segments.reduce((most, { facts }) => Math.max(most, facts.nodes), 0);
 }
 
-/** Holds the segments of the table's version until `close`, which must be called; the memtables only until their nodes are copied. */
+/**
+ * Pins the segments of the table's version until `close`, which must be called; the memtables only
+ * until their nodes are copied.
+ */
 export class TableNodes {
   readonly #table: Table;
   readonly #segments: Version;
@@ -39,7 +46,7 @@ export class TableNodes {
   #lists: AscendingList[] = [];
   #unsorted: Float64Array[] = [];
   #merge: DistinctMerge | undefined;
-  /** Bytes that the count holds now. */
+  /** Memory that the count uses now, in bytes. */
   bytes: number;
 
   constructor(table: Table) {
@@ -54,7 +61,10 @@ export class TableNodes {
     this.bytes = segments.length * Math.min(chunk, MAX_CHUNK_IDS) * 8;
   }
 
-  /** Does the next part of the work, at most a few milliseconds; the count when that was the last. Throws what reading a file throws. */
+  /**
+   * Does the next part of the work, at most a few milliseconds; returns the count when finished.
+   * Throws the error of a failed file read.
+   */
   step(): number | undefined {
     const memtable = this.#memtables[0];
     if (memtable !== undefined) {
@@ -101,7 +111,10 @@ class OneChunk implements AscendingList {
   }
 }
 
-/** The dictionary of a segment, from its file: the segment need not be in memory, and no descriptor is held. */
+/**
+ * Reads a segment's dictionary from its file: the segment need not be in memory, and no file
+ * descriptor stays open.
+ */
 class DictionaryList implements AscendingList {
   readonly #fs: Fs;
   readonly #segment: SegmentFile;

@@ -1,4 +1,4 @@
-// What of a table changes besides its version, and what holds of every change of it.
+// The mutable state of a table besides its version, and the invariants of every change to it.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable, FilterDirectory } from '../../core/index.ts';
@@ -8,12 +8,12 @@ import type { RowKey } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 
-/** A row that died while a compaction was running on the segment or memtable that contained it. */
+/** A row that died while a compaction was reading the segment or memtable that contained it. */
 export interface LateDeath extends RowKey {
   lsn: number;
 }
 
-/** The segments and memtables that a compaction reads, and what has died in them since. */
+/** The segments and memtables that a compaction reads, and the rows that died in them since. */
 export interface RunningCompaction {
   readonly segments: ReadonlySet<SegmentFile>;
   readonly memtables: ReadonlySet<CoreMemtable>;
@@ -21,47 +21,62 @@ export interface RunningCompaction {
 }
 
 export interface TableState {
-  /** The id of the next row. */
+  /** Id of the next row. */
   readonly nextId: number;
   /** Operations up to this LSN are in segments. */
   readonly appliedLsn: number;
-  /** The number of the next segment file. */
+  /** Number of the next segment file. */
   readonly nextSegment: number;
-  /** How often a compaction dropped live rows (TTL). */
+  /** Number of compactions that dropped live rows (TTL). */
   readonly expirations: number;
-  /** Operations of this table in the log that are in no segment, and those of them that delete. */
+  /** Logged operations of this table that are in no segment, and how many of them are deletes. */
   readonly pending: number;
   readonly pendingTombstones: number;
-  /** After a failed compaction: none in the background before so many operations are pending, since every try leaves a memtable. */
+  /**
+   * After a failed compaction: no automatic one until this many operations are pending, because
+   * each attempt leaves a memtable.
+   */
   readonly retryPending: number;
-  /** Why the table refuses: a corrupt file of it, with file and offset. */
+  /** Why the table refuses reads and writes: one of its files is corrupt; with file and offset. */
   readonly corrupt: HedgerowError | null;
-  /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
+  /**
+   * The manifest's segments if not all of them could be opened: every later manifest keeps them,
+   * for a repair.
+   */
   readonly unopened: readonly SegmentEntry[] | undefined;
-  /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
+  /**
+   * Files of operations copied out of the log while the table was corrupt (held-operations.ts),
+   * oldest first.
+   */
   readonly held: readonly HeldEntry[];
   readonly dropped: boolean;
   /**
-   * After a compaction that found no memory for it: marks rows as dead in the new segments. Throws `overloaded` while there is
-   * none; then it is tried again.
+   * Set after a compaction that lacked the memory to do so: marks late deaths in the new segments.
+   * Throws `overloaded` while memory is short; it is then tried again.
    */
   readonly unmarked: { mark: () => void; rows: number } | undefined;
-  /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
+  /**
+   * LSN of the catalog change that last changed its name or columns, or dropped it; 0 if that was
+   * before the start.
+   */
   readonly shapeLsn: number;
-  /** Snapshots that were not released yet. */
+  /** Number of snapshots not released yet. */
   readonly openSnapshots: number;
-  /** Filters of the current version's segments; undefined while there are too few to need them. */
+  /**
+   * Node filters of the current version's segments; undefined if there are too few segments to need
+   * them, or no filters are kept.
+   */
   readonly filters: FilterDirectory | undefined;
   readonly compacting: RunningCompaction | undefined;
 }
 
-/** What changes with every row or read has methods of its own. */
+/** State that changes with every row or read has methods of its own. */
 export type TableChange = Partial<Omit<TableState, 'openSnapshots'>>;
 
-/** What never decreases while a table lives. */
+/** Fields that never decrease during the life of a table. */
 const GROWING = ['appliedLsn', 'nextSegment', 'expirations', 'shapeLsn'] as const;
 
-/** Asserts that a change keeps what the engine relies on. `headLsn`: the newest LSN that was given out. */
+/** Asserts the invariants of a change. `headLsn`: newest LSN assigned. */
 export function assertChange(table: TableState, change: TableChange, headLsn: number): void {
   for (const name of GROWING) {
     const to = change[name];

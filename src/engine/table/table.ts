@@ -1,7 +1,8 @@
-// A table: its definition, its current version, and the writes and reads that go through it.
+// A table: its definition, its current version, and all writes and reads of its rows.
 //
-// Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; an id is given out once, an
-// update keeps it: at every LSN at most one row with an id is alive; a row dies once.
+// Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables equal a replay
+// of the log's operations after appliedLsn. An id is assigned once and an update keeps it: at every
+// LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
 import {
@@ -44,12 +45,15 @@ import { assertChange, type TableChange, type TableState } from './table-state.t
 import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
-/** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
+/**
+ * Maximum LSNs that a memtable spans: it stores them as 32-bit offsets, and one commit has fewer
+ * than 2^30.
+ */
 const MOST_LSNS = 2 ** 31;
-/** Rows in memory from which on they are read apart from those of segments. */
+/** Number of rows in memory from which they are read separately from those in segments. */
 const APART_ROWS = 64;
 
-/** For what changes with every row: elsewhere `change` says what must hold. */
+/** For fields that change with every row; all other changes go through `change` and its checks. */
 function writable(table: TableState): { -readonly [name in keyof TableState]: TableState[name] } {
   return table;
 }
@@ -75,17 +79,20 @@ export class Table implements ScanSource, TableState {
   readonly openSnapshots: number = 0;
   readonly filters: TableState['filters'] = undefined;
   readonly compacting: TableState['compacting'] = undefined;
-  /** Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was reached. */
+  /**
+   * Newest LSN that changed rows or definition, durable or not; after a restart, the LSN reached by
+   * recovery.
+   */
   #stagedLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
   readonly updates = new RowUpdates();
   readonly #unseen = new UnseenRows();
-  /** Live rows before the frame that is being applied in slices. */
+  /** Row count before the frame that is being applied in slices. */
   #heldRows: number | undefined;
   readonly context: EngineContext;
   readonly #batches: EdgeBatch[] = [];
 
-  /** `state`: what the manifest or the log says of it, where that is more than of a new table. */
+  /** `state`: what the manifest or the log says beyond the state of a new table. */
   constructor(context: EngineContext, definition: TableDefinition, state: TableChange = {}) {
     Object.assign(this, state);
     this.context = context;
@@ -95,24 +102,30 @@ export class Table implements ScanSource, TableState {
     this.version = new Version([], [], definition.bucketSeconds);
   }
 
-  /** The one way in which its state changes, but for what is counted with every row or read: ids, operations, snapshots. */
+  /**
+   * The only way to change its state, except for what is counted with every row or read: ids,
+   * operations, snapshots.
+   */
   change(change: TableChange): void {
     assertChange(this, change, change.appliedLsn === undefined ? 0 : this.context.committer.headLsn);
     Object.assign(this, change);
   }
 
-  /** A file of it is corrupt: it refuses from now on, for the first such reason. */
+  /**
+   * Makes the table refuse from now on because one of its files is corrupt; the first reason is
+   * kept.
+   */
   refuse(reason: HedgerowError): void {
     this.change({ corrupt: this.corrupt ?? reason });
   }
 
-  /** For every read: a snapshot was taken (1) or released (-1). */
+  /** Called for every read: a snapshot was taken (1) or released (-1). */
   countSnapshot(by: 1 | -1): void {
     writable(this).openSnapshots += by;
     assert(this.openSnapshots >= 0, 'a snapshot was released twice');
   }
 
-  /** Gives out the ids of `count` rows: the first of them. */
+  /** Assigns the ids of `count` rows; returns the first one. */
   takeIds(count: number): number {
     const first = this.nextId;
     assert(count > 0 && first + count <= Number.MAX_SAFE_INTEGER, 'ids are safe integers, one or more at a time');
@@ -120,7 +133,10 @@ export class Table implements ScanSource, TableState {
     return first;
   }
 
-  /** Ids that nobody has seen are given out again, where they are the last ones. After a failure of the log they may be in it. */
+  /**
+   * Returns ids that no one has seen, if they are the last ones assigned. After a failure of the
+   * log they are kept, because they may be in it.
+   */
   giveBackIds(first: number, count: number): void {
     if (this.nextId === first + count && this.context.committer.failed === null) writable(this).nextId = first;
   }
@@ -149,7 +165,7 @@ export class Table implements ScanSource, TableState {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Live rows that readers see: what is not acknowledged yet does not count. */
+  /** Number of live rows visible to readers; rows not yet acknowledged do not count. */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
@@ -159,12 +175,15 @@ export class Table implements ScanSource, TableState {
     return rows;
   }
 
-  /** A frame whose last operation has LSN `lsn` is being applied: it adds live rows (negative: takes them away). */
+  /**
+   * Records that a frame being applied, whose last operation has LSN `lsn`, adds `rows` live rows
+   * (negative: removes them).
+   */
   changeRows(lsn: number, rows: number): void {
     if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
   }
 
-  /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
+  /** Freezes the row count before a frame is applied in slices, until `letGo`. */
   hold(): void {
     assert(this.#heldRows === undefined, 'one frame at a time is applied in slices to a table');
     this.#heldRows = this.rowCount;
@@ -180,7 +199,7 @@ export class Table implements ScanSource, TableState {
     return bytes;
   }
 
-  /** Takes a new definition. Scans that began before keep their columns. */
+  /** Sets a new definition. Scans that have begun keep their columns. */
   define(definition: TableDefinition): void {
     assert(definition.id === this.definition.id, 'a table keeps its id');
     const { columns } = this.definition;
@@ -194,26 +213,33 @@ export class Table implements ScanSource, TableState {
     return tableItem(this.definition, this.rowCount, this.isPrimary, withDefaults);
   }
 
-  /** Called with the newest LSN of what was just appended or applied for this table. */
+  /** Called with the newest LSN just appended or applied for this table. */
   changed(lsn: number): void {
     // A change of the catalog is applied when it is visible: rows with greater LSNs may be there by then.
     this.#stagedLsn = Math.max(this.#stagedLsn, lsn);
   }
 
   /**
-   * An LSN at which the table was as reads see it now: never below its last visible change. The same value at two moments means that nothing changed between
-   * them but rows dropped by a compaction with a TTL (`contentTag` tells these too).
+   * An LSN at which the table was as reads see it now: never below its last visible change. If it
+   * is equal at two moments, nothing has changed between them except rows dropped by a compaction
+   * with a TTL (which `contentTag` covers too).
    */
   get changedLsn(): number {
     return Math.min(this.#stagedLsn, this.context.committer.visibleLsn);
   }
 
-  /** Equal at two moments, also across restarts, only when reads of the newest state see the same rows and definition at both. */
+  /**
+   * Equal at two moments, even across restarts, only if reads of the newest state see the same rows
+   * and definition at both.
+   */
   get contentTag(): string {
     return `${this.id}-${this.changedLsn}-${this.expirations}`;
   }
 
-  /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
+  /**
+   * Throws when the table is dropped, or refuses because one of its files is corrupt. A reader with
+   * a snapshot of a dropped table still has what it pinned.
+   */
   assertUsable(snapshot?: Snapshot): void {
     this.unmarked?.mark();
     if (this.dropped && snapshot === undefined)
@@ -227,7 +253,10 @@ export class Table implements ScanSource, TableState {
     }
   }
 
-  /** A segment in memory. When its file is corrupt the table refuses from now on. Throws `table_corrupt`. */
+  /**
+   * The segment in memory. If its file is corrupt the table refuses from now on. Throws
+   * `table_corrupt`.
+   */
   resident(segment: SegmentFile): ResidentSegment {
     try {
       return this.context.residency.get(segment);
@@ -244,7 +273,10 @@ export class Table implements ScanSource, TableState {
 
   // Writes
 
-  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
+  /**
+   * Inserts one edge; resolves when it is durable. Rejects with `empty_members`,
+   * `too_many_members`, `unknown_column`, `invalid_input`, `log_failed` or `disk_full`.
+   */
   insert(edge: EdgeInput | CheckedEdge, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
     return insertEdge(this, edge, attach);
   }
@@ -263,7 +295,7 @@ export class Table implements ScanSource, TableState {
     if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
-  /** Removes every live edge with that time and member set; durable when it resolves. */
+  /** Deletes every live edge with that time and member set; resolves when that is durable. */
   delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
     return deleteEdges(this, eventTs, members, attach);
   }
@@ -274,7 +306,7 @@ export class Table implements ScanSource, TableState {
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
   }
 
-  /** Counts operations that recovery or a transaction applied. */
+  /** Counts operations applied by recovery or a transaction. */
   countOperations(operations: number, tombstones: number): void {
     assert(operations >= tombstones && tombstones >= 0, 'deletes are some of the operations');
     writable(this).pending += operations;
@@ -282,7 +314,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * The memtable that takes the next `rows` rows, a new one when the last is full or began too long ago. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   * The memtable for the next `rows` rows; a new one if the last is full or began too long ago.
+   * `baseLsn`: newest LSN before the rows. Throws `overloaded`.
    */
   writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];
@@ -316,7 +349,7 @@ export class Table implements ScanSource, TableState {
     return this.version;
   }
 
-  /** Gives a version back; files that no version holds any more go. */
+  /** Releases a version and removes the files that no version holds any more. */
   unpin(version: Version): void {
     assert(version.references > 0, 'a version is given back once for each time it was taken');
     if (--version.references > 0) {
@@ -342,8 +375,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column`,
-   * `invalid_input`.
+   * Live rows in (event_ts, id) order, by default of the newest state. Throws `table_corrupt`,
+   * `table_not_found` (dropped), `unknown_column` or `invalid_input`.
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable(snapshot);
@@ -354,8 +387,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * As `scan`, as two: the rows of segments, and those in memory. Undefined where one of them has few or none, so that `scan` seldom goes from one to the
-   * other.
+   * Like `scan`, but split in two: rows in segments, and rows in memory. Undefined if either has
+   * few or none, since `scan` then rarely switches between the two.
    */
   scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
     this.assertUsable(snapshot);
@@ -369,7 +402,9 @@ export class Table implements ScanSource, TableState {
     ];
   }
 
-  /** The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`. */
+  /**
+   * The rows of a request without nodes, limit and cursor, segment by segment. Throws like `scan`.
+   */
   segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
     this.assertUsable(snapshot);
     const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
@@ -378,20 +413,25 @@ export class Table implements ScanSource, TableState {
     return new SegmentScan(this, view, request, ranges);
   }
 
-  /** What a scan of the request would find and touch, about; reads no rows. Throws as `scan`. */
+  /**
+   * Estimates what a scan of the request would find and touch; reads no rows. Throws like `scan`.
+   */
   estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
     this.assertUsable(snapshot);
     const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
     return estimateScan(this, this.#view(snapshot, overlay), request, ranges);
   }
 
-  /** Live rows of a window, from the directories. Throws `table_corrupt`. */
+  /** Number of live rows in a window, from the directories. Throws `table_corrupt`. */
   count(window: Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
     this.assertUsable(snapshot);
     return countRows(this, this.#view(snapshot, overlay), window);
   }
 
-  /** Least and greatest time of the live rows of a window; undefined: there is none. Throws `table_corrupt`. */
+  /**
+   * Least and greatest time of the live rows in a window; undefined if there are none. Throws
+   * `table_corrupt`.
+   */
   timeBounds(
     window: Window,
     snapshot?: Snapshot,
@@ -401,7 +441,7 @@ export class Table implements ScanSource, TableState {
     return timeBounds(this, this.#view(snapshot, overlay), window);
   }
 
-  /** Borrowed: valid in this turn of the loop, or as long as the snapshot. */
+  /** Not pinned: valid in this event loop turn, or as long as the snapshot. */
   #view(snapshot: Snapshot | undefined, overlay: ScanOverlay | undefined): ScanView {
     const version = snapshot === undefined ? this.version : snapshot.version;
     return { version, lsn: snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn, overlay };

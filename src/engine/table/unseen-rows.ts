@@ -1,17 +1,21 @@
-// How many live rows a table has that readers do not see yet: frames that are applied and not durable. With it the table counts what is acknowledged.
+// Counts the live rows of frames that are applied but not yet durable, so that a table's row count
+// includes only what has been acknowledged.
 
 import { assert } from '../../assert.ts';
 
-/** Entries at the front that may be over before the list is cut. */
+/** Obsolete entries that may remain at the front before the lists are shortened. */
 const MOST_OVER = 64;
 
 export class UnseenRows {
-  /** Last LSN of each frame, ascending, and by how many live rows it changes the table. */
+  /** Last LSN of each frame, ascending, and its change in live rows. */
   #lsns: number[] = [];
   #changes: number[] = [];
   #first = 0;
 
-  /** A frame whose last LSN is `lsn` adds `rows` live rows (negative: takes them away). May be called several times a frame. */
+  /**
+   * Records that a frame whose last LSN is `lsn` adds `rows` live rows (negative: removes them).
+   * May be called several times per frame.
+   */
   add(lsn: number, rows: number, visibleLsn: number): void {
     const last = this.#lsns.length - 1;
     if (last >= this.#first && this.#lsns[last] === lsn) {
@@ -24,7 +28,7 @@ export class UnseenRows {
     this.#changes.push(rows);
   }
 
-  /** By how many live rows the frames above `visibleLsn` change the table. */
+  /** Total change in live rows of the frames above `visibleLsn`. */
   above(visibleLsn: number): number {
     this.#cut(visibleLsn);
     let rows = 0;

@@ -1,4 +1,5 @@
-// A version of a table: which segments and memtables hold its rows. Immutable; readers pin it, compaction replaces it.
+// A version of a table: the segments and memtables that hold its rows. Immutable; readers pin it,
+// compaction replaces it.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -8,16 +9,16 @@ export interface MemtableEntry {
   readonly memtable: CoreMemtable;
   /** Every row in it has a greater LSN. */
   readonly baseLsn: number;
-  /** Versions that hold it; at 0 its memory goes. */
+  /** Number of versions that contain it; at 0 its memory is freed. */
   references: number;
 }
 
 export class Version {
-  /** In key order, disjoint. */
+  /** Disjoint and in key order. */
   readonly segments: readonly SegmentFile[];
-  /** Oldest first; the last one takes writes. */
+  /** Oldest first; the last one receives writes. */
   readonly memtables: readonly MemtableEntry[];
-  /** Non-empty buckets of all segments; one that two neighbours share counts once. */
+  /** Non-empty buckets of all segments; a bucket shared by two neighbours counts once. */
   readonly segmentBuckets: number;
   readonly segmentRows: number;
   references = 1;
@@ -47,7 +48,9 @@ export class Version {
     this.segmentRows = rows;
   }
 
-  /** Buckets of the index and of the log's rows; one that stands in both is read in both and counts in both. */
+  /**
+   * Buckets of segments and memtables. A bucket with rows in both is read in both and counts twice.
+   */
   get totalBuckets(): number {
     let buckets = this.segmentBuckets;
     for (const { memtable } of this.memtables) buckets += memtable.buckets;

@@ -1,4 +1,5 @@
-// The operations that a transaction has staged, in the order they came, as columns: a million objects would cost more to keep than to make.
+// The operations staged by a transaction, in order, stored as columns: a million objects would cost
+// more to keep than to create.
 
 import { assert } from '../../assert.ts';
 import type { RowPlace, RowSource } from '../table/live-rows.ts';
@@ -6,11 +7,14 @@ import type { Table } from '../table/table.ts';
 import type { EdgeRow, RowKey } from '../types.ts';
 import { isOwn, type StagedTarget } from './staged.ts';
 
-/** `removal`: of all edges with a time and members that are live at commit. `update` and `deletion`: of one row, the target. */
+/**
+ * `removal`: deletes all edges with a time and member set that are live at commit. `update` and
+ * `deletion`: act on one target row.
+ */
 export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3 } as const;
 export type StagedKind = (typeof STAGED)[keyof typeof STAGED];
 
-/** Bytes of a buffer that many share. */
+/** A range of bytes in a shared buffer. */
 export interface KeptBytes {
   readonly chunk: Uint8Array;
   readonly from: number;
@@ -20,13 +24,16 @@ export interface KeptBytes {
 const BLOCK_BITS = 16;
 const BLOCK_ROWS = 2 ** BLOCK_BITS;
 const FIRST_ROWS = 64;
-/** Of `sources`: the target is an own row, and `rows` its place. */
+/**
+ * Value in `sources`: the target is the transaction's own row, and `rows` has the index of the
+ * operation that made it.
+ */
 const OWN = -1;
 
 class Block {
   readonly kinds: Uint8Array;
   readonly tables: Uint32Array;
-  /** Of the new row, or of what is removed. */
+  /** Time of the new row, or of what is removed. */
   readonly times: Float64Array;
   readonly ids: Float64Array;
   readonly targetTimes: Float64Array;
@@ -65,7 +72,7 @@ class Block {
   }
 }
 
-/** Things by number, each once. */
+/** Assigns each distinct object a number. */
 class Numbered<T> {
   readonly all: T[] = [];
   readonly #numbers = new Map<T, number>();
@@ -85,12 +92,12 @@ export class StagedList {
   readonly #tables = new Numbered<Table>();
   readonly #sources = new Numbered<RowSource>();
   readonly #chunks = new Numbered<Uint8Array>();
-  /** By place, where the answer is wanted: the new row. */
+  /** New rows by operation index, where the caller wants them as answers. */
   readonly #rows = new Map<number, EdgeRow>();
-  /** By place, of removals. */
+  /** Members by operation index, for removals. */
   readonly #members = new Map<number, readonly number[]>();
   length = 0;
-  /** Something else than inserts was staged. */
+  /** Whether anything other than an insert was staged. */
   killsRows = false;
 
   #push(kind: StagedKind, table: Table, eventTs: number, id: number): void {
@@ -110,7 +117,7 @@ export class StagedList {
     this.killsRows ||= kind !== STAGED.insert;
   }
 
-  /** Of the operation that was pushed last. */
+  /** Sets the record of the operation pushed last. */
   #setRecord({ chunk, from, to }: KeptBytes): void {
     assert(from < to && to <= chunk.length, 'a staged operation has a record');
     const place = this.length - 1;
@@ -137,7 +144,7 @@ export class StagedList {
     this.#rows.set(this.length - 1, row);
   }
 
-  /** `row` undefined: nobody wants the answer. */
+  /** `row` undefined: the new row is not needed as an answer. */
   update(table: Table, target: StagedTarget, eventTs: number, record: KeptBytes, row: EdgeRow | undefined): void {
     this.#push(STAGED.update, table, eventTs, target.id);
     this.#setRecord(record);
@@ -156,7 +163,7 @@ export class StagedList {
     this.#members.set(this.length - 1, members);
   }
 
-  /** Forgets the operations from `length` on. */
+  /** Drops the operations from index `length` on. */
   cut(length: number): void {
     if (length >= this.length) return;
     for (const kept of [this.#rows, this.#members]) {
@@ -168,7 +175,7 @@ export class StagedList {
     this.#blocks.length = Math.ceil(length / BLOCK_ROWS);
   }
 
-  // By place
+  // Access by operation index
 
   kindAt(place: number): StagedKind {
     return this.#blocks[place >>> BLOCK_BITS]!.kinds[place % BLOCK_ROWS] as StagedKind;
@@ -178,7 +185,9 @@ export class StagedList {
     return this.#tables.all[this.#blocks[place >>> BLOCK_BITS]!.tables[place % BLOCK_ROWS]!]!;
   }
 
-  /** Of the new row; of a removal, the time; of a deletion, of what goes. */
+  /**
+   * Time of the new row; for a removal, the given time; for a deletion, that of the deleted row.
+   */
   timeAt(place: number): number {
     return this.#blocks[place >>> BLOCK_BITS]!.times[place % BLOCK_ROWS]!;
   }
@@ -193,21 +202,24 @@ export class StagedList {
     return { chunk: this.#chunks.all[block.chunks[index]!]!, from: block.froms[index]!, to: block.tos[index]! };
   }
 
-  /** Where the operation stands that made the row which goes; -1: it is of the snapshot. */
+  /**
+   * Index of the operation that made the row being replaced or deleted; -1 if it is a row of the
+   * snapshot.
+   */
   ownTargetAt(place: number): number {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
     return block.sources[index] === OWN ? block.rows[index]! : -1;
   }
 
-  /** The key of the row that goes. */
+  /** Key of the row being replaced or deleted. */
   targetKeyAt(place: number): RowKey {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
     return { eventTs: block.targetTimes[index]!, id: block.ids[index]! };
   }
 
-  /** The row of the snapshot that goes. */
+  /** The row of the snapshot that is replaced or deleted. */
   targetAt(place: number): RowPlace {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;

@@ -1,21 +1,21 @@
-// What a transaction answers of what it staged, and what it stages against.
+// Types of a transaction's answers, and the targets of its operations.
 
 import type { RowPlace } from '../table/live-rows.ts';
 import type { DeleteOutcome, DeleteResult, InsertOutcome, InsertResult, RowKey } from '../types.ts';
 
-/** A row that an earlier operation, at that place, made. */
+/** A row made by an earlier operation of the same transaction; `staged` is its index. */
 export interface OwnRow extends RowKey {
   readonly staged: number;
 }
 
-/** A row that goes: one of the snapshot, or an own one. */
+/** The row that an operation replaces or deletes: one of the snapshot, or one of its own. */
 export type StagedTarget = RowPlace | OwnRow;
 
 export function isOwn(target: StagedTarget): target is OwnRow {
   return 'staged' in target;
 }
 
-/** What the removal of one row by its id answers, but for its LSN. */
+/** Outcome of deleting one row by its id, without its LSN. */
 export interface RowDeleteOutcome {
   matched: 1;
   id: number;
@@ -28,11 +28,14 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 
 export interface CommitResult {
   lsn: number;
-  /** In the order staged; an update answers as an insert. Made when asked for; not to be asked for when rows were changed by `changeRow`. */
+  /**
+   * One result per staged operation, in order; an update answers like an insert. Computed on
+   * access; not available after `changeRow`.
+   */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
 }
 
-/** What a commit answers, but for LSNs. */
+/** Outcome of a commit, without LSNs. */
 export interface CommitOutcome {
   readonly results: (InsertOutcome | DeleteOutcome | RowDeleteOutcome)[];
 }

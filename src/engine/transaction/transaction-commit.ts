@@ -1,7 +1,21 @@
-// A transaction's commit: what it staged, checked against the newest state, becomes the steps of one log frame, which are then applied. Both in slices
-// when it is large (large-commit.ts), else at once.
+// Commits a transaction: its staged operations, checked against the newest state, become the
+// operations of one log frame, which is then applied; in slices if it is large (large-commit.ts).
 //
-// There may be a million steps, so a step is a number: the place of a staged operation, and whether it is the death of the old row or the rest of it.
+// The first committer wins: every snapshot row that is updated or deleted by id must still be
+// alive. If its segment or memtable is still part of the table, that is a direct check. If a
+// compaction has moved the row, it is found again by its key, and `RowUpdates` tells whether it is
+// a newer version.
+//
+// An update is a KILL of the old row and an INSERT of the new one with the same id. Neighbouring
+// operations of one kind and table form a run, so the inserts of consecutive updates are held back
+// until all their kills are out:
+//
+//   staged   update a | update b | insert c
+//   frame    KILL a, KILL b | INSERT a', INSERT b', INSERT c
+//
+// They come earlier if the next update targets a row that one of them makes, or another table.
+// There may be a million steps, so a step is a number: twice the index of the staged operation,
+// plus 1 for the KILL of an update.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -16,19 +30,22 @@ import type { FramePlan } from '../write/large-commit.ts';
 import type { CommitOutcome, CommitResult } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
 
-/** An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of an update. */
+/**
+ * One operation of the frame: twice the index of the staged operation, plus 1 for the KILL of an
+ * update.
+ */
 type Step = number;
 const placeOf = (step: Step): number => step >>> 1;
 
-/** A row that dies: one that is there, or one that is inserted by the operation staged at that place. */
+/** A row that dies: an existing one, or the index of the staged operation that inserts it. */
 type Victim = RowPlace | number;
 
-/** Neighbours of one kind and table. */
+/** Consecutive operations of one kind and table. */
 interface StepRun {
   readonly kind: 'insert' | 'tombstone' | 'kill';
   readonly table: Table;
   readonly steps: readonly Step[];
-  /** Its operations. */
+  /** The encoded operations. */
   readonly pieces: readonly Piece[];
 }
 
@@ -42,19 +59,20 @@ export interface CommitPlan extends FramePlan {
   readonly runs: readonly StepRun[];
   readonly tables: ReadonlySet<Table>;
   readonly staged: StagedList;
-  /** By the place of what was staged: the operation whose LSN it answers with. */
+  /** By index of the staged operation: the operation of the frame whose LSN it reports. */
   readonly operationOf: readonly number[];
-  /** By the place of a removal by time and members: what it takes. */
+  /** By index of a removal by time and members: the rows it deletes. */
   readonly removed: ReadonlyMap<number, readonly Victim[]>;
-  /** By place: where a row of the snapshot stands now that a compaction has moved. */
+  /** By index: the present place of a snapshot row that a compaction has moved. */
   readonly moved: ReadonlyMap<number, RowPlace>;
-  /** Places whose new rows die in the same frame. */
+  /** Indexes of operations whose new rows die in the same frame. */
   readonly dying: ReadonlySet<number>;
 }
 
 /**
- * Checks and plans, and changes nothing. `snapshotOf`: of the tables that the transaction has read. Throws `conflict`, `table_not_found`, `table_corrupt`.
- * From the first step until the plan is applied nothing else may be.
+ * Checks and plans without changing anything. `snapshotOf`: snapshots of the tables that the
+ * transaction has read. Throws `conflict`, `table_not_found` or `table_corrupt`. No other write may
+ * be applied between the first step and the application of the plan.
  */
 export function* planCommit(
   staged: StagedList,
@@ -71,10 +89,12 @@ export function* planCommit(
   return yield* new Planner(staged, tables, snapshotOf, hasRemovals).plan();
 }
 
-/** Steps of planning or applying between two rests. */
+/** Steps of planning or applying between two yields. */
 const STEPS_A_REST = 256;
 
-/** Throws `conflict` when the table was dropped, or its columns or name were changed, after the snapshot. */
+/**
+ * Throws `conflict` when the table was dropped, or its columns or name changed, after the snapshot.
+ */
 export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
     throw new HedgerowError(
@@ -93,11 +113,17 @@ class Planner {
   readonly #moved = new Map<number, RowPlace>();
   readonly #dying = new Set<number>();
   readonly #operationOf: number[] = [];
-  /** Places of updates that follow each other: their new rows stand behind the deaths of all the old ones, so that each kind is one run. */
+  /**
+   * Indexes of consecutive updates whose inserts are held back until all their kills are out, so
+   * that each kind forms one run.
+   */
   #waiting: number[] = [];
-  /** Sources of the tables' newest versions. */
+  /** Segments and memtables of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
-  /** Only where something is removed by time and members: places of own rows by these, and rows of the tables that are dead by now. */
+  /**
+   * Used only if something is removed by time and members: own rows by that key, and table rows
+   * already killed in this frame.
+   */
   readonly #hasRemovals: boolean;
   readonly #own = new Map<string, number[]>();
   readonly #killed = new Map<RowSource, Set<number>>();
@@ -147,14 +173,14 @@ class Planner {
     };
   }
 
-  /** The operation that a staged one answers with. */
+  /** Appends the operation whose LSN the staged operation reports. */
   #push(place: number): void {
     this.#operationOf[place] = this.#steps.length;
     this.#steps.push(place * 2);
   }
 
   #insert(place: number): void {
-    // Behind one whose row is not known (`changeRow`) no removal comes.
+    // A row that is not known (`changeRow`) is never followed by a removal.
     const row = this.#hasRemovals ? this.#staged.rowAt(place) : undefined;
     if (row === undefined) return;
     const text = removalText(this.#staged.tableAt(place), row.event_ts, row.members);
@@ -163,11 +189,11 @@ class Planner {
     else equal.push(place);
   }
 
-  /** Whether the new rows that wait must stand before the update. */
+  /** Whether the inserts held back must come before this update. */
   #mustFlush(place: number): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
-    // Those that wait stand behind each other.
+    // The waiting operations are consecutive, so comparing with the first is enough.
     const own = this.#staged.ownTargetAt(place);
     return (own >= 0 && own >= first) || this.#staged.tableAt(first) !== this.#staged.tableAt(place);
   }
@@ -206,7 +232,10 @@ class Planner {
     else rows.add(row);
   }
 
-  /** Every live edge with that time and member set goes: those of the table, and what was inserted before. */
+  /**
+   * Removes every live edge with that time and member set: rows of the table and rows inserted
+   * earlier in the frame.
+   */
   #remove(place: number): void {
     const table = this.#staged.tableAt(place);
     const eventTs = this.#staged.timeAt(place);
@@ -226,13 +255,16 @@ class Planner {
     this.#removed.set(place, victims);
   }
 
-  /** Where a row of the snapshot stands now. Throws `conflict` when another commit changed or removed it: the first one wins. */
+  /**
+   * The present place of a snapshot row. Throws `conflict` when another commit has changed or
+   * removed it, because the first committer wins.
+   */
   #unchanged(table: Table, place: RowPlace): RowPlace {
     if (this.#sourcesOf(table).has(place.source)) {
       if (isAlive(place)) return place;
       throw conflictOf(table, place);
     }
-    // A compaction has moved it. It may be a newer version with the same key that is found.
+    // A compaction has moved it. The key alone might find a newer version.
     const { lsn } = this.#snapshotOf(table)!;
     const found = table.updates.isUpdatedAfter(place.id, lsn) ? undefined : findLive(table, place);
     if (found === undefined) throw conflictOf(table, place);
@@ -261,9 +293,9 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
   return `${id} ${eventTs} ${members.join()}`;
 }
 
-// The frame
+// Building and applying the frame
 
-/** Records that one call gives to a memtable, at most, and bytes of them from which on no more are added. */
+/** Maximum records passed to a memtable in one call, and bytes from which no more are added. */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 2 ** 19;
 
@@ -311,13 +343,13 @@ function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedLi
   return joined(steps.map((step) => staged.recordAt(placeOf(step))));
 }
 
-/** The run's header, then its operations. */
+/** The run's header, followed by its operations. */
 function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
   return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces.map((piece) => piece.bytes)];
 }
 
-/** Takes all the room in memory that applying the plan needs. Throws `overloaded`. */
+/** Reserves all the memory that applying the plan needs. Throws `overloaded`. */
 export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
   for (const run of plan.runs) {
     if (run.kind === 'insert') {
@@ -334,12 +366,12 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
   }
 }
 
-/** Applies the plan, which is in the log: its first operation has LSN `firstLsn`. */
+/** Applies the plan, which is already logged; its first operation has LSN `firstLsn`. */
 export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): SlicedSteps<void> {
   const { runs } = plan;
-  // All at once: what the log holds of a table is never told in part.
+  // All at once, so that a table's pending operations are never reported in part.
   for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
-  /** Where the rows stand that were inserted and are to die. */
+  /** Places of inserted rows that die in the same frame. */
   const own = new Map<number, RowPlace>();
   let lsn = firstLsn;
   const lastLsn = firstLsn + plan.operations - 1;
@@ -367,7 +399,7 @@ function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind']
   return [own >= 0 ? own : (moved.get(place) ?? staged.targetAt(place))];
 }
 
-/** Kills a row; false when it was dead. */
+/** Kills a row; false if it was already dead. */
 function bury(
   { staged }: CommitPlan,
   { kind, table }: StepRun,
@@ -378,7 +410,8 @@ function bury(
 ): boolean {
   if (typeof victim === 'number') return killRow(table, own.get(victim)!, lsn);
   const isDead = killRow(table, victim, lsn);
-  // The id goes on with another row. One of the same frame is in no other snapshot.
+  // The id continues with another row. A row made in this frame is in no other snapshot and needs
+  // no entry.
   if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
   return isDead;
 }
@@ -406,7 +439,7 @@ function* insertAll(
   }
 }
 
-/** What each staged operation answers. */
+/** The outcome of each staged operation. */
 export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
   return Array.from({ length: staged.length }, (_, place) => {
     const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];

@@ -1,4 +1,5 @@
-// One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of the snapshot.
+// One table as seen by a transaction: a snapshot, the rows it has staged, and the snapshot rows
+// that those hide.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable, type DeadRows } from '../../core/index.ts';
@@ -17,20 +18,20 @@ export class TransactionTable implements ScanOverlay {
   readonly table: Table;
   readonly snapshot: Snapshot;
   readonly #staged: StagedList;
-  /** Staged operations that the two below know. */
+  /** Number of staged operations included in the two fields below. */
   #known = 0;
-  /** Id -> place of the last operation that names it. */
+  /** Row id to index of the last operation on it. */
   readonly #lastById = new WideMap<number, number>();
-  /** Rows are removed by time and members. */
+  /** Whether rows are removed by time and members. */
   #hasRemovals = false;
-  /** Staged operations that are laid over. */
+  /** Number of staged operations applied to the overlay. */
   #laid = 0;
-  /** Own rows; their LSNs are places, counted from 1. */
+  /** The transaction's own rows; their LSNs are operation indexes plus 1. */
   memtable: CoreMemtable | undefined;
   readonly #hiddenRows = new Map<CoreMemtable, Set<number>>();
   readonly #hiddenSegments = new Map<SegmentFile, DeadList>();
 
-  /** `staged`: the transaction's operations, also those to come. */
+  /** `staged`: the transaction's operations; the list grows later. */
   constructor(table: Table, snapshot: Snapshot, staged: StagedList) {
     this.table = table;
     this.snapshot = snapshot;
@@ -39,7 +40,10 @@ export class TransactionTable implements ScanOverlay {
 
   // Rows by id
 
-  /** The row with an id as the transaction sees it; its key is looked at only when the row is the snapshot's. Throws `table_corrupt`. */
+  /**
+   * The row with an id as the transaction sees it; the rest of the key matters only if it is a
+   * snapshot row. Throws `table_corrupt`.
+   */
   find(key: RowKey): StagedTarget | undefined {
     this.#know();
     const last = this.#lastById.get(key.id);
@@ -70,7 +74,7 @@ export class TransactionTable implements ScanOverlay {
     return { staged: place, ...key };
   }
 
-  /** Whether a staged removal by time and members takes the row of the snapshot. */
+  /** Whether a staged removal by time and members deletes the snapshot row. */
   #isRemoved({ source, row }: RowPlace): boolean {
     if (!this.#hasRemovals) return false;
     this.lay();
@@ -79,9 +83,12 @@ export class TransactionTable implements ScanOverlay {
       : this.#hiddenSegments.get(source)?.isDead(row, this.snapshot.lsn) === true;
   }
 
-  // What reads lay over the snapshot
+  // The overlay for reads
 
-  /** Undefined while nothing is staged for the table. Valid until something more is staged. Throws `table_corrupt`. */
+  /**
+   * Undefined if nothing is staged for the table. Valid until more is staged. Throws
+   * `table_corrupt`.
+   */
   overlay(): ScanOverlay | undefined {
     this.lay();
     const isEmpty = this.memtable === undefined && this.#hiddenRows.size === 0 && this.#hiddenSegments.size === 0;
@@ -96,7 +103,10 @@ export class TransactionTable implements ScanOverlay {
     return this.#hiddenSegments.get(segment) ?? segment.dead;
   }
 
-  /** Lays at most so many operations over the snapshot; true when it was all. Throws `table_corrupt`. */
+  /**
+   * Applies at most `limit` operations to the overlay; true once all are applied. Throws
+   * `table_corrupt`.
+   */
   lay(limit = Infinity): boolean {
     const staged = this.#staged;
     const end = Math.min(staged.length, this.#laid + limit);
@@ -108,7 +118,7 @@ export class TransactionTable implements ScanOverlay {
       else if (kind !== STAGED.insert) this.#hide(place);
       if (kind === STAGED.insert || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
-    // Bit by bit: the sort of a million rows at once would be felt.
+    // Sort incrementally: sorting a million rows at once would block noticeably.
     if (limit !== Infinity) this.memtable?.sort();
     assert(this.#laid <= staged.length, 'no more is laid over a snapshot than is staged');
     return end === staged.length;
@@ -120,7 +130,7 @@ export class TransactionTable implements ScanOverlay {
     this.memtable.append(this.memtable.reserve(record.length, 1), record, 1, place);
   }
 
-  /** Hides the row that the operation at a place removes or replaces. */
+  /** Hides the row that an operation removes or replaces. */
   #hide(place: number): void {
     const { memtable } = this;
     if (this.#staged.ownTargetAt(place) >= 0) {
@@ -167,9 +177,12 @@ export class TransactionTable implements ScanOverlay {
     return list;
   }
 
-  // The end
+  // Rewind and release
 
-  /** The operations from `mark` on are no longer staged. What knows of them is made anew when it is needed. */
+  /**
+   * The operations from `mark` on are no longer staged. Derived state that includes them is rebuilt
+   * when needed.
+   */
   rewind(mark: number): void {
     if (this.#known > mark) {
       this.#known = 0;

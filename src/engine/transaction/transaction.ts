@@ -1,4 +1,5 @@
-// A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
+// A transaction: staged writes, reads from one snapshot per table plus its own writes, and one log
+// frame on commit.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -32,10 +33,13 @@ import {
 } from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
 
-/** A place among the staged operations. */
+/** A position in the list of staged operations. */
 export type Mark = number;
 
-/** Of an operation, besides its record; and of the row that it answers with, where that is kept: texts take two bytes a letter. */
+/**
+ * Estimated memory of an operation besides its record, and of the row kept as its answer: a
+ * character of a string takes two bytes.
+ */
 const BYTES_OF_OPERATION = 64;
 const BYTES_OF_ROW = 300;
 const ROW_BYTES_OF_RECORD = 2;
@@ -46,18 +50,21 @@ export class Transaction {
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
-  /** Bytes of records, which stay until the transaction ends, and of what is staged. */
+  /** Bytes of records, which are kept until the transaction ends, and of staged operations. */
   #recordBytes = 0;
   #stagedBytes = 0;
-  /** `#stagedBytes` at marks, in their order. */
+  /** Value of `#stagedBytes` at each mark, in order. */
   readonly #marks: { mark: Mark; stagedBytes: number }[] = [];
-  /** New rows of `changeRow` are not known any more. */
+  /** Whether rows were changed with `changeRow`, whose new content is not kept. */
   #forgetsRows = false;
-  /** What its reads see at least; all its snapshots are of this LSN when it is pinned. */
+  /** LSN that its reads see at least; if pinned, the LSN of all its snapshots. */
   readonly lsn: number;
   #ended = false;
 
-  /** `pinned`: tables whose snapshots are taken now; a table that is made later is empty for it. Otherwise each is taken when it is first needed. */
+  /**
+   * `pinned`: tables whose snapshots are taken now; tables created later appear empty. Otherwise
+   * each snapshot is taken on first use.
+   */
   constructor(context: EngineContext, pinned?: Iterable<Table>) {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
@@ -74,26 +81,29 @@ export class Transaction {
     if (this.#ended) throw new HedgerowError('invalid_input', 'The transaction has ended; begin a new one.');
   }
 
-  /** What comes before a write. A pinned transaction writes only to tables as it saw them. */
+  /** Precondition of a write. A pinned transaction writes only to tables as it sees them. */
   #assertWrites(table: Table): void {
     this.#assertOpen();
     table.assertUsable();
     if (this.#isPinned) this.#seen(table);
   }
 
-  /** Operations staged so far. */
+  /** Number of operations staged so far. */
   get operations(): number {
     return this.#staged.length;
   }
 
-  /** Bytes of memory that it takes until it ends, about. */
+  /** Approximate memory held until it ends, in bytes. */
   get heldBytes(): number {
     return this.#recordBytes + this.#stagedBytes;
   }
 
   // Writes
 
-  /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
+  /**
+   * Stages an insert; the edge gets its id now. Throws like Table.insert and then leaves the
+   * transaction unchanged.
+   */
   insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
     const id = table.nextId;
@@ -118,7 +128,10 @@ export class Transaction {
     this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW + ROW_BYTES_OF_RECORD * (to - from);
   }
 
-  /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
+  /**
+   * Stages the removal of every edge with that time and member set that is live at commit. Not
+   * allowed after `changeRow`.
+   */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
     assert(!this.#forgetsRows, 'no removal by time and members follows a changeRow');
@@ -129,18 +142,27 @@ export class Transaction {
     this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW;
   }
 
-  /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
+  /**
+   * Stages the removal of one row that the transaction sees. Throws `invalid_input` if it sees no
+   * such row.
+   */
   deleteRow(table: Table, key: RowKey): void {
     this.#staged.deletion(table, this.#target(table, key));
     this.#stagedBytes += BYTES_OF_OPERATION;
   }
 
-  /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
+  /**
+   * Stages new content for one row that the transaction sees. The id stays; everything else may
+   * change. Throws like `deleteRow` or an insert.
+   */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
     return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));
   }
 
-  /** As `updateRow`, for statements that change very many: what the new rows are is not kept, so the commit's `results` are not to be asked for. */
+  /**
+   * Like `updateRow`, for statements that change very many rows: the new rows are not kept, so the
+   * commit's `results` are not available.
+   */
   changeRow(table: Table, key: RowKey, edge: EdgeInput): void {
     this.#update(table, key, edge, () => undefined);
     this.#forgetsRows = true;
@@ -173,12 +195,15 @@ export class Transaction {
     );
   }
 
-  /** Throws `conflict` when the table was dropped, or its columns or name were changed, since the transaction first looked at it: it cannot commit then. */
+  /**
+   * Throws `conflict` when the table was dropped, or its columns or name changed, since the
+   * transaction first read it: the transaction could no longer commit.
+   */
   assertUnaltered(table: Table): void {
     assertUnchanged(table, this.#tables.get(table)?.snapshot);
   }
 
-  /** To `rewind` to. */
+  /** The present position, for `rewind`. */
   mark(): Mark {
     this.#assertOpen();
     const mark = this.#staged.length;
@@ -188,8 +213,8 @@ export class Transaction {
   }
 
   /**
-   * Brings what its reads lie over up to date by at most so many staged operations; true when it is. Reads do what is left themselves, however long that
-   * takes.
+   * Applies at most `limit` staged operations to the overlays of its reads; true once they are up
+   * to date. Reads apply the rest themselves, however long that takes.
    */
   prepareReads(limit: number): boolean {
     this.#assertOpen();
@@ -198,7 +223,7 @@ export class Transaction {
     return ready;
   }
 
-  /** Takes back what was staged since; ids that were given out stay so. */
+  /** Discards what was staged since the mark; ids already assigned are not reused. */
   rewind(mark: Mark): void {
     this.#assertOpen();
     assert(mark <= this.#staged.length, 'a transaction is taken back to where it has been');
@@ -210,18 +235,21 @@ export class Transaction {
 
   // Reads
 
-  /** Rows as the transaction sees them: its snapshot and its own writes. */
+  /** Rows as the transaction sees them: its snapshot plus its own writes. */
   scan(table: Table, request: ScanRequest): Scan {
     return table.scan(request, this.snapshotOf(table), this.overlayOf(table));
   }
 
-  /** The table's snapshot, the same one every time. The transaction releases it. */
+  /** The table's snapshot, the same one on every call. The transaction releases it. */
   snapshotOf(table: Table): Snapshot {
     this.#assertOpen();
     return this.#seen(table).snapshot;
   }
 
-  /** Its own writes, to be laid over the snapshot; undefined: there are none. Valid until more is staged. */
+  /**
+   * Its own writes as an overlay on the snapshot; undefined if there are none. Valid until more is
+   * staged.
+   */
   overlayOf(table: Table): ScanOverlay | undefined {
     this.#assertOpen();
     return this.#seen(table).overlay();
@@ -232,7 +260,7 @@ export class Transaction {
     if (known !== undefined) return known;
     if (!this.#isPinned) return this.#look(table, table.snapshot());
     table.assertUsable();
-    // It was made after BEGIN.
+    // The table was created after BEGIN.
     const seen = new TransactionTable(table, emptySnapshot(table, this.lsn), this.#staged);
     this.#tables.set(table, seen);
     return seen;
@@ -245,11 +273,12 @@ export class Transaction {
     return seen;
   }
 
-  // The end
+  // Commit and rollback
 
   /**
-   * Commits all as one frame; resolves when it is durable. Throws (rejects) `conflict` when a row that it changes by its id, or a table's columns or name, was
-   * changed since its snapshot. Whatever it throws, nothing is applied and the transaction has ended.
+   * Commits everything as one frame; resolves when it is durable. Rejects with `conflict` when a
+   * row that it changes by id, or the columns or name of a table, changed after its snapshot.
+   * Whatever the error, nothing was applied and the transaction has ended.
    */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
@@ -262,7 +291,10 @@ export class Transaction {
     return result();
   }
 
-  /** As `Committer.write`; lets the snapshots go in the same turn, and is sent to the log in the turn of the call where that can be. */
+  /**
+   * Like `Committer.write`, and releases the snapshots in the same turn. If possible the frame is
+   * sent to the log in the turn of the call.
+   */
   #whenFree<T>(stage: () => T): T | Promise<T> {
     let staged: T | Promise<T>;
     try {
@@ -327,7 +359,7 @@ export class Transaction {
     for (const table of plan.tables) table.updates.forget(this.#context.committer.visibleLsn);
     return {
       lsn,
-      // Of a large statement nobody asks for them.
+      // Computed on access: large statements never need them.
       get results() {
         return resultsOf(plan, firstLsn);
       },
@@ -346,7 +378,7 @@ export class Transaction {
   }
 }
 
-/** As `outcomesOf`, made when they are asked for. */
+/** Like `outcomesOf`, computed on access. */
 function outcomeOf(plan: CommitPlan): CommitOutcome {
   return {
     get results() {

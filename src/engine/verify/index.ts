@@ -1,4 +1,5 @@
-// The engine's door for commands that read the files of a data directory without opening it: loading it loads no table and no core.
+// Interface for commands that read the files of a data directory without opening it; importing it
+// loads neither tables nor the core.
 
 export type { TableDefinition } from '../catalog/catalog.ts';
 export { type Checkpoint, type CheckpointTable, checkCheckpoint } from '../checkpoint/checkpoint.ts';

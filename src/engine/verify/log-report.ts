@@ -1,4 +1,4 @@
-// A log file as a list of its frames, good and bad, with the operations in them.
+// Lists the frames of a log file, good and bad, with the operations in them.
 
 import { basename, dirname } from 'node:path';
 import {
@@ -20,17 +20,17 @@ import { type FileTools, type Problem, problemOf } from './problem.ts';
 
 export interface RunReport {
   kind: string;
-  /** Number of the table, 0 = none. */
+  /** Table id; 0 = none. */
   table: number;
   operations: number;
   bytes: number;
-  /** Of a catalog run: the change. */
+  /** Catalog runs: the change. */
   change?: unknown;
 }
 
 export interface FrameReport {
   offset: number;
-  /** In the file, header and padding counted. */
+  /** Size in the file, including header and padding. */
   bytes: number;
   first_lsn: number;
   last_lsn: number;
@@ -45,31 +45,34 @@ export interface LogReport {
   kind: 'log';
   path: string;
   bytes: number;
-  /** Of the format. */
+  /** Format version. */
   version: number | null;
-  /** Size that the file was made with; null in version 1. */
+  /** Size with which the file was created; null in version 1. */
   file_bytes: number | null;
   sequence: number | null;
   epoch: number | null;
   first_lsn: number | null;
-  /** Newest LSN in a good frame; null without one. */
+  /** Newest LSN in a good frame; null if there is none. */
   last_lsn: number | null;
-  /** Good frames, and operations in them. */
+  /** Number of good frames, and of operations in them. */
   frames: number;
   operations: number;
-  /** Where the good frames end. */
+  /** Offset where the good frames end. */
   used_bytes: number;
-  /** A write at the end that was never finished, or is being made right now: no error, replay ends there. */
+  /**
+   * Offset of a write at the end that is unfinished or still in progress; not an error, replay ends
+   * there.
+   */
   unfinished_at: number | null;
-  /** The first ones only, as asked. */
+  /** The first frames only, up to the requested limit. */
   shown: FrameReport[];
   problems: Problem[];
 }
 
-/** Sees a good frame whose runs are well-formed, and its payload. */
+/** Receives each good frame with well-formed runs, and its payload. */
 export type FrameVisitor = (frame: FrameReport, payload: Uint8Array) => void;
 
-/** `limit`: frames to describe, all of them are counted. */
+/** `limit`: number of frames to describe; all of them are counted. */
 export function inspectLog(tools: FileTools, path: string, limit: number, visit?: FrameVisitor): LogReport {
   const report = emptyReport(path);
   const handle = tools.fs.open(path, 'read');
@@ -112,7 +115,7 @@ function emptyReport(path: string): LogReport {
   return { kind: 'log', path, bytes: 0, ...nothing, frames: 0, operations: 0, used_bytes: 0, shown: [], problems: [] };
 }
 
-/** Goes through the frames of one file in order and fills its report. */
+/** Visits the frames of one file in order and fills in its report. */
 class LogWalk {
   readonly #tools: FileTools;
   readonly #handle: FileHandle;
@@ -121,11 +124,11 @@ class LogWalk {
   readonly #visit: FrameVisitor | undefined;
   readonly #stopLsn: number | null;
   #expectedLsn: number;
-  /** The last good frame is a seal. */
+  /** Whether the last good frame is a seal. */
   #sealed = false;
-  /** A place without a good frame, not yet known to be a fault, and the LSN that was due there. */
+  /** A position without a good frame that is not yet known to be damage, and the LSN due there. */
   #bad: { offset: number; lsn: number } | undefined;
-  /** The file's bytes, once a bad place is found. */
+  /** The file's bytes; loaded once a bad position is found. */
   #region: Region | undefined;
 
   constructor(
@@ -147,11 +150,13 @@ class LogWalk {
 
   add(frame: InspectedFrame): void {
     const report = this.#report;
-    // What lies behind the last operation before the next file is never looked at: a crash may have left anything there.
+    // Bytes between the last operation and the next file are never read in recovery: a crash may
+    // have left anything there.
     if (this.#expectedLsn === this.#stopLsn && !(frame.ok && frame.operations === 0)) return;
     const isWhole = frame.ok || this.#isWhole(frame.offset);
     if (!frame.ok) this.#bad ??= { offset: frame.offset, lsn: this.#expectedLsn };
-    // A frame behind the bad place says what was durable when it was written: then the bad place was acknowledged, and is damage.
+    // A later frame records which LSN was durable when it was written. If that covers the bad
+    // position, its operations had been acknowledged, so it is damage.
     if (isWhole && this.#bad !== undefined && frame.durableLsn >= this.#bad.lsn) this.#settleBad();
     const { shown, payload } = this.#describe(frame, isWhole);
     if (frame.ok && this.#bad === undefined) {
@@ -166,7 +171,10 @@ class LogWalk {
     if (report.shown.length < this.#limit) report.shown.push(shown);
   }
 
-  /** A bad place at the end of the newest file is what a crash (or a running write) leaves; elsewhere, or behind a seal, it is damage. */
+  /**
+   * A bad position at the end of the newest file is what a crash or a running write leaves;
+   * anywhere else, or after a seal, it is damage.
+   */
   end(): void {
     const report = this.#report;
     if (this.#stopLsn !== null) {
@@ -221,7 +229,7 @@ class LogWalk {
     return { shown, payload };
   }
 
-  /** The runs of a good frame, and its payload when they are well-formed. */
+  /** The runs of a good frame; its payload too if they are well-formed. */
   #content({ offset, payloadBytes, operations }: InspectedFrame): {
     runs: RunReport[];
     payload: Uint8Array | undefined;
@@ -237,7 +245,7 @@ class LogWalk {
         runs.push({ kind: kindName(kind), table, operations: run.operations, bytes: bytes.length, ...change });
       }
     } catch (error) {
-      // Offsets of runs count from the payload's start.
+      // Offsets of runs are relative to the start of the payload.
       const problem =
         error instanceof SyntaxError
           ? { file: '', offset: 0, what: 'a catalog change is no JSON' }
@@ -255,7 +263,10 @@ function kindName(kind: number): string {
   return known === undefined ? `unknown kind ${kind}` : known[0];
 }
 
-/** First LSN of the next file; null without one, and when its header cannot be read: then this one is not judged by it. */
+/**
+ * First LSN of the next file; null if there is none or its header is unreadable, in which case this
+ * file is not checked against it.
+ */
 function stopLsnOf(tools: FileTools, path: string): number | null {
   const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));
   if (next === undefined) return null;

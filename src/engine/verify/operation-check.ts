@@ -1,4 +1,4 @@
-// Checks the operations in the log's frames, one frame after the other, as a replay would take them.
+// Checks the operations in the log's frames in order, the way a replay would apply them.
 
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -12,20 +12,20 @@ import { decodeReplay } from '../idempotency/kept-answer.ts';
 import type { FrameReport } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
-/** Operations that are in the log and in no segment or file of answers. */
+/** Operations that are in the log but in no segment or answer file. */
 export interface PendingOperations {
-  /** By table number. */
+  /** Count by table id. */
   readonly inserts: Map<number, number>;
-  /** Those by time and members, and those of single rows. */
+  /** Count by table id: removals by time and members, and of single rows. */
   readonly tombstones: Map<number, number>;
   answers: number;
 }
 
 export class OperationCheck {
   readonly pending: PendingOperations = { inserts: new Map(), tombstones: new Map(), answers: 0 };
-  /** Names of the tables that exist at the end of the log, by number. */
+  /** Names of the tables that exist at the end of the log, by table id. */
   readonly tables = new Map<number, string>();
-  /** Store and id of the documents that exist at the end of the log. */
+  /** Store and id of each document that exists at the end of the log. */
   readonly documents = new Set<string>();
   readonly #checkpoint: Checkpoint | null;
   readonly #applied: ReadonlyMap<number, number>;
@@ -45,7 +45,7 @@ export class OperationCheck {
     for (const { definition } of tables) this.tables.set(definition.id, definition.name);
   }
 
-  /** Takes the next frame of the log file at `path`. */
+  /** Checks the next frame of the log file at `path`. */
   take(path: string, frame: FrameReport, payload: Uint8Array): void {
     let lsn = frame.first_lsn;
     for (const run of readRuns(payload, frame.operations, path)) {
@@ -102,7 +102,7 @@ export class OperationCheck {
     const { store, id, value } = change ?? {};
     if (typeof store !== 'string' || typeof id !== 'string' || value === undefined)
       throw corruption(path, offset, 'a document lacks its store, id or value');
-    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // in the manifest already
+    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // already in the manifest
     const key = JSON.stringify([store, id]);
     if (value === null) this.documents.delete(key);
     else this.documents.add(key);
@@ -115,7 +115,7 @@ export class OperationCheck {
         offset,
         `it holds a catalog change ${JSON.stringify(change?.op)}, which this build does not know`,
       );
-    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // in the manifest already
+    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // already in the manifest
     if (change.op === 'drop_table') this.tables.delete(change.id);
     if (change.op === 'rename_table') this.#rename(change, path, offset);
     if (change.op !== 'create_table') return;

@@ -1,4 +1,5 @@
-// What looks at files without opening a database: the tools it needs, and how it tells what is wrong.
+// For code that inspects files without opening a database: the tools it needs, and how it reports
+// problems.
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -10,14 +11,14 @@ export interface FileTools {
   readonly core: CoreModule;
 }
 
-/** Bytes that are not what was written. */
+/** Bytes that differ from what was written. */
 export interface Problem {
   file: string;
   offset: number;
   what: string;
 }
 
-/** The problem that a `corrupt` error tells; every other error is thrown on. */
+/** The problem reported by a `corrupt` error; rethrows any other error. */
 export function problemOf(error: unknown, file: string): Problem {
   if (!(error instanceof HedgerowError) || error.code !== 'corrupt') throw error;
   const { file: named, offset } = error.fields ?? {};

@@ -1,4 +1,5 @@
-// Checks a whole data directory without changing anything: manifest, segments, log, documents, stored answers, and what belongs to none of them.
+// Checks a whole data directory without changing anything: manifest, segments, log, documents,
+// stored answers, and files that belong to none of them.
 
 import { corruption } from '../../errors.ts';
 import {
@@ -23,7 +24,7 @@ import { type SegmentSums, verifySegments } from './verify-segments.ts';
 export interface VerifiedTable extends SegmentSums {
   name: string;
   number: number;
-  /** Operations that are in the log only. */
+  /** Operations that are only in the log. */
   log_inserts: number;
   log_tombstones: number;
 }
@@ -31,23 +32,31 @@ export interface VerifiedTable extends SegmentSums {
 export interface VerifyReport {
   kind: 'verification';
   path: string;
-  /** What the lock file says, when there is one: a server may run, and write while this was read. */
+  /**
+   * Contents of the lock file, if present: a server may be running, and writing during the check.
+   */
   lock: string | null;
-  /** LSN of the manifest; null before the first one. */
+  /** LSN of the manifest; null if there is none. */
   manifest_lsn: number | null;
   log: LogSums;
   tables: VerifiedTable[];
   documents: number;
   stored_answers: number;
-  /** Worth knowing, but no fault. */
+  /** Worth knowing, but not a fault. */
   notes: string[];
   problems: Problem[];
 }
 
-/** What a running server changes while it is read looks like damage: then all is read again, so often at most. */
+/**
+ * Changes by a running server during the check look like damage. Everything is then read again, at
+ * most this many times.
+ */
 const ATTEMPTS = 5;
 
-/** `pause` is called between the larger pieces of work: it lets others have their turn, and may throw to end the work. */
+/**
+ * `pause` is called between the larger pieces of work: it yields to other work, and may throw to
+ * abort.
+ */
 export async function verifyDirectory(
   tools: FileTools,
   dir: string,
@@ -59,11 +68,11 @@ export async function verifyDirectory(
     try {
       const report = await verifyOnce(tools, dir, pause);
       const found = JSON.stringify(report.problems);
-      // What is found twice is not the work of a server in between.
+      // A problem found twice is not caused by a server running in between.
       if (report.problems.length === 0 || report.lock === null || found === before || isLast) return report;
       before = found;
     } catch (error) {
-      // A log file that a compaction took away.
+      // A compaction removed a log file.
       if ((error as { code?: unknown }).code !== 'ENOENT' || isLast) throw error;
     }
   }
@@ -109,7 +118,7 @@ function tableOf(
   return { name, number, segments, rows, bytes, ...logged };
 }
 
-/** Null without a manifest, undefined when it is damaged. */
+/** The manifest; null if there is none, undefined if it is damaged. */
 function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Problem[]): Checkpoint | null | undefined {
   const path = manifestPath(dir);
   try {
@@ -125,7 +134,7 @@ function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Proble
   }
 }
 
-/** Without a manifest and without operations in the log there are no segments either. */
+/** Without a manifest and without operations in the log there must be no segments. */
 function verifyNoSegments({ fs }: FileTools, dir: string, problems: Problem[]): void {
   const path = manifestPath(dir);
   try {
@@ -138,7 +147,7 @@ function verifyNoSegments({ fs }: FileTools, dir: string, problems: Problem[]): 
   }
 }
 
-/** How many answers the files hold that the manifest lists. */
+/** Number of answers in the files that the manifest lists. */
 function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | null, problems: Problem[]): number {
   let count = 0;
   for (const file of checkpoint?.replays?.files ?? []) {
@@ -159,7 +168,7 @@ function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | n
   return count;
 }
 
-/** Damaged files of answers whose loss the manifest knows, and those that were set aside. */
+/** Notes on damaged answer files whose loss the manifest records, and on those set aside. */
 function lostAnswers({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const notes = (checkpoint?.replays?.lost ?? []).map(({ number, newestAt }) => {
     const path = `${dir}/replays/${replayFileName(number)}`;
@@ -175,7 +184,7 @@ function isSetAside(name: string): boolean {
   return /^replays-[0-9a-f]{8}\.damaged(-[0-9]+)?$/.test(name);
 }
 
-/** Files that a crash left and no manifest lists: the next open removes them. */
+/** Notes on files left by a crash that no manifest lists; the next open removes them. */
 function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const paths: string[] = [];
   const listed = new Map(

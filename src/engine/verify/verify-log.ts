@@ -1,4 +1,5 @@
-// Checks the log of a data directory: every frame of every needed file, their order, and that they reach from the manifest's LSN to the end without a gap.
+// Checks the log of a data directory: every frame of every needed file, the order of the files, and
+// that they cover everything from the manifest's LSN to the end without a gap.
 
 import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -9,16 +10,17 @@ export interface LogSums {
   files: number;
   frames: number;
   operations: number;
-  /** Newest LSN that an open would find; null when it cannot be said. */
+  /** Newest LSN that an open would find; null if it cannot be determined. */
   head_lsn: number | null;
 }
 
-/** Sees a good frame and the file it is in. */
+/** Receives each good frame and the path of its file. */
 type Visitor = (path: string, ...frame: Parameters<FrameVisitor>) => void;
 
 /**
- * `checkpoint`: null without a manifest, undefined when it is damaged: then which frames are needed, and what they belong to, cannot be said. `visit` sees every
- * frame in order, unless the log is damaged. Problems and notes are added to the lists.
+ * `checkpoint`: null if there is no manifest, undefined if it is damaged; then it cannot be
+ * determined which frames are needed and what they belong to. `visit` receives every frame in
+ * order, unless the log is damaged. Problems and notes are appended to the lists.
  */
 export function verifyLog(
   tools: FileTools,
@@ -46,14 +48,17 @@ export function verifyLog(
   }
   if (examined !== null && found.length === 0) {
     sums.head_lsn = examined.headLsn;
-    // Their payloads, now that none is missing.
+    // Check their payloads, now that no frame is known to be missing.
     for (const path of paths) addNew(found, inspectLog(tools, path, 0, (...frame) => visit(path, ...frame)).problems);
   }
   lists.problems.push(...found);
   return sums;
 }
 
-/** Which files are needed and where they end, by the recovery rule; null when it finds damage. */
+/**
+ * Determines by the recovery rule which files are needed and where the log ends; null if it finds
+ * damage.
+ */
 function examine(
   { fs, crc32c }: FileTools,
   logDir: string,
@@ -84,7 +89,7 @@ function markNotes(fs: FileTools['fs'], crc32c: FileTools['crc32c'], logDir: str
   return badSlots(readWhole(fs, path), crc32c).map((offset) => `${path} at offset ${offset}: ${what}`);
 }
 
-/** One place may be met twice: by the recovery rule and by the list of the frames. */
+/** The recovery rule and the list of frames may report the same position. */
 function addNew(problems: Problem[], more: readonly Problem[]): void {
   for (const problem of more)
     if (!problems.some(({ file, offset }) => file === problem.file && offset === problem.offset))

@@ -1,11 +1,14 @@
-// What must hold of a manifest's document besides its checksum.
+// Checks that a manifest's document is consistent, beyond its checksum.
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { isOption, OPTION_NAMES } from '../../model/options.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
-/** Sentences, none when all is well. Never throws, whatever the document holds. */
+/**
+ * Describes each fault in a sentence; empty if there are none. Never throws, whatever the document
+ * contains.
+ */
 export function manifestFaults(document: Checkpoint): string[] {
   try {
     return [
@@ -54,7 +57,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
     columns.every((column) => column.id < definition.nextColumnId),
     'a column has a number that was not given out',
   );
-  // The built-in columns have the numbers 0 to 2 and stand in no list.
+  // The built-in columns have ids 0 to 2 and are not listed.
   need(
     indexes.every(({ column }) => column <= 2 || columnIds.has(column)),
     'an index stands on a column that is not there',

@@ -1,4 +1,4 @@
-// Checks the segments that a manifest lists for a table: each whole, in depth, and all of them together.
+// Checks the segments that a manifest lists for a table: each one in depth, and their order.
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -10,7 +10,7 @@ import { gapFault, readSegmentHead, segmentGaps } from '../table/segment-section
 import type { SegmentEntry } from '../table/segments-on-disk.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
-/** What the segments of a table hold. */
+/** Totals of the segments of a table. */
 export interface SegmentSums {
   segments: number;
   rows: number;
@@ -22,7 +22,7 @@ export interface SegmentWork {
   /** Data directory. */
   dir: string;
   problems: Problem[];
-  /** Called between segments: lets others have their turn, and may throw to end the work. */
+  /** Called between segments: yields to other work, and may throw to abort. */
   pause: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function verifySegments(work: SegmentWork, item: CheckpointTable): 
   return sums;
 }
 
-/** The files of operations that were copied out of the log while the table was corrupt. */
+/** Checks the files of operations copied out of the log while the table was corrupt. */
 async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: CheckpointTable): Promise<void> {
   const { id } = item.definition;
   for (const { number, bytes, lsn } of item.held ?? []) {
@@ -66,7 +66,10 @@ async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: Ch
   }
 }
 
-/** Reads the file into an instance used for one after the other, and checks every reference in it. Throws `corrupt` or what the system says. */
+/**
+ * Reads the file into a core instance, which is reused for all of them, and checks every reference
+ * in it. Throws `corrupt` or the system's error.
+ */
 function readSegment({ fs }: FileTools, core: Core, path: string, entry: SegmentEntry): SegmentFile {
   const { number, bytes, checksum } = entry;
   const handle = fs.open(path, 'read');
@@ -88,7 +91,9 @@ function readSegment({ fs }: FileTools, core: Core, path: string, entry: Segment
   }
 }
 
-/** Offsets are those of the fields in the segment's header (assembly/FORMAT.md section 2). */
+/**
+ * Offsets in errors are those of the fields in the segment's header (assembly/FORMAT.md section 2).
+ */
 function checkFacts({ path, facts }: SegmentFile, { definition, nextId }: CheckpointTable): void {
   const { id, bucketSeconds } = definition;
   if (facts.table !== id) throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${id}`);

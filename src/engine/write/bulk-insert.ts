@@ -1,4 +1,4 @@
-// Many edges of one table as one atomic frame.
+// Inserts many edges into one table as one atomic frame.
 
 import { assert } from '../../assert.ts';
 import type { EdgeBatch } from '../../core/index.ts';
@@ -13,7 +13,7 @@ import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
 import { propertyBytes } from './edge-writes.ts';
 import { commitInSlices } from './large-commit.ts';
 
-/** Records of up to one batch; renumbered in place at commit. */
+/** Records of up to one batch; their ids are filled in at commit. */
 export interface RecordPiece {
   bytes: Uint8Array;
   count: number;
@@ -24,7 +24,7 @@ export class BulkInsert {
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
   count = 0;
-  /** Bytes of the records that are encoded; those of the last few edges are not counted yet. */
+  /** Bytes of the encoded records; the last few edges may not be encoded yet. */
   bytes = 0;
   #ended = false;
 
@@ -33,7 +33,10 @@ export class BulkInsert {
     this.#batch = table.takeBatch();
   }
 
-  /** Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`; nothing of that edge is kept. */
+  /**
+   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`;
+   * nothing of that edge is kept then.
+   */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = checkEdge(edge, this.#table);
@@ -54,7 +57,10 @@ export class BulkInsert {
     this.bytes += bytes.length;
   }
 
-  /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */
+  /**
+   * Commits all edges; resolves when they are durable. Rejects with `invalid_input` if there are
+   * none.
+   */
   async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
     this.#assertOpen();
     if (this.count === 0) {
@@ -66,7 +72,7 @@ export class BulkInsert {
     return insertPieces(this.#table, this.#pieces, this.count, attach);
   }
 
-  /** Gives the batch back; the edges are forgotten. */
+  /** Returns the batch to the table and drops the edges. */
   discard(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -75,12 +81,12 @@ export class BulkInsert {
   }
 }
 
-/** A new row costs so much less than a change of one. */
+/** An insert costs this many times less than an update. */
 const SLICED_TIMES = 8;
-/** Bytes of records from which on a commit is made in slices, however few its rows. */
+/** Bytes of records from which a commit is made in slices, however few its rows. */
 export const SLICED_BYTES = 2 ** 21;
 
-/** Commits encoded records as one frame; in slices when they are many. */
+/** Commits encoded records as one frame; in slices if there are many. */
 async function insertPieces(
   table: Table,
   pieces: readonly RecordPiece[],
@@ -110,7 +116,7 @@ interface PiecesInsert {
   readonly attach: Attach<BulkOutcome> | undefined;
 }
 
-/** Ids that are given away now: rows that others insert meanwhile have later ones. */
+/** Assigns the ids now: rows inserted meanwhile by others get later ones. */
 function takeIds({ table, count }: PiecesInsert): BulkOutcome {
   table.assertUsable();
   const firstId = table.takeIds(count);
@@ -167,7 +173,7 @@ function* takeRoom(table: Table, pieces: readonly RecordPiece[], room: RowRoom):
   }
 }
 
-/** Gives records the ids first, first + 1, ... in place. */
+/** Sets the ids of the records to firstId, firstId + 1, ... in place. */
 function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<void> {
   let id = firstId;
   for (const { bytes, count } of pieces) {
@@ -184,7 +190,7 @@ function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<v
   }
 }
 
-/** Puts records that are in the log into the room that was taken for them. */
+/** Copies logged records into the memory reserved for them. */
 function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRoom, firstLsn: number): Steps<void> {
   table.countOperations(total, 0);
   let lsn = firstLsn;

@@ -1,4 +1,5 @@
-// Keeps many small byte ranges in a few large buffers: a buffer, or even a view, of its own for each costs more than the bytes.
+// Stores many small byte ranges in a few large buffers: a separate buffer, or even a view, for each
+// would cost more than the bytes.
 
 import { assert } from '../../assert.ts';
 import type { KeptBytes } from '../transaction/staged-list.ts';
@@ -11,7 +12,7 @@ export class ByteArena {
   #used = 0;
   #next = FIRST_BYTES;
 
-  /** Copies bytes behind the last ones, where they stay. */
+  /** Appends a copy of the bytes; it never moves. */
   keep(bytes: Uint8Array): KeptBytes {
     if (bytes.length > this.#chunk.length - this.#used) this.#grow(bytes.length);
     const from = this.#used;
@@ -28,7 +29,7 @@ export class ByteArena {
   }
 }
 
-/** All the ranges, one behind the other; those that lie so already are not copied. */
+/** Concatenates the ranges; ranges that are already adjacent are not copied. */
 export function joined(ranges: readonly KeptBytes[]): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (let first = 0; first < ranges.length; ) {

@@ -1,4 +1,4 @@
-// Single writes: an insert, and a removal by time and members, each one frame.
+// Single writes, each in a frame of its own: an insert, and a removal by time and members.
 
 import { assert } from '../../assert.ts';
 import { encodeProperties } from '../../core/index.ts';
@@ -12,10 +12,10 @@ import type { Table } from '../table/table.ts';
 import type { DeleteOutcome, DeleteResult, InsertOutcome, InsertResult } from '../types.ts';
 import { rowOf } from './edge.ts';
 
-/** What is in the log and not yet durable. */
+/** An outcome that is in the log but not yet durable. */
 type Staged<T> = T & { durable: Promise<void> };
 
-/** As `Table.insert`. */
+/** Implements `Table.insert`. */
 export async function insertEdge(
   table: Table,
   given: EdgeInput | CheckedEdge,
@@ -23,11 +23,11 @@ export async function insertEdge(
 ): Promise<InsertResult> {
   const edge = checkEdge(given, table);
   const { committer } = table.context;
-  // Given out now: edges that others insert while this one waits for its turn have later ids.
+  // Assigned now: edges inserted by others while this one waits get later ids.
   const id = table.takeIds(1);
   try {
     const staged = committer.write(() => stageInsert(table, id, edge, attach));
-    // One wait less where none is needed: this runs for every edge.
+    // Avoids an `await` where possible: this runs for every edge.
     const { row, lsn, durable } = staged instanceof Promise ? await staged : staged;
     await durable;
     return { row, lsn };
@@ -37,7 +37,7 @@ export async function insertEdge(
   }
 }
 
-/** Inserts one edge into log and memtable; it is visible and may be answered when it is durable. */
+/** Inserts one edge into log and memtable; once durable it is visible and may be acknowledged. */
 function stageInsert(
   table: Table,
   id: number,
@@ -45,7 +45,7 @@ function stageInsert(
   attach: Attach<InsertOutcome> | undefined,
 ): Staged<InsertResult> {
   table.assertUsable();
-  // Columns may have changed while it waited for its turn.
+  // Columns may have changed while it was queued.
   const edge = checkEdge(checked, table);
   const { batch, committer, afterCommit } = table.context;
   batch.add(edge.event_ts, edge.members, propertyBytes(edge));
@@ -75,12 +75,12 @@ function stageInsert(
   }
 }
 
-/** The stored form of an edge's properties, null for none; borrowed until the next call. */
+/** The encoded properties of an edge, null if it has none; valid until the next call. */
 export function propertyBytes({ properties }: CheckedEdge): Uint8Array | null {
   return properties.length === 0 ? null : encodeProperties(properties);
 }
 
-/** As `Table.delete`. */
+/** Implements `Table.delete`. */
 export async function deleteEdges(
   table: Table,
   eventTs: number,

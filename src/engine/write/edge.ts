@@ -1,10 +1,10 @@
-// The row that a write of an edge answers.
+// Builds the row that a write of an edge answers.
 
 import type { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
 import type { EdgeRow } from '../types.ts';
 
-/** As it will be read back. The row takes the edge's members. */
+/** The row as it will be read back. It shares the edge's members array. */
 export function rowOf(columns: ColumnSet, id: number, { event_ts, members, properties }: CheckedEdge): EdgeRow {
   const row: EdgeRow = { id, event_ts, members };
   for (const column of columns.columns) row[column.name] = column.default;

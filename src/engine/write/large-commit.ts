@@ -1,7 +1,10 @@
-// A commit of many operations: one frame, planned, written and applied in slices, so that reads and small requests have their turns meanwhile.
+// Commits many operations as one frame that is planned, written and applied in slices, so that
+// reads and small requests get their turns meanwhile.
 //
-// Atomic and isolated all the same. Other writers, DDL and compactions that would begin wait from its first step to its last, so nothing changes between two
-// slices but what it changes itself; the frame is in the log whole or not at all; readers see what was before it until all of it is applied and durable.
+// It is still atomic and isolated. Other writers, DDL and compactions wait from its first step to
+// its last, so between two slices nothing changes except by this commit. The frame is in the log
+// completely or not at all, and readers see the state before it until all of it is applied and
+// durable.
 
 import { assert } from '../../assert.ts';
 import { inSlices, type Steps } from '../../schedule/steps.ts';
@@ -10,7 +13,7 @@ import type { AnswerToKeep } from '../idempotency/kept-answer.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 
-/** A frame that is made and not yet in the log. */
+/** A frame that has been built but not logged. */
 export interface FramePlan {
   readonly operations: number;
   readonly parts: readonly Uint8Array[];
@@ -18,13 +21,19 @@ export interface FramePlan {
 }
 
 export interface LargeCommit<P extends FramePlan> {
-  /** Rows die of it: no compaction may move them between two slices. New rows alone only need that none begins. */
+  /**
+   * Whether it kills rows: then no running compaction may move them between two slices. For inserts
+   * alone it is enough that no compaction begins.
+   */
   readonly killsRows: boolean;
-  /** Makes the frame, and takes all the room that `apply` needs; what it throws ends the commit, and nothing was changed. */
+  /**
+   * Builds the frame and reserves all the memory that `apply` needs. If it throws, the commit ends
+   * and nothing was changed.
+   */
   plan(room: RowRoom): Steps<P>;
-  /** The answer that is kept with it. */
+  /** The stored answer that is committed with it. */
   entryOf(plan: P): AnswerToKeep | undefined;
-  /** Applies the frame, whose first operation has that LSN, into the room that was taken. */
+  /** Applies the frame, whose first operation has LSN `firstLsn`, using the reserved memory. */
   apply(plan: P, room: RowRoom, firstLsn: number): Steps<void>;
 }
 
@@ -34,7 +43,10 @@ export interface Committed<P> {
   readonly lastLsn: number;
 }
 
-/** Resolves when the frame is durable and visible. Rejects as `plan` throws, or with what keeps the log from taking the frame. */
+/**
+ * Resolves when the frame is durable and visible. Rejects with the error of `plan`, or when the log
+ * does not accept the frame.
+ */
 export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
   { killsRows, plan, entryOf, apply }: LargeCommit<P>,
@@ -42,7 +54,7 @@ export async function commitInSlices<P extends FramePlan>(
   const { committer, compactions, pause } = context;
   let durable: Promise<void> | undefined;
   const room = new RowRoom();
-  /** Plans and logs the frame. When it fails, nothing was changed. */
+  /** Plans and logs the frame. If it fails, nothing was changed. */
   const append = async () => {
     try {
       const made = await inSlices(plan(room), context);
@@ -58,7 +70,7 @@ export async function commitInSlices<P extends FramePlan>(
       const { made, firstLsn } = await append();
       const lastLsn = firstLsn + Math.max(0, made.operations - 1);
       durable = committer.durable(lastLsn);
-      // Awaited below, when nobody waits for this commit any more.
+      // Awaited below, after the exclusive section; this only avoids an unhandled rejection.
       durable.catch(() => undefined);
       assert(lastLsn > committer.visibleLsn, 'a frame is not seen before all of it is applied');
       const tables = [...made.tables];
