@@ -1,5 +1,6 @@
-// Builds what is missing or older than what it is made of: `service` (what serving needs) or `pages` (the console and the page at /docs).
-// Says on stderr what it builds and how long that took, and nothing when all is there.
+// Builds what is missing or older than what it is made of: `service` (what serving needs) or
+// `pages` (the console and the page at /docs). Says on stderr what it builds and how long that
+// took, and nothing when all is there.
 
 import { execSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -8,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** `product`: a file that the script writes anew each time. `sources`: files and folders below the root. `about`: how long it takes on two cores. */
+/**
+ * `product`: a file that the script writes anew each time. `sources`: files and folders below the
+ * root. `about`: how long it takes on two cores.
+ */
 const PARTS = {
   service: [
     // Knows by itself what it is made of, and asks for nothing that is there.

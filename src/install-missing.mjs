@@ -1,5 +1,6 @@
-// Installs the packages of a workspace when one of them is missing or older than package-lock.json says: `node src/install-missing.mjs test`.
-// A plain `npm install` leaves the workspaces out (.npmrc): who wants to serve needs neither the tests' packages nor the console's.
+// Installs the packages of a workspace when one of them is missing or older than package-lock.json
+// says: `node src/install-missing.mjs test`. A plain `npm install` leaves the workspaces out
+// (.npmrc): who wants to serve needs neither the tests' packages nor the console's.
 
 import { execSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// `npm run sbom`: the parts of an installed Hedgerow as CycloneDX JSON, on stdout: its packages, and those whose code the build copies into its own files.
+// `npm run sbom`: the parts of an installed Hedgerow as CycloneDX JSON, on stdout: its packages,
+// and those whose code the build copies into its own files.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,10 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** What build/tokenizer, build/docs-page and build/console are made of, besides Hedgerow's own source. */
+/**
+ * What build/tokenizer, build/docs-page and build/console are made of, besides Hedgerow's own
+ * source.
+ */
 const COPIED = ['gpt-tokenizer', 'swagger-ui-dist', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/state', '@codemirror/view'];
 COPIED.push('@preact/signals', 'papaparse', 'preact', 'uplot');
 

@@ -1,4 +1,5 @@
-// `npm start`: builds what serving needs where it is missing, and serves. A console that is missing is built meanwhile: answers do not wait for it.
+// `npm start`: builds what serving needs where it is missing, and serves. A console that is missing
+// is built meanwhile: answers do not wait for it.
 
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';

@@ -4,7 +4,9 @@
 import { describe, expect, it } from 'vitest';
 import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
 
-const MAX_FILE_LINES = 450;
+/** Comments, which are wrapped at MAX_COMMENT_COLUMNS, count. */
+const MAX_FILE_LINES = 500;
+const MAX_COMMENT_COLUMNS = 100;
 const MAX_FUNCTION_LINES = 70;
 
 /**
@@ -12,7 +14,6 @@ const MAX_FUNCTION_LINES = 70;
  * once the file is short enough.
  */
 const LONG_FILES: Record<string, number> = {
-  'test/core/leaf.test.ts': 480,
   'test/engine/corruption.test.ts': 540,
   'test/support/engine-history.ts': 1150,
 };
@@ -407,6 +408,16 @@ describe('files', () => {
       LONG_FUNCTIONS,
       MAX_FUNCTION_LINES,
     );
+  });
+
+  it('have comments that are read without scrolling', () => {
+    const isComment = (line: string) => /^\s*(\/\/|\/\*\*| \* )/.test(line) && !/biome-ignore|\/\/\/ </.test(line);
+    const wide = all.flatMap(({ path, lines }) =>
+      lines.flatMap((line, index) =>
+        line.length > MAX_COMMENT_COLUMNS && isComment(line) ? [`${path}:${index + 1}`] : [],
+      ),
+    );
+    expect(wide, `comments over ${MAX_COMMENT_COLUMNS} columns: wrap them`).toEqual([]);
   });
 
   it('leave work for later in issues, not in comments', () => {

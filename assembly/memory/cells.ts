@@ -1,9 +1,10 @@
 // Cells of arrays and records in linear memory: the one place that turns an index into an address.
 //
-// An array is the address of its first cell and the type of its cells: `get<u32>(rows, i)` is rows[i]. Records of one
-// size behind each other are addressed by `at`, their fields by constant offsets (`load<u32>(entry, E_OFFSET)`).
-// The optimiser puts each of these functions in place of its call, so a call costs what the shift and the load cost.
-// A loop over all cells of a list may walk its address instead (`for (; at < end; at += 4)`).
+// An array is the address of its first cell and the type of its cells: `get<u32>(rows, i)` is
+// rows[i]. Records of one size behind each other are addressed by `at`, their fields by constant
+// offsets (`load<u32>(entry, E_OFFSET)`). The optimiser puts each of these functions in place of
+// its call, so a call costs what the shift and the load cost. A loop over all cells of a list may
+// walk its address instead (`for (; at < end; at += 4)`).
 
 /** Address of cell `index` of an array of T. */
 @inline

@@ -1,4 +1,5 @@
-// What all commands share: the command line library, which only this file knows, and the flags that several commands take.
+// What all commands share: the command line library, which only this file knows, and the flags that
+// several commands take.
 
 import { type Command, Option } from 'commander';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
@@ -11,7 +12,10 @@ export { Command, CommanderError, Option } from 'commander';
 /** What an action of a command is given besides its flags. */
 export interface Host {
   readonly world: World;
-  /** For commands that a signal ends in order: their exit code says how that went, not that there was a signal. */
+  /**
+   * For commands that a signal ends in order: their exit code says how that went, not that there
+   * was a signal.
+   */
   readonly serverWorld: World;
   /** Takes the exit code. */
   done(exitCode: number): void;

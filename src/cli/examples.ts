@@ -1,6 +1,10 @@
-// What the help of each command shows besides its flags: examples, and the meaning of the exit codes.
+// What the help of each command shows besides its flags: examples, and the meaning of the exit
+// codes.
 
-/** Calls by command; tests parse every one of them. A command without an example does not pass its test. */
+/**
+ * Calls by command; tests parse every one of them. A command without an example does not pass its
+ * test.
+ */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   serve: ['hedgerow serve --data ./data', 'HEDGEROW_PORT=9000 hedgerow serve --config hedgerow.toml'],
   'serve-virtual': ['hedgerow serve-virtual --spec-dir specs --root files'],

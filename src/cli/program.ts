@@ -18,7 +18,10 @@ import { Cancelled } from './run/runner.ts';
 import type { ShellFlags } from './shell/command.ts';
 import { nodeWorld, type World } from './world.ts';
 
-/** Signals that end a command early, and the exit code of a command that one of them ended: 128 and its number, as shells have it. */
+/**
+ * Signals that end a command early, and the exit code of a command that one of them ended: 128 and
+ * its number, as shells have it.
+ */
 const CODE_OF_SIGNAL: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 /** Resolves with the exit code, as EXIT_CODES explains it. Commands do their own printing. */

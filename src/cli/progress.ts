@@ -1,4 +1,5 @@
-// The progress line on a terminal: how far an import or another long work is, how fast, and how long it will take. The only file that knows cli-progress.
+// The progress line on a terminal: how far an import or another long work is, how fast, and how
+// long it will take. The only file that knows cli-progress.
 
 import { SingleBar } from 'cli-progress';
 import type { Output } from './world.ts';
@@ -15,7 +16,10 @@ const SHOWN_AFTER_MS = 1000;
 
 const SILENT: Progress & WorkProgress = { update() {}, stop() {} };
 
-/** Nothing is shown when the output is no terminal. `totalBytes` undefined: the end is not known, so neither percent nor time left are shown. */
+/**
+ * Nothing is shown when the output is no terminal. `totalBytes` undefined: the end is not known, so
+ * neither percent nor time left are shown.
+ */
 export function startProgress(options: {
   output: Output;
   label: string;
@@ -54,7 +58,9 @@ export interface WorkProgress {
   stop(): void;
 }
 
-/** The line of work that counts no rows; shown once it has taken a second, and only on a terminal. */
+/**
+ * The line of work that counts no rows; shown once it has taken a second, and only on a terminal.
+ */
 export function startWorkProgress(options: { output: Output; label: string; now: () => number }): WorkProgress {
   const { output, label, now } = options;
   if (output.isTTY !== true) return SILENT;

@@ -1,4 +1,5 @@
-// The routes of `hedgerow serve-virtual`: virtual graphs without keys and without a database, the probes, and their own description.
+// The routes of `hedgerow serve-virtual`: virtual graphs without keys and without a database, the
+// probes, and their own description.
 
 import { refusal } from '../errors.ts';
 import { buildDocument, type Call, contentReply, JSON_TYPE, jsonTextReply, type Route } from '../http/index.ts';
@@ -18,7 +19,10 @@ This is the app for development: it asks for no key, listens on this machine onl
 /** Results are copied into tables, which this service does not have. */
 const NEEDS_TABLES = 'materializeVirtualQuery';
 
-/** Nobody is asked for a key, nothing is written to a log, and so no answer is kept for an Idempotency-Key. */
+/**
+ * Nobody is asked for a key, nothing is written to a log, and so no answer is kept for an
+ * Idempotency-Key.
+ */
 function alone(route: Route): Route {
   const errors = (route.errors ?? []).filter((status) => status !== 403 && status !== 507);
   return { ...route, role: 'none', database: false, idempotent: false, errors };

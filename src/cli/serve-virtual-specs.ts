@@ -1,4 +1,5 @@
-// The specs of `hedgerow serve-virtual`: JSON files of one folder, read at the start, written whole when a graph changes.
+// The specs of `hedgerow serve-virtual`: JSON files of one folder, read at the start, written whole
+// when a graph changes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,10 @@ import { jsonObject } from './virtual/json-text.ts';
 
 const END = '.json';
 
-/** Every `<id>.json` of the folder as a graph. `root`: of the files of backends. Throws an Error that names the file and the place in it. */
+/**
+ * Every `<id>.json` of the folder as a graph. `root`: of the files of backends. Throws an Error
+ * that names the file and the place in it.
+ */
 export function openSpecFolder(dir: string, root: string): VirtualOptions['documents'] {
   const graphs = new Map<string, VirtualGraph>();
   for (const name of nodeFs.list(dir)) {
@@ -55,7 +59,8 @@ const ADVICE = 'Files of the spec folder that end in .json are specs; put others
 /** The file first: what is seen is on the disk. */
 async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<string, VirtualGraph>): Promise<void> {
   const path = join(dir, id + END);
-  // Put there by hand since the start, or one that differs in case only, where file names do not tell cases apart.
+  // Put there by hand since the start, or one that differs in case only, where file names do not
+  // tell cases apart.
   if (!graphs.has(id) && nodeFs.exists(path))
     throw refusal('conflict', `There is a file ${id}${END} that was not read at the start. Start again, or remove it.`);
   try {

@@ -1,4 +1,5 @@
-// `hedgerow serve-virtual`: virtual graphs alone, without keys and without a database, for this machine only.
+// `hedgerow serve-virtual`: virtual graphs alone, without keys and without a database, for this
+// machine only.
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -23,7 +24,10 @@ export interface ServeVirtualFlags {
   config?: string | undefined;
 }
 
-/** Resolves with the exit code once the service has stopped: 2 for a wrong call, 1 when a spec is wrong or it cannot listen. */
+/**
+ * Resolves with the exit code once the service has stopped: 2 for a wrong call, 1 when a spec is
+ * wrong or it cannot listen.
+ */
 export async function serveVirtual(flags: ServeVirtualFlags, world: World): Promise<number> {
   try {
     const { specDir, root } = foldersOf(flags, world);

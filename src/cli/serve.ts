@@ -34,8 +34,9 @@ export async function serve(flags: SettingFlags, world: World): Promise<number> 
 }
 
 /**
- * Only once the directory is locked and open: the probes and every other route answer 503 until then, and the log line `starting` has the address.
- * The key goes to standard output too: log lines are kept and sent elsewhere, and must never hold a key.
+ * Only once the directory is locked and open: the probes and every other route answer 503 until
+ * then, and the log line `starting` has the address. The key goes to standard output too: log lines
+ * are kept and sent elsewhere, and must never hold a key.
  */
 function showAddress({ url, transport }: App, { firstKey }: Opened, world: World): void {
   world.stdout.write(`hedgerow: listening on ${url}\nhedgerow: ${transportLine(transport)}\n`);

@@ -16,7 +16,10 @@ export function urlOf(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** `localhost:8000` is a valid URL too, of the scheme `localhost:`; what has no `//` after its scheme has none. */
+/**
+ * `localhost:8000` is a valid URL too, of the scheme `localhost:`; what has no `//` after its
+ * scheme has none.
+ */
 function withScheme(text: string): string {
   const isHostAndPort = /^([^\s:/?#@[\]]+|\[[0-9a-f:.]+\]):\d+(\/|$)/i.test(text);
   return isHostAndPort ? `http://${text}` : text;

@@ -8,7 +8,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   EIO: 'the disk answers with an error. Check the disk and the log of the system, then run the command again.',
 };
 
-/** A sentence on the failed call; undefined for any other error, and where its own message says more. */
+/**
+ * A sentence on the failed call; undefined for any other error, and where its own message says
+ * more.
+ */
 export function systemProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, syscall, path } = error as NodeJS.ErrnoException;

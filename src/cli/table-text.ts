@@ -1,4 +1,5 @@
-// Lays out a table for people: columns as wide as their widest cell, nothing in it that a terminal would act on.
+// Lays out a table for people: columns as wide as their widest cell, nothing in it that a terminal
+// would act on.
 
 import { displayWidth, padEnd } from './display-width.ts';
 
@@ -16,7 +17,10 @@ export function tableText(header: readonly string[], rows: readonly (readonly st
     .join('');
 }
 
-/** Control characters and line breaks as \u00XX: a text that others wrote cannot forge lines or drive the terminal. */
+/**
+ * Control characters and line breaks as \u00XX: a text that others wrote cannot forge lines or
+ * drive the terminal.
+ */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped);
 }

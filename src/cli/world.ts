@@ -17,9 +17,15 @@ export interface World {
   readonly stderr: Output;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. The answer takes the callback away again. */
+  /**
+   * Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. The answer
+   * takes the callback away again.
+   */
   onInterrupt(callback: (signal: string) => void): () => void;
-  /** Calls back at every SIGHUP, unless a terminal is there, whose end the signal means. The answer takes the callback away again. */
+  /**
+   * Calls back at every SIGHUP, unless a terminal is there, whose end the signal means. The answer
+   * takes the callback away again.
+   */
   onHangup(callback: () => void): () => void;
 }
 
@@ -55,7 +61,10 @@ export function nodeWorld(): World {
   };
 }
 
-/** `hedgerow inspect ... | head` closes the pipe early: that is no error. What else stops the output ends the command. */
+/**
+ * `hedgerow inspect ... | head` closes the pipe early: that is no error. What else stops the output
+ * ends the command.
+ */
 function endAtBrokenOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`hedgerow: ${systemProblem(error) ?? error.message}\n`);

@@ -44,7 +44,10 @@ export class HedgerowClient {
     this.service = new Service(this.#connection);
   }
 
-  /** Newest log position an answer to this client told of, 0 before the first; for `minLsn` of another client. */
+  /**
+   * Newest log position an answer to this client told of, 0 before the first; for `minLsn` of
+   * another client.
+   */
   get lastLsn(): number {
     return this.#connection.lastLsn;
   }

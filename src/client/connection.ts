@@ -1,4 +1,5 @@
-// Carries out calls: sends, waits, tries again where that is safe, and turns whatever goes wrong into the client's errors.
+// Carries out calls: sends, waits, tries again where that is safe, and turns whatever goes wrong
+// into the client's errors.
 
 import { Attempt } from './attempt.ts';
 import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts';
@@ -83,7 +84,10 @@ export class Connection {
     return taken;
   }
 
-  /** The chunks of a stream under the clock of its attempt, which is paused while the caller works on the rows. */
+  /**
+   * The chunks of a stream under the clock of its attempt, which is paused while the caller works
+   * on the rows.
+   */
   async *#guarded(
     chunks: AsyncIterable<Uint8Array>,
     attempt: Attempt,

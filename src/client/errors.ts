@@ -44,7 +44,10 @@ export class HedgerowApiError extends Error {
   }
 }
 
-/** No answer came, or it broke off: the server could not be reached, the connection was cut, or the time was over. */
+/**
+ * No answer came, or it broke off: the server could not be reached, the connection was cut, or the
+ * time was over.
+ */
 export class HedgerowConnectionError extends Error {
   override readonly name = 'HedgerowConnectionError';
   /** The time limit of the call ran out. */

@@ -1,5 +1,6 @@
-// The host's own types that the client speaks of, where the host has them (`dom`, @types/node, a worker's); else the least of them that the client needs.
-// So a program compiles whatever its `lib` is.
+// The host's own types that the client speaks of, where the host has them (`dom`, @types/node, a
+// worker's); else the least of them that the client needs. So a program compiles whatever its `lib`
+// is.
 
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
   ? Own

@@ -25,12 +25,18 @@ export class Hyperedges {
     this.#connection = connection;
   }
 
-  /** Edges of a time window, both ends inclusive, ordered by time and id. Without `limit` all of them, as one value. */
+  /**
+   * Edges of a time window, both ends inclusive, ordered by time and id. Without `limit` all of
+   * them, as one value.
+   */
   range(query: RangeQuery, options?: CallOptions): Promise<RangeAnswer> {
     return this.#connection.json('rangeHyperedges', { query }, options);
   }
 
-  /** The same edges one by one, however many there are; throws a HedgerowConnectionError when the stream breaks off. */
+  /**
+   * The same edges one by one, however many there are; throws a HedgerowConnectionError when the
+   * stream breaks off.
+   */
   rangeRows(query: RangeQuery, options?: CallOptions): AsyncGenerator<Hyperedge, void, undefined> {
     return this.#connection.rows('rangeHyperedges', { query }, options);
   }

@@ -1,4 +1,5 @@
-// `hedgerow/client`: talks to a Hedgerow service over HTTP, from browsers and Node; holds nothing of the server.
+// `hedgerow/client`: talks to a Hedgerow service over HTTP, from browsers and Node; holds nothing
+// of the server.
 
 export { HedgerowClient } from './client.ts';
 export { HedgerowApiError, HedgerowConnectionError } from './errors.ts';

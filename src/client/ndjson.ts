@@ -5,7 +5,10 @@ import { HedgerowConnectionError } from './errors.ts';
 /** The JSON values of the lines. `chunks` throws when the connection is cut. */
 export async function* ndjsonValues<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T, void, undefined> {
   const decoder = new TextDecoder();
-  /** Of a line that has not ended. A row may have megabytes: it is searched once, however many chunks it comes in. */
+  /**
+   * Of a line that has not ended. A row may have megabytes: it is searched once, however many
+   * chunks it comes in.
+   */
   let begun: string[] = [];
   for await (const chunk of chunks) {
     const lines = decoder.decode(chunk, { stream: true }).split('\n');

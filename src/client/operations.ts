@@ -1,4 +1,5 @@
-// Every operation of the API by its name in the description: where it is, and whether it may be marked with an Idempotency-Key.
+// Every operation of the API by its name in the description: where it is, and whether it may be
+// marked with an Idempotency-Key.
 
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

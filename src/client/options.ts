@@ -9,9 +9,17 @@ export interface ClientOptions extends RetryOptions {
   url: string;
   /** Sent as `X-API-Key`. */
   apiKey?: string;
-  /** Milliseconds one try may take until its answer is whole; on streams, until the next rows come. 0: no limit. Default 40,000: longer than the service lets a statement run, so that its answer comes first. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10 minutes or more. */
+  /**
+   * Milliseconds one try may take until its answer is whole; on streams, until the next rows come.
+   * 0: no limit. Default 40,000: longer than the service lets a statement run, so that its answer
+   * comes first. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10
+   * minutes or more.
+   */
   timeoutMs?: number;
-  /** Reads reflect every write this client has had an answer to, whichever server answers them. Default false. */
+  /**
+   * Reads reflect every write this client has had an answer to, whichever server answers them.
+   * Default false.
+   */
   readYourWrites?: boolean;
   /** Default: the global one. */
   fetch?: Fetch;
@@ -28,9 +36,15 @@ export interface CallOptions {
   signal?: Signal;
   /** As in ClientOptions, for this call. */
   timeoutMs?: number;
-  /** Reads: wait until the answer reflects this log position (`X-Hedgerow-LSN` of an earlier answer). */
+  /**
+   * Reads: wait until the answer reflects this log position (`X-Hedgerow-LSN` of an earlier
+   * answer).
+   */
   minLsn?: number;
-  /** Writes: default a random one, so that a retry is not carried out twice. Give your own to make a write safe across restarts of your program. */
+  /**
+   * Writes: default a random one, so that a retry is not carried out twice. Give your own to make a
+   * write safe across restarts of your program.
+   */
   idempotencyKey?: string;
 }
 
@@ -38,7 +52,10 @@ export interface CallOptions {
 export interface QueryOptions extends CallOptions {
   /** Statements of one session share its transaction. Default: the key itself is the session. */
   session?: string;
-  /** How times are written, also inside of edges: default `epoch`, seconds; `iso`: texts such as 2024-05-02T10:00:00Z. */
+  /**
+   * How times are written, also inside of edges: default `epoch`, seconds; `iso`: texts such as
+   * 2024-05-02T10:00:00Z.
+   */
   times?: 'epoch' | 'iso';
 }
 

@@ -1,6 +1,9 @@
 // Goes from page to page by their cursors.
 
-/** The first page and all that follow it. `read` is given the cursor of the page before, nothing for the first one. */
+/**
+ * The first page and all that follow it. `read` is given the cursor of the page before, nothing for
+ * the first one.
+ */
 export async function* pagesOf<T extends { next_cursor: string | null }>(
   read: (cursor: { cursor?: string }) => Promise<T>,
 ): AsyncGenerator<T, void, undefined> {

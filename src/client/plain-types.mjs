@@ -1,5 +1,7 @@
-// Writes the types of the built client out: dist/client/types.d.ts as `tsc` leaves it infers them from the routes' schemas, which costs each program that
-// imports the client seconds; plain ones, with the schemas' sentences as comments, cost next to nothing. `plain-types.test.ts` shows that they are the same.
+// Writes the types of the built client out: dist/client/types.d.ts as `tsc` leaves it infers them
+// from the routes' schemas, which costs each program that imports the client seconds; plain ones,
+// with the schemas' sentences as comments, cost next to nothing. `plain-types.test.ts` shows that
+// they are the same.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

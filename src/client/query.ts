@@ -17,7 +17,10 @@ export class Query {
     return this.#connection.json('runQuery', inputOf(statement, parameters, options), options);
   }
 
-  /** The rows one by one, however many there are; throws a HedgerowConnectionError when the stream breaks off. */
+  /**
+   * The rows one by one, however many there are; throws a HedgerowConnectionError when the stream
+   * breaks off.
+   */
   rows(
     statement: string,
     parameters: QueryParameters = {},
@@ -27,7 +30,10 @@ export class Query {
   }
 }
 
-/** What begins so changes nothing: it can be sent again without a mark, and its answer need not be kept for that. */
+/**
+ * What begins so changes nothing: it can be sent again without a mark, and its answer need not be
+ * kept for that.
+ */
 const READS = /^\s*(MATCH|SHOW|EXPLAIN|ANALYZE)\b/i;
 
 function inputOf(query: string, parameters: QueryParameters, { session, times }: QueryOptions): CallInput {

@@ -1,15 +1,22 @@
 // Reads a body some megabytes ahead of its consumer.
 //
-// Node's fetch is slow and holds more and more when each chunk is waited for in turn: at every pause it puts back what it has read and reads
-// some more on top (undici, all versions tried). Read in bursts, a stream keeps its speed and its memory.
+// Node's fetch is slow and holds more and more when each chunk is waited for in turn: at every
+// pause it puts back what it has read and reads some more on top (undici, all versions tried). Read
+// in bursts, a stream keeps its speed and its memory.
 
-/** Bytes that wait to be taken: at most this and one chunk; reading begins again when this few are left. */
+/**
+ * Bytes that wait to be taken: at most this and one chunk; reading begins again when this few are
+ * left.
+ */
 const MOST_BYTES = 4 * 2 ** 20;
 const FEW_BYTES = 2 ** 20;
 /** Chunks that were taken are released this many at a time. */
 const MOST_TAKEN = 64;
 
-/** The chunks of a body. Throws what reading it throws, after all chunks that came before. Leaving the loop early cancels the body. */
+/**
+ * The chunks of a body. Throws what reading it throws, after all chunks that came before. Leaving
+ * the loop early cancels the body.
+ */
 export async function* readAhead(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
   const ahead = new Ahead(reader);

@@ -1,4 +1,5 @@
-// Facts derived by rules with proofs, questions in words, and the firewall's verdict on what is said.
+// Facts derived by rules with proofs, questions in words, and the firewall's verdict on what is
+// said.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';

@@ -30,7 +30,10 @@ export interface PreparedRequest {
 const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
 
-/** `newestLsn`: of the writes of this client, 0 when reads need not see them. Throws a TypeError for what no request can say. */
+/**
+ * `newestLsn`: of the writes of this client, 0 when reads need not see them. Throws a TypeError for
+ * what no request can say.
+ */
 export function prepare(
   settings: Settings,
   id: OperationId,
@@ -53,7 +56,8 @@ export function prepare(
     url: settings.url + pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),
     // A redirect would hand the key to wherever it leads; the service sends none.
     init: { method: operation.method, headers, redirect: 'error', credentials: 'omit', cache: 'no-store', ...body },
-    // What a transaction has staged is no durable write: no answer is kept for its key, so a lost one is the caller's to settle.
+    // What a transaction has staged is no durable write: no answer is kept for its key, so a lost
+    // one is the caller's to settle.
     repeatable: isRead || (operation.idempotent && input.session === undefined),
   };
 }

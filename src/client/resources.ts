@@ -67,7 +67,9 @@ export class Indexes extends Resource {
 }
 
 export class Batch extends Resource {
-  /** All operations commit together or none does; a failed one is no error but `committed: false`. */
+  /**
+   * All operations commit together or none does; a failed one is no error but `committed: false`.
+   */
   run(operations: readonly BatchOperation[], options?: CallOptions): Promise<BatchAnswer> {
     return this.connection.json('runBatch', { body: { operations } }, options);
   }
@@ -91,7 +93,10 @@ export class Backups extends Resource {
   }
 }
 
-/** Changes of keys are sent once: their answers hold secrets, so the server keeps none for a second try. */
+/**
+ * Changes of keys are sent once: their answers hold secrets, so the server keeps none for a second
+ * try.
+ */
 export class Keys extends Resource {
   list(options?: CallOptions): Promise<Key[]> {
     return this.connection.json('listKeys', {}, options);

@@ -7,7 +7,10 @@ export interface RetryOptions {
   maxAttempts?: number;
   /** Longest wait before the second try; it doubles with every further one. Default 200. */
   baseDelayMs?: number;
-  /** No wait is longer. A server that asks for more is not asked again: its error is thrown. Default 30,000. */
+  /**
+   * No wait is longer. A server that asks for more is not asked again: its error is thrown. Default
+   * 30,000.
+   */
   maxDelayMs?: number;
 }
 
@@ -27,8 +30,8 @@ export function isPassing(error: unknown, attempt: number): boolean {
 }
 
 /**
- * Milliseconds to wait after try `attempt` failed; undefined: give up. Full jitter under a doubling limit, on top of
- * what the server asked for. `random` is in [0, 1).
+ * Milliseconds to wait after try `attempt` failed; undefined: give up. Full jitter under a doubling
+ * limit, on top of what the server asked for. `random` is in [0, 1).
  */
 export function delayAfter(
   attempt: number,
@@ -44,7 +47,10 @@ export function delayAfter(
   return asked > maxDelayMs ? undefined : Math.min(maxDelayMs, asked + jitter);
 }
 
-/** Seconds of a `Retry-After` header, which holds seconds or a date; undefined when it holds neither. */
+/**
+ * Seconds of a `Retry-After` header, which holds seconds or a date; undefined when it holds
+ * neither.
+ */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header);

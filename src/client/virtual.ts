@@ -1,4 +1,5 @@
-// Virtual graphs: specs over tables that live elsewhere, queries over them, and copies of their results in tables.
+// Virtual graphs: specs over tables that live elsewhere, queries over them, and copies of their
+// results in tables.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -50,7 +51,10 @@ export class Virtual {
     return this.#connection.json('createVirtualGraph', { body: graph }, options);
   }
 
-  /** Takes the place of the graph of this id, which the spec must name too; `spec_version` grows by one. */
+  /**
+   * Takes the place of the graph of this id, which the spec must name too; `spec_version` grows by
+   * one.
+   */
   replace(id: string, graph: NewVirtualGraph, options?: CallOptions): Promise<VirtualGraph> {
     return this.#connection.json('replaceVirtualGraph', { parameters: [id], body: graph }, options);
   }
@@ -85,7 +89,10 @@ export class Virtual {
     return this.#connection.json('queryVirtualGraph', queryInput(id, query, input), options);
   }
 
-  /** The hyperedges one by one, however many there are; throws a HedgerowConnectionError when the stream breaks off. */
+  /**
+   * The hyperedges one by one, however many there are; throws a HedgerowConnectionError when the
+   * stream breaks off.
+   */
   queryRows(
     id: string,
     query: string,
@@ -95,7 +102,10 @@ export class Virtual {
     return this.#connection.rows('queryVirtualGraph', queryInput(id, query, input), options);
   }
 
-  /** Copies the result of a query into a new table, and its vertices into another, for statements and measures. */
+  /**
+   * Copies the result of a query into a new table, and its vertices into another, for statements
+   * and measures.
+   */
   materialize(id: string, input: MaterializeVirtualQuery, options?: CallOptions): Promise<MaterializedVirtualQuery> {
     return this.#connection.json('materializeVirtualQuery', { parameters: [id], body: input }, options);
   }

@@ -2,7 +2,10 @@
 
 import { type ComponentChildren, useEffect, useErrorBoundary } from './preact.ts';
 
-/** Begins its part anew on request, with what the service says then, and when there is another thing `of` which it is. */
+/**
+ * Begins its part anew on request, with what the service says then, and when there is another thing
+ * `of` which it is.
+ */
 export function Boundary({ of, children }: { of?: unknown; children: ComponentChildren }) {
   const [error, beginAnew] = useErrorBoundary();
   useEffect(beginAnew, [of]);

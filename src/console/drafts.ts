@@ -1,4 +1,5 @@
-// Texts that are being written, kept over reloads of the page; gone with the tab or the sign-out, since they may hold data.
+// Texts that are being written, kept over reloads of the page; gone with the tab or the sign-out,
+// since they may hold data.
 
 /** What each is of. */
 export type DraftName = 'statement' | 'parameters' | 'rule' | 'question';

@@ -14,7 +14,8 @@ export function sentenceOf(error: unknown): string {
     return [error.detail, ...fields, ...(advice === undefined ? [] : [advice])].join(' ');
   }
   if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
-  // Words of the browser: a member of an answer was looked for that is not there. Sentences of our own end with a full stop.
+  // Words of the browser: a member of an answer was looked for that is not there. Sentences of our
+  // own end with a full stop.
   if (error instanceof TypeError && !error.message.endsWith('.')) return UNEXPECTED;
   return error instanceof Error ? error.message : String(error);
 }

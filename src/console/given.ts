@@ -1,4 +1,5 @@
-// What the address brought along, as `hedgerow demo` prints it: a key, a statement to begin with. It leaves the address before anything is shown.
+// What the address brought along, as `hedgerow demo` prints it: a key, a statement to begin with.
+// It leaves the address before anything is shown.
 
 export interface Given {
   readonly key: string;
@@ -22,7 +23,8 @@ function takeFromAddress(): Given {
 
 export const given: Given = takeFromAddress();
 
-// When such an address is opened in a tab that shows the console, only the part after the hash changes: the page starts again with it.
+// When such an address is opened in a tab that shows the console, only the part after the hash
+// changes: the page starts again with it.
 addEventListener('hashchange', () => {
   const fields = new URLSearchParams(location.hash.slice(1));
   if (fields.has('key') || fields.has('statement')) location.reload();

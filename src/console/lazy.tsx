@@ -5,7 +5,10 @@ import { type ComponentType, useEffect, useState } from './preact.ts';
 
 export const NOT_LOADED = 'Load the page anew: the service may have been renewed meanwhile, or it cannot be reached.';
 
-/** Stands in the place of a component until it has come; shows what it is given to show meanwhile, nothing for an empty text. */
+/**
+ * Stands in the place of a component until it has come; shows what it is given to show meanwhile,
+ * nothing for an empty text.
+ */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   waiting = 'Loading ...',

@@ -1,4 +1,5 @@
-// Names of nodes, as an import leaves them in a table beside: `<table>_nodes`, one edge for each node, its name in `vertex`.
+// Names of nodes, as an import leaves them in a table beside: `<table>_nodes`, one edge for each
+// node, its name in `vertex`.
 
 import { signal, useEffect } from './preact.ts';
 import { client, session } from './session.ts';

@@ -1,4 +1,5 @@
-// A plot on the page: loads the plot library when first needed, and draws anew when data or theme change.
+// A plot on the page: loads the plot library when first needed, and draws anew when data or theme
+// change.
 
 import type { Plot, PlotInput } from './plot.ts';
 import { type ComponentChildren, useEffect, useRef } from './preact.ts';

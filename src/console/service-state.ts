@@ -19,7 +19,10 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
-/** A gateway that cannot reach the service answers by itself, with a page of its own; errors of the service are JSON. */
+/**
+ * A gateway that cannot reach the service answers by itself, with a page of its own; errors of the
+ * service are JSON.
+ */
 export function isOfService({ status, headers }: Response): boolean {
   return !OF_GATEWAYS.has(status) || headers.get('content-type')?.startsWith('application/json') === true;
 }

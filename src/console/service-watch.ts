@@ -1,4 +1,5 @@
-// Looks for the service now and then, so that the page knows whether it can be reached though nobody asks for anything.
+// Looks for the service now and then, so that the page knows whether it can be reached though
+// nobody asks for anything.
 
 import { goneSince, isOfService, note } from './service-state.ts';
 

@@ -1,4 +1,5 @@
-// Who is signed in: the key of this browser tab, the client that sends it, and whether the service wants one at all.
+// Who is signed in: the key of this browser tab, the client that sends it, and whether the service
+// wants one at all.
 
 import { Analytics } from '../client/analytics.ts';
 import { Connection } from '../client/connection.ts';
@@ -11,7 +12,10 @@ import { given } from './given.ts';
 import { signal } from './preact.ts';
 import { watchedFetch } from './service-state.ts';
 
-/** Those of the client that the page begins with; views that need others make them over the connection. */
+/**
+ * Those of the client that the page begins with; views that need others make them over the
+ * connection.
+ */
 function resourcesOver(connection: Connection) {
   return {
     query: new Query(connection),
@@ -43,7 +47,10 @@ export const hasLooked = signal(false);
 /** The service that the page came from, whatever path a proxy puts in front. */
 export const serviceUrl = (): string => new URL('.', location.href).href.replace(/\/$/, '');
 
-/** Takes the key that this tab holds, or the one in its address, or none where the service needs none. */
+/**
+ * Takes the key that this tab holds, or the one in its address, or none where the service needs
+ * none.
+ */
 export async function resumeSession(): Promise<string | undefined> {
   const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
   if (key === '' && isKeyWanted()) {

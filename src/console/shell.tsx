@@ -1,4 +1,5 @@
-// The frame around all views: names of views above, tables at the left, the hedge of time, the view itself.
+// The frame around all views: names of views above, tables at the left, the hedge of time, the view
+// itself.
 
 import { Boundary } from './boundary.tsx';
 import { Catalog } from './catalog.tsx';
@@ -43,7 +44,10 @@ const ServiceNote = lazy(async () => {
 }, '');
 const EdgeDialog = lazy(() => import('./edge-dialog.tsx').then((module) => module.EdgeDialog));
 
-/** What the view of the address needs is fetched while it is still found out whether a key is needed, and while one is typed. */
+/**
+ * What the view of the address needs is fetched while it is still found out whether a key is
+ * needed, and while one is typed.
+ */
 export function fetchView(): void {
   const name = view.value;
   const fetched: Promise<unknown> = name === 'query' ? loadEditor() : LOADERS[name]();

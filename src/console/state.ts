@@ -1,4 +1,5 @@
-// What all views share: the tables, indexes and rules of the service, the table looked at, the window of time, the view.
+// What all views share: the tables, indexes and rules of the service, the table looked at, the
+// window of time, the view.
 
 import type { Index, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
@@ -68,7 +69,8 @@ export async function loadCatalog(): Promise<void> {
     ]);
     // Whoever asked has signed out meanwhile.
     if (session.value !== by) return;
-    // A proxy may have answered: what is kept must be a list, or the views that show it would break.
+    // A proxy may have answered: what is kept must be a list, or the views that show it would
+    // break.
     const lists = [tableList, indexList, ruleList.rules];
     if (!lists.every(Array.isArray)) throw new TypeError('no list');
     tables.value = tableList;

@@ -46,7 +46,8 @@ export function limitOf(statement: string): number | undefined {
 /** The patterns of a statement in order: aliases with their tables. */
 export function patternsOf(statement: string): { readonly alias: string; readonly table: string }[] {
   return [...bare(statement).matchAll(/\(\s*(\w+)\s*:\s*/g)].flatMap((match) => {
-    // Names in backquotes are blanked in the bare text, so the name is read in the statement itself.
+    // Names in backquotes are blanked in the bare text, so the name is read in the statement
+    // itself.
     const name = /^(?:`([^`]+)`|(\w+))/.exec(statement.slice(match.index + match[0].length));
     const table = name?.[1] ?? name?.[2];
     return table === undefined ? [] : [{ alias: match[1]!, table }];

@@ -1,4 +1,5 @@
-// The hedge along the top: the chosen table's edges over time. Its brush, or its two fields, set the window that the views look through.
+// The hedge along the top: the chosen table's edges over time. Its brush, or its two fields, set
+// the window that the views look through.
 
 import { Failure } from './failure.tsx';
 import { countText, timeText } from './format.ts';

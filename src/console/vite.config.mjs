@@ -1,4 +1,5 @@
-// Builds the console of src/console into build/console: hashed files beside one page, nothing inline, nothing from elsewhere.
+// Builds the console of src/console into build/console: hashed files beside one page, nothing
+// inline, nothing from elsewhere.
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -23,7 +24,8 @@ export default defineConfig({
     target: 'es2022',
     // Files inlined as data: addresses would not pass the page's policy.
     assetsInlineLimit: 0,
-    // The page names what an editor needs before that has come; what other parts share they ask for themselves.
+    // The page names what an editor needs before that has come; what other parts share they ask for
+    // themselves.
     modulePreload: {
       polyfill: false,
       resolveDependencies: (_, files) => files.filter((name) => /\.css$|code-mirror/.test(name)),
@@ -34,7 +36,8 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // What the page begins with is one file, not one for each set of views that share a part of it.
+            // What the page begins with is one file, not one for each set of views that share a
+            // part of it.
             { name: 'begin', tags: ['$initial'] },
             // Its name changes with the library, not with each change of the console.
             {
@@ -48,7 +51,8 @@ export default defineConfig({
         // Nothing here reads a member only for what the reading does.
         propertyReadSideEffects: false,
         unknownGlobalSideEffects: false,
-        // These packages do nothing by being imported: what nobody uses of them goes, classes with static fields too (a tenth of the editor).
+        // These packages do nothing by being imported: what nobody uses of them goes, classes with
+        // static fields too (a tenth of the editor).
         moduleSideEffects: [{ test: /node_modules\/@(codemirror|lezer)\//, sideEffects: false }],
       },
     },

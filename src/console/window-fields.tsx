@@ -4,7 +4,10 @@ import { secondsOfField, timeField } from './format.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { timeWindow } from './state.ts';
 
-/** A field passes through times that nobody means while it is typed in: a time is taken when it has been there for this long, or on Enter. */
+/**
+ * A field passes through times that nobody means while it is typed in: a time is taken when it has
+ * been there for this long, or on Enter.
+ */
 const SETTLED_MS = 700;
 
 interface Drafts {

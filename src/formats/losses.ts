@@ -1,14 +1,21 @@
-// What a statement takes away without naming it, from its text alone: the shell and the console ask before they run it.
+// What a statement takes away without naming it, from its text alone: the shell and the console ask
+// before they run it.
 
 import { bare } from './bare-statement.ts';
 
 const DELETE_WHERE = /^\s*DELETE\s+FROM\s+\w+\s+WHERE\b/i;
 const UPDATE_SET = /^\s*UPDATE\s+\w+\s+SET\b/i;
-/** A clause after a value, not a column of that name: a column follows an operator or a word that needs a value, or precedes an equals sign. */
+/**
+ * A clause after a value, not a column of that name: a column follows an operator or a word that
+ * needs a value, or precedes an equals sign.
+ */
 const WHERE = /(?<!(?:^|[,=+\-*/%(.<>[$]|\b(?:AND|OR|NOT|IN|BETWEEN|CONTAINS|WITH))\s*)\bWHERE\b(?!\s*(?:=|;|$))/i;
 const SHOWN = 100;
 
-/** Why to ask before one statement runs: it drops something, or changes or removes every edge of a table. Undefined: it does not. */
+/**
+ * Why to ask before one statement runs: it drops something, or changes or removes every edge of a
+ * table. Undefined: it does not.
+ */
 export function lossOf(statement: string): string | undefined {
   const plain = bare(statement);
   const start = plain.search(/\S/);

@@ -1,4 +1,5 @@
-// Dates with the month as a word, in the languages below: the words are those of the engine's own locale data (Intl).
+// Dates with the month as a word, in the languages below: the words are those of the engine's own
+// locale data (Intl).
 
 const LANGUAGES = [
   ...[
@@ -63,7 +64,10 @@ export function isWeekday(word: string): boolean {
   return words.weekdays.has(folded(word));
 }
 
-/** `14. März 2024 8:15` -> `2024-03-14 08:15:00Z`; undefined: the text has another form. Days and hours are not checked. */
+/**
+ * `14. März 2024 8:15` -> `2024-03-14 08:15:00Z`; undefined: the text has another form. Days and
+ * hours are not checked.
+ */
 export function withMonthAsNumber(text: string): string | undefined {
   const plain = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   for (const [form, order] of FORMS) {

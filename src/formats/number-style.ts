@@ -1,11 +1,16 @@
 // Numbers as people write them: a decimal comma or point, and marks between thousands.
 //
-// `1,250` is 1250 in one file and 1.25 in another. A file is taken to write numbers in one way, which shows in cells that can be read in that way only:
-// 12,5 and 1.234,50 have a decimal comma, 1,234.50 and 12,345,678 a decimal point. Where nothing shows, such cells are texts, and a warning names the flag.
+// `1,250` is 1250 in one file and 1.25 in another. A file is taken to write numbers in one way,
+// which shows in cells that can be read in that way only: 12,5 and 1.234,50 have a decimal comma,
+// 1,234.50 and 12,345,678 a decimal point. Where nothing shows, such cells are texts, and a warning
+// names the flag.
 
 export type Decimal = ',' | '.';
 
-/** Marks between thousands besides the other one of comma and point: apostrophes, spaces (plain, no-break, narrow no-break, thin). */
+/**
+ * Marks between thousands besides the other one of comma and point: apostrophes, spaces (plain,
+ * no-break, narrow no-break, thin).
+ */
 const OTHER_MARKS = String.raw`'’ \u00a0\u202f\u2009`;
 
 const STYLES: Readonly<Record<Decimal, { readonly form: RegExp; readonly certain: RegExp }>> = {
@@ -25,7 +30,10 @@ const STYLES: Readonly<Record<Decimal, { readonly form: RegExp; readonly certain
 const MARKED = new RegExp(String.raw`\d[,.${OTHER_MARKS}]\d`);
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The same number as programs write it, or the text itself where it holds no marks. Undefined: it is no number of this style, but maybe one of the other. */
+/**
+ * The same number as programs write it, or the text itself where it holds no marks. Undefined: it
+ * is no number of this style, but maybe one of the other.
+ */
 export function plainNumber(text: string, decimal: Decimal): string | undefined {
   const trimmed = text.trim();
   if (!MARKED.test(trimmed) && !/^[+-]?,/.test(trimmed)) return text;
@@ -41,7 +49,10 @@ export function plainNumber(text: string, decimal: Decimal): string | undefined 
 /** Cells of one column, those that hold nothing left out. */
 export type NumberColumn = readonly string[];
 
-/** What the columns of a file show. Undefined: nothing, or both. `isList`: commas may as well part the items of lists. */
+/**
+ * What the columns of a file show. Undefined: nothing, or both. `isList`: commas may as well part
+ * the items of lists.
+ */
 export function decimalOf(columns: readonly NumberColumn[], isList: boolean): Decimal | undefined {
   const shows = (decimal: Decimal) => {
     const { form, certain } = STYLES[decimal];
@@ -55,7 +66,10 @@ export function decimalOf(columns: readonly NumberColumn[], isList: boolean): De
   return hasComma === shows('.') ? undefined : hasComma ? ',' : '.';
 }
 
-/** A cell that shows that the column holds numbers which cannot be read without knowing the style; undefined: it does not. */
+/**
+ * A cell that shows that the column holds numbers which cannot be read without knowing the style;
+ * undefined: it does not.
+ */
 export function ambiguousNumber(cells: NumberColumn): string | undefined {
   const areNumbers = cells.every(
     (cell) => STYLES[','].form.test(cell) || STYLES['.'].form.test(cell) || PLAIN.test(cell),

@@ -1,4 +1,5 @@
-// Encodes rows as a Parquet file, a row group at a time, for the service, the command and the console. The only file that knows hyparquet-writer.
+// Encodes rows as a Parquet file, a row group at a time, for the service, the command and the
+// console. The only file that knows hyparquet-writer.
 
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CellType, ColumnType, ResultColumn } from './columns.ts';
@@ -93,7 +94,10 @@ function schemaOf(columns: readonly ResultColumn[]): Schema {
   return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)];
 }
 
-/** INT64, DOUBLE, BOOLEAN and UTF8, all of them optional; lists in the three levels of the Parquet format. */
+/**
+ * INT64, DOUBLE, BOOLEAN and UTF8, all of them optional; lists in the three levels of the Parquet
+ * format.
+ */
 function elementsOf({ name, type }: ResultColumn): Element[] {
   if (type === 'json') return [leaf(name, 'text')];
   if (typeof type === 'string') return [leaf(name, type)];

@@ -1,7 +1,9 @@
-// Reads times by a pattern of strptime (POSIX), the notation of Python, R, Ruby and SQL tools: `%d.%m.%y %H:%M`.
+// Reads times by a pattern of strptime (POSIX), the notation of Python, R, Ruby and SQL tools:
+// `%d.%m.%y %H:%M`.
 //
-// Each directive becomes a part of one regular expression. Names of months and days are those of month-names.ts, in any of its languages. Written
-// here because no library that is kept does it: d3-time-format takes 30 February for 1 March, the others read other notations.
+// Each directive becomes a part of one regular expression. Names of months and days are those of
+// month-names.ts, in any of its languages. Written here because no library that is kept does it:
+// d3-time-format takes 30 February for 1 March, the others read other notations.
 
 import { hourOf, isWeekday, monthOf } from './month-names.ts';
 import type { TimePattern } from './times.ts';

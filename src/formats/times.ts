@@ -1,4 +1,5 @@
-// Times as files have them, to the whole seconds since 1970 of an edge: by the same rules on the command line and in the console.
+// Times as files have them, to the whole seconds since 1970 of an edge: by the same rules on the
+// command line and in the console.
 
 import { hourOf, twoDigits, withMonthAsNumber } from './month-names.ts';
 
@@ -27,14 +28,20 @@ export function timeText(format: TimeFormat | TimePattern): string {
   return typeof format === 'string' ? TIME_TEXTS[format] : `times written as ${format.pattern}`;
 }
 
-/** A larger number is one of the next smaller unit: as seconds it lies beyond the year 5138, and so on. */
+/**
+ * A larger number is one of the next smaller unit: as seconds it lies beyond the year 5138, and so
+ * on.
+ */
 const MOST_SECONDS = 1e11;
 const PER_SECOND = { s: 1, ms: 1e3, us: 1e6, ns: 1e9 } as const;
 const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
 const EIGHT_DIGITS = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 /** Slashes, dots and the signs of East Asian dates, in a date with the year first. */
 const YEAR_FIRST = /^(\d{4})([/.年])(\d{1,2})[/.月](\d{1,2})日?(?=$|[T ])/;
-/** Dates of one order are as many as this to each of the other one, where the others are taken for bad rows. */
+/**
+ * Dates of one order are as many as this to each of the other one, where the others are taken for
+ * bad rows.
+ */
 const MOST_TO_BAD = 4;
 /** Day and month, or the other way round. */
 const DAY_MONTH = /^(\d{1,2})[/.-](\d{1,2})[/.-]\d{2,4}\b/;
@@ -42,13 +49,17 @@ const DAY_MONTH_TIME =
   /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:(?:,? |T)(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d+)?))?(?: ?([ap])\.?m\.?)?)?$/i;
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** The format of these times, as far as they tell; `name`: of their column. Dates that can all be read in two ways are taken for `iso`, which refuses them. */
+/**
+ * The format of these times, as far as they tell; `name`: of their column. Dates that can all be
+ * read in two ways are taken for `iso`, which refuses them.
+ */
 export function guessTimeFormat(cells: readonly unknown[], name = ''): TimeFormat {
   const given = cells.filter((cell) => cell !== null && cell !== undefined && cell !== '');
   const numbers = given.filter(isNumber).map(Number);
   // A few of another kind are bad rows.
   if (numbers.length * 2 < given.length || (numbers.length === 0 && given.length > 0)) return orderOf(given) ?? 'iso';
-  // The service's own name, and unit: an export with times far in the future is no file of milliseconds.
+  // The service's own name, and unit: an export with times far in the future is no file of
+  // milliseconds.
   if (numbers.length === 0 || name.toLowerCase() === 'event_ts') return 's';
   // As seconds, these would all lie in some months of 1970.
   if (numbers.length === given.length && given.every((cell) => EIGHT_DIGITS.test(String(cell).trim()))) return 'ymd';
@@ -56,7 +67,10 @@ export function guessTimeFormat(cells: readonly unknown[], name = ''): TimeForma
   return (['s', 'ms', 'us'] as const).find((unit) => least <= MOST_SECONDS * PER_SECOND[unit]) ?? 'ns';
 }
 
-/** What dates tell of their order: a number above 12 is a day. Undefined: nothing, or many this and many that. */
+/**
+ * What dates tell of their order: a number above 12 is a day. Undefined: nothing, or many this and
+ * many that.
+ */
 function orderOf(cells: readonly unknown[]): 'dmy' | 'mdy' | undefined {
   let dayFirst = 0;
   let monthFirst = 0;
@@ -79,7 +93,10 @@ function isNumber(cell: unknown): boolean {
   return typeof cell === 'number' || typeof cell === 'bigint' || (typeof cell === 'string' && NUMBER.test(cell.trim()));
 }
 
-/** Rounded down; a time without a zone is UTC. NaN for what is no time in this format; one in ISO 8601, or with its month as a word, is one in all formats of dates. */
+/**
+ * Rounded down; a time without a zone is UTC. NaN for what is no time in this format; one in ISO
+ * 8601, or with its month as a word, is one in all formats of dates.
+ */
 export function secondsIn(cell: unknown, format: TimeFormat | TimePattern): number {
   const seconds = cell instanceof Date ? cell.getTime() / 1000 : exactSeconds(cell, format);
   const whole = Math.floor(seconds) + 0;

@@ -1,18 +1,26 @@
-// The types of columns. Whatever depends on a type reads this table: checks, statements, files, the stored form and the API.
+// The types of columns. Whatever depends on a type reads this table: checks, statements, files, the
+// stored form and the API.
 
 import { HALF_PAIR, isTooLong, isWellFormed, MAX_TEXT_BYTES } from './text.ts';
 
 export type PropertyValue = number | string | boolean | null;
 
-/** What values of a type are to statements, files and the core. Several types may be of one kind. */
+/**
+ * What values of a type are to statements, files and the core. Several types may be of one kind.
+ */
 export type ValueKind = 'integer' | 'real' | 'text' | 'boolean';
 
 export interface ColumnTypeRule {
   /** Other words for the type in statements (contract section 4). */
   readonly synonyms: readonly string[];
-  /** What is wrong with a value that is not null, after the name of its column; undefined: nothing. */
+  /**
+   * What is wrong with a value that is not null, after the name of its column; undefined: nothing.
+   */
   readonly problem: (value: unknown) => string | undefined;
-  /** The value that is written as this text, for instance in a cell of a CSV file; undefined: it is none of the type. */
+  /**
+   * The value that is written as this text, for instance in a cell of a CSV file; undefined: it is
+   * none of the type.
+   */
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
   /** What `fromText` takes, for a message. */
   readonly takes: string;
@@ -27,7 +35,10 @@ const INTEGER_RANGE = 'an integer between -(2^53-1) and 2^53-1';
 const INTEGER_TEXT = /^[+-]?\d+(\.0*)?$/;
 const REAL_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** How values of each type are compared, computed with and stored. Apart from the rules: the console's first page needs no more. */
+/**
+ * How values of each type are compared, computed with and stored. Apart from the rules: the
+ * console's first page needs no more.
+ */
 const KINDS = {
   INTEGER: 'integer',
   REAL: 'real',

@@ -49,7 +49,10 @@ export function builtInType(name: string): ColumnType | undefined {
   return BUILT_IN_TYPES.get(name);
 }
 
-/** Checks definitions of user columns and gives them ids from `firstId` on. Throws `invalid_input` or `column_exists`. */
+/**
+ * Checks definitions of user columns and gives them ids from `firstId` on. Throws `invalid_input`
+ * or `column_exists`.
+ */
 export function defineColumns(definitions: readonly ColumnDefinition[], firstId: number): Column[] {
   if (definitions.length > MOST_COLUMNS)
     throw new HedgerowError(
@@ -106,7 +109,10 @@ export class ColumnSet {
     return this.#byName.get(name.toLowerCase());
   }
 
-  /** A column of numbers. Throws `unknown_column`, or `invalid_input` when its values are none; both say which columns are. */
+  /**
+   * A column of numbers. Throws `unknown_column`, or `invalid_input` when its values are none; both
+   * say which columns are.
+   */
   numeric(name: string, loc: (string | number)[] = ['column']): Column {
     const column = this.find(name);
     if (column !== undefined && isNumeric(column.type)) return column;

@@ -1,8 +1,10 @@
 // What an edge is: the one check of every edge that is to be stored, whatever it comes from.
 //
-// A source is either JSON of a request (`readEdge`: a body, a line, an operation of a batch) or a value of a program (`checkEdge`: an
-// embedded insert, a statement, a row of a file). Both give a `CheckedEdge`, or throw one error that names every wrong field with its place. Only these
-// functions can make a CheckedEdge, and the engine stores nothing else, so nothing behind it looks at types again.
+// A source is either JSON of a request (`readEdge`: a body, a line, an operation of a batch) or a
+// value of a program (`checkEdge`: an embedded insert, a statement, a row of a file). Both give a
+// `CheckedEdge`, or throw one error that names every wrong field with its place. Only these
+// functions can make a CheckedEdge, and the engine stores nothing else, so nothing behind it looks
+// at types again.
 
 import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
@@ -10,7 +12,10 @@ import { type ColumnType, type PropertyValue, ruleOf } from './column-types.ts';
 import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
 
-/** One edge as a caller gives it: `event_ts` in seconds, members in any order, repeats allowed. Undefined properties are left out. */
+/**
+ * One edge as a caller gives it: `event_ts` in seconds, members in any order, repeats allowed.
+ * Undefined properties are left out.
+ */
 export interface EdgeInput {
   event_ts: number;
   members: readonly number[];
@@ -65,8 +70,9 @@ const NO_PROPERTIES: readonly CheckedProperty[] = [];
 const NO_PLACE: Place = [];
 
 /**
- * Gathers what is wrong. Fields that are empty or too many have a code of their own; so have unknown columns, where nothing else is wrong. One is made for every
- * edge, and nearly all edges are right: so it holds plain fields, and no list before there is a fault.
+ * Gathers what is wrong. Fields that are empty or too many have a code of their own; so have
+ * unknown columns, where nothing else is wrong. One is made for every edge, and nearly all edges
+ * are right: so it holds plain fields, and no list before there is a fault.
  */
 class Faults {
   private readonly place: Place;
@@ -96,14 +102,20 @@ class Faults {
     if (this.errors !== undefined) throw this.refusal(this.errors);
   }
 
-  /** With a stack for a program; requests bring such errors about as often as they like, and pay for none. */
+  /**
+   * With a stack for a program; requests bring such errors about as often as they like, and pay for
+   * none.
+   */
   private refusal(errors: FieldError[]): HedgerowError {
     if (this.place.length > 0) return refusal(this.code!, fieldSentence(errors), { errors });
     return new HedgerowError(this.code!, fieldSentence(errors, pathText), { errors });
   }
 }
 
-/** The edge of a program; the same again when it is checked already and the table's columns have not changed since. Throws as `readEdge`. */
+/**
+ * The edge of a program; the same again when it is checked already and the table's columns have not
+ * changed since. Throws as `readEdge`.
+ */
 export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): CheckedEdge {
   if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge), table);
   const faults = new Faults(NO_PLACE);
@@ -123,8 +135,9 @@ function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
 }
 
 /**
- * The edge of a JSON object. Names in `properties` that are no column are refused, at top level they are ignored; null is left out. The object's members
- * become the edge's. Throws `invalid_input`, `empty_members`, `too_many_members` or `unknown_column`.
+ * The edge of a JSON object. Names in `properties` that are no column are refused, at top level
+ * they are ignored; null is left out. The object's members become the edge's. Throws
+ * `invalid_input`, `empty_members`, `too_many_members` or `unknown_column`.
  */
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
   const faults = new Faults(place);
@@ -141,7 +154,9 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
   return new Edge(eventTs, members, properties, table.columns);
 }
 
-/** Time and members of a removal; throws invalid_input or empty_members, naming every wrong field. */
+/**
+ * Time and members of a removal; throws invalid_input or empty_members, naming every wrong field.
+ */
 export function readEdgeKey(
   source: Record<string, unknown>,
   maxMembers: number,
@@ -197,10 +212,16 @@ function readSeconds(given: unknown, faults: Faults): number {
   return 0;
 }
 
-/** Distinct members that are counted before a list is refused: a Set of more, chosen to have one hash, takes seconds. No edge has more than 255. */
+/**
+ * Distinct members that are counted before a list is refused: a Set of more, chosen to have one
+ * hash, takes seconds. No edge has more than 255.
+ */
 const MOST_COUNTED = 4096;
 
-/** The member set, ascending without repeats; the array itself where that can be and it is `owned`. Nothing that means anything after a fault. */
+/**
+ * The member set, ascending without repeats; the array itself where that can be and it is `owned`.
+ * Nothing that means anything after a fault.
+ */
 function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faults): number[] {
   if (!Array.isArray(given)) {
     const msg = isMissing(given) ? 'is missing' : `must be an array of integers, not ${kindOf(given)}`;
@@ -227,7 +248,10 @@ function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faul
   return set;
 }
 
-/** Lists up to this length are sorted by insertion: of three members that takes a sixth of the time of `sort` or of a Set, and most edges have few. */
+/**
+ * Lists up to this length are sorted by insertion: of three members that takes a sixth of the time
+ * of `sort` or of a Set, and most edges have few.
+ */
 const SHORT_LIST = 32;
 
 /** The distinct numbers, ascending; of more than `MOST_COUNTED` the first ones. */
@@ -284,7 +308,10 @@ function takeProperties(
   return ordered;
 }
 
-/** `properties`, then user columns at top level, then built-in ones by their exact names: the last of a column counts. */
+/**
+ * `properties`, then user columns at top level, then built-in ones by their exact names: the last
+ * of a column counts.
+ */
 function readProperties(source: Record<string, unknown>, table: EdgeTable, faults: Faults): readonly CheckedProperty[] {
   const found: CheckedProperty[] = [];
   const { columns } = table;

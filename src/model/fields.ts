@@ -1,8 +1,12 @@
-// Places of errors: which field of a request is wrong, how the place is written, and one error for all of them.
+// Places of errors: which field of a request is wrong, how the place is written, and one error for
+// all of them.
 
 import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
-/** Where an object is: `['body']`, or `['body', 'operations', 3]`; empty for a value that a program passed. */
+/**
+ * Where an object is: `['body']`, or `['body', 'operations', 3]`; empty for a value that a program
+ * passed.
+ */
 export type Place = readonly (string | number)[];
 
 /** One error for one or more wrong fields. */

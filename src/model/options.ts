@@ -1,4 +1,5 @@
-// Options of a table. Whatever makes, stores, checks, shows or copies a table reads this list, so a new option is an entry here, and what it does.
+// Options of a table. Whatever makes, stores, checks, shows or copies a table reads this list, so a
+// new option is an entry here, and what it does.
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from './columns.ts';
@@ -20,7 +21,10 @@ interface OptionRule {
 
 const MAX_BUCKET_SECONDS = 2 ** 40;
 
-/** In statements; in the order in which options are shown. Apart from the rules: the console's first page needs no more. */
+/**
+ * In statements; in the order in which options are shown. Apart from the rules: the console's first
+ * page needs no more.
+ */
 export const OPTION_WORDS = {
   bucketSeconds: 'BUCKET_SECONDS',
   compactThreshold: 'COMPACT_THRESHOLD',

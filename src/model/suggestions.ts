@@ -6,7 +6,10 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   return name === undefined ? '' : ` Did you mean ${name}?`;
 }
 
-/** The nearest known name without regard to case: at most two typing mistakes, and fewer than half of the letters. */
+/**
+ * The nearest known name without regard to case: at most two typing mistakes, and fewer than half
+ * of the letters.
+ */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const name = given.slice(0, LONGEST).toLowerCase();
   let best: string | undefined;
@@ -24,7 +27,10 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 
 const LONGEST = 64;
 
-/** Insertions, deletions, changes of one character, and swaps of neighbours (Damerau-Levenshtein, restricted). */
+/**
+ * Insertions, deletions, changes of one character, and swaps of neighbours (Damerau-Levenshtein,
+ * restricted).
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,6 +1,9 @@
 // The order of texts wherever the contract orders them: by code point.
 
-/** Less than 0, 0 or more than 0. UTF-16 order differs from it only where a surrogate meets a unit above the surrogates. */
+/**
+ * Less than 0, 0 or more than 0. UTF-16 order differs from it only where a surrogate meets a unit
+ * above the surrogates.
+ */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

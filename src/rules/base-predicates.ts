@@ -1,4 +1,5 @@
-// The predicates that edges give (contract section 5): reserved as heads, each with its number of arguments.
+// The predicates that edges give (contract section 5): reserved as heads, each with its number of
+// arguments.
 
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],

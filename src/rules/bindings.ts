@@ -4,7 +4,10 @@ import type { Atom, Constant, Term } from './rule.ts';
 
 export type Bindings = Map<string, Constant>;
 
-/** Binds the variables of `atom` so that its arguments are `args`. False: it cannot be; the bindings are then of no use. */
+/**
+ * Binds the variables of `atom` so that its arguments are `args`. False: it cannot be; the bindings
+ * are then of no use.
+ */
 export function matchAtom(atom: Atom, args: readonly Constant[], bindings: Bindings): boolean {
   return (
     atom.args.length === args.length &&

@@ -1,4 +1,5 @@
-// What the nodes of a proof say: each by itself, against each other, and against what is known of facts from elsewhere.
+// What the nodes of a proof say: each by itself, against each other, and against what is known of
+// facts from elsewhere.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import { holds } from './compare-values.ts';

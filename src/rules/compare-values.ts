@@ -3,7 +3,10 @@
 import { compareTexts } from '../model/text-order.ts';
 import type { CompareOp, Constant } from './rule.ts';
 
-/** Whether a guard holds. Values of two types never compare, not even as unequal; texts go by code point, false before true. */
+/**
+ * Whether a guard holds. Values of two types never compare, not even as unequal; texts go by code
+ * point, false before true.
+ */
 export function holds(left: Constant, op: CompareOp, right: Constant): boolean {
   return typeof left === typeof right && orderHolds(compareConstants(left, right), op);
 }

@@ -1,4 +1,5 @@
-// Different constants, each with a number: in many small maps, since one map of millions of entries blocks for a tenth of a second whenever it grows.
+// Different constants, each with a number: in many small maps, since one map of millions of entries
+// blocks for a tenth of a second whenever it grows.
 
 import type { Constant } from './rule.ts';
 

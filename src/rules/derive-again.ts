@@ -1,4 +1,5 @@
-// Derives each conclusion of a proof again: its rule's body must become its premises, one by one, and the head its fact.
+// Derives each conclusion of a proof again: its rule's body must become its premises, one by one,
+// and the head its fact.
 
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import { leastConfidence, ROUNDING } from './check-statements.ts';

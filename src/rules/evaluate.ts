@@ -1,7 +1,9 @@
-// All facts that a set of rules derives, with the best confidence and one derivation each: semi-naive, stratum by stratum, round by round.
+// All facts that a set of rules derives, with the best confidence and one derivation each:
+// semi-naive, stratum by stratum, round by round.
 //
-// Source: S. Abiteboul, R. Hull, V. Vianu, Foundations of Databases, 1995, chapters 13 (semi-naive evaluation) and 15 (stratified negation).
-// A round sees what was there when it began; so a fact's first derivation is one of least depth wherever confidences cannot tell derivations apart.
+// Source: S. Abiteboul, R. Hull, V. Vianu, Foundations of Databases, 1995, chapters 13 (semi-naive
+// evaluation) and 15 (stratified negation). A round sees what was there when it began; so a fact's
+// first derivation is one of least depth wherever confidences cannot tell derivations apart.
 
 import { refusal } from '../errors.ts';
 import type { BaseFacts } from './base-facts.ts';
@@ -36,8 +38,10 @@ const PLAN_ROWS = 1000;
 const ROUND_ROWS = 100;
 
 /**
- * `set`: disabled rules in it are applied too, leave them out before. `base`: facts of any predicates, confidence 1. A yield comes some 1 to 2 ms after the
- * last, where facts come by the million some 10. The same facts and rules give the same model, however they were ordered. Throws `too_many_facts`.
+ * `set`: disabled rules in it are applied too, leave them out before. `base`: facts of any
+ * predicates, confidence 1. A yield comes some 1 to 2 ms after the last, where facts come by the
+ * million some 10. The same facts and rules give the same model, however they were ordered. Throws
+ * `too_many_facts`.
  */
 export function* evaluate(set: RuleSet, base: BaseFacts, limits: EvaluateLimits = DEFAULT_LIMITS): Steps<Model> {
   const world = yield* FactWorld.load(set, base);
@@ -73,7 +77,10 @@ class StratumRun implements Round {
   /** Of the predicates that grow. */
   readonly #progress = new Map<string, Progress>();
   readonly #growing: ReadonlySet<string>;
-  /** No derivation is better than another: all confidences are 1, and all that was there before was given. */
+  /**
+   * No derivation is better than another: all confidences are 1, and all that was there before was
+   * given.
+   */
   readonly #isFlat: boolean;
   readonly #plans = new Map<string, RulePlan>();
   /** Facts when the plans were made. */

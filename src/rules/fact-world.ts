@@ -1,4 +1,5 @@
-// The facts of one evaluation: a relation with its indexes for every predicate, over one set of constants.
+// The facts of one evaluation: a relation with its indexes for every predicate, over one set of
+// constants.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { BaseFacts, GivenRelation } from './base-facts.ts';
@@ -34,7 +35,10 @@ export class FactWorld {
     this.interner = interner;
   }
 
-  /** Takes in the facts in the order of answers, so that how they came changes nothing. Throws RangeError for a fact of another arity than the rules'. */
+  /**
+   * Takes in the facts in the order of answers, so that how they came changes nothing. Throws
+   * RangeError for a fact of another arity than the rules'.
+   */
   static *load(set: RuleSet, base: BaseFacts): Steps<FactWorld> {
     const world = new FactWorld(yield* Interner.of(yield* allConstants(set, base)));
     const widths = premiseWidths(set.rules);

@@ -4,7 +4,10 @@ import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
 export type Place = readonly (string | number)[];
 
-/** `msg` continues the name of its place ("must be ..."), or is a sentence of its own that names the rule. */
+/**
+ * `msg` continues the name of its place ("must be ..."), or is a sentence of its own that names the
+ * rule.
+ */
 export interface Fault {
   readonly loc: Place;
   readonly msg: string;

@@ -1,4 +1,5 @@
-// Constants as small integers in the order of answers: comparing two numbers of a type is comparing two constants.
+// Constants as small integers in the order of answers: comparing two numbers of a type is comparing
+// two constants.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';

@@ -1,4 +1,5 @@
-// In which order the conditions of a rule are looked at: by bound variables and size; guards and negations as soon as they can be.
+// In which order the conditions of a rule are looked at: by bound variables and size; guards and
+// negations as soon as they can be.
 
 import type { Condition, Term } from './rule.ts';
 
@@ -10,8 +11,8 @@ export interface AtomSize {
 }
 
 /**
- * Places of `body` in the order they are looked at. `first`: the positive atom that goes first, -1: none is given. Takes a body in which every variable is
- * bound by a positive atom (safety.ts).
+ * Places of `body` in the order they are looked at. `first`: the positive atom that goes first, -1:
+ * none is given. Takes a body in which every variable is bound by a positive atom (safety.ts).
  */
 export function joinOrder(body: readonly Condition[], first: number, sizeOf: (place: number) => AtomSize): number[] {
   const bound = new Set<string>();

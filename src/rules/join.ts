@@ -1,21 +1,30 @@
-// Runs one rule: nested loops over its conditions in join order, each row found through an index, step by step.
+// Runs one rule: nested loops over its conditions in join order, each row found through an index,
+// step by step.
 
 import type { Interner } from './interner.ts';
 import type { Relation } from './relation.ts';
 import type { ChainedIndex, SortedIndex } from './row-index.ts';
 import type { CompareOp } from './rule.ts';
 
-/** How a level finds what it tries next: all rows, those of the delta, by an index, the one row with these values, or a test that holds or not. */
+/**
+ * How a level finds what it tries next: all rows, those of the delta, by an index, the one row with
+ * these values, or a test that holds or not.
+ */
 export const WAY = { scan: 0, delta: 1, sorted: 2, chained: 3, unique: 4, absent: 5, guard: 6 } as const;
 
-/** One condition of a rule, ready to run. Registers hold the constants first, then the variables. */
+/**
+ * One condition of a rule, ready to run. Registers hold the constants first, then the variables.
+ */
 export interface Level {
   readonly way: (typeof WAY)[keyof typeof WAY];
   /** Of atoms. */
   readonly relation: Relation | undefined;
   readonly sorted: SortedIndex | undefined;
   readonly chained: ChainedIndex | undefined;
-  /** Registers of the values asked for: of the index's columns, or of the whole tuple, or of the two sides of a guard. */
+  /**
+   * Registers of the values asked for: of the index's columns, or of the whole tuple, or of the two
+   * sides of a guard.
+   */
   readonly keys: Int32Array;
   /** Columns whose values go into registers. */
   readonly bindColumns: Int32Array;
@@ -28,7 +37,10 @@ export interface Level {
   readonly skipNew: boolean;
 }
 
-/** Rows of a round, by relation: those from `from` to before `to` are new in it. Later ones are not seen. */
+/**
+ * Rows of a round, by relation: those from `from` to before `to` are new in it. Later ones are not
+ * seen.
+ */
 export interface Round {
   from(relation: Relation): number;
   to(relation: Relation): number;
@@ -110,7 +122,9 @@ export class Join {
     return Math.max(1, left);
   }
 
-  /** Goes through the last level. What is left of the budget, 0 or less: it is not at its end yet. */
+  /**
+   * Goes through the last level. What is left of the budget, 0 or less: it is not at its end yet.
+   */
   #drain(level: number, budget: number): number {
     let left = budget;
     const { way } = this.#levels[level]!;

@@ -1,4 +1,5 @@
-// What edges say, looked up one fact at a time: whether a base fact holds among them (contract section 5).
+// What edges say, looked up one fact at a time: whether a base fact holds among them (contract
+// section 5).
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import type { KnownFacts } from './check-statements.ts';
@@ -16,7 +17,10 @@ export interface EdgeSaying {
   readonly properties: Readonly<Record<string, Constant | null>>;
 }
 
-/** The closed world of `edges`: what none of them says does not hold. Of buckets, whose width edges do not tell, and of other predicates nothing is known. */
+/**
+ * The closed world of `edges`: what none of them says does not hold. Of buckets, whose width edges
+ * do not tell, and of other predicates nothing is known.
+ */
 export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
   const byId = new Map(edges.map((edge) => [edge.edge_id, edge]));
   return (predicate, [id, ...rest]) => {

@@ -1,4 +1,5 @@
-// What an evaluation found: derived facts in order, each with its confidence and how it was derived.
+// What an evaluation found: derived facts in order, each with its confidence and how it was
+// derived.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -40,7 +41,10 @@ export class Model {
     return this.#world.derived;
   }
 
-  /** Handles of the derived facts, by predicate (code points) and arguments (numbers, texts, booleans). */
+  /**
+   * Handles of the derived facts, by predicate (code points) and arguments (numbers, texts,
+   * booleans).
+   */
   *derived(): Steps<Float64Array> {
     const handles = new Float64Array(this.#world.derived);
     let at = 0;

@@ -166,7 +166,10 @@ function readArgs(fields: Fields, loc: Place, faults: Fault[]): Term[] | undefin
   return terms.includes(undefined) ? undefined : (terms as Term[]);
 }
 
-/** `loc`: of the list that it is the item `index` of. Places are made for faults only: a set may have 160,000 terms. */
+/**
+ * `loc`: of the list that it is the item `index` of. Places are made for faults only: a set may
+ * have 160,000 terms.
+ */
 function readTerm(value: unknown, loc: Place, index: number, faults: Fault[]): Term | undefined {
   if (typeof value === 'boolean') return { constant: value };
   if (typeof value === 'number' && Number.isFinite(value)) return { constant: value === 0 ? 0 : value };

@@ -1,4 +1,5 @@
-// Reads one rule from its wire form: its fields, with every fault at its place and all defaults filled in.
+// Reads one rule from its wire form: its fields, with every fault at its place and all defaults
+// filled in.
 
 import type { FieldError } from '../errors.ts';
 import { MAX_INTEGER } from '../limits.ts';
@@ -31,8 +32,8 @@ export function parseRule(value: unknown, loc: Place): { parsed: ParsedRule } | 
 }
 
 /**
- * With faults, `parsed` is there when body and head could be read all the same, so that they can be checked further; it must not be kept. Without
- * faults it is there.
+ * With faults, `parsed` is there when body and head could be read all the same, so that they can be
+ * checked further; it must not be kept. Without faults it is there.
  */
 export function readRule(value: unknown, loc: Place): { parsed: ParsedRule | undefined; faults: Fault[] } {
   const faults: Fault[] = [];

@@ -1,4 +1,5 @@
-// The graph of a proof: its nodes and edges fit each other, nothing rests on itself, and everything leads to the goal.
+// The graph of a proof: its nodes and edges fit each other, nothing rests on itself, and everything
+// leads to the goal.
 
 import { shown } from './fault.ts';
 import type { Proof, ProofNode } from './proof.ts';
@@ -48,7 +49,10 @@ interface Walk {
   isAcyclic: boolean;
 }
 
-/** From premises to conclusions, a node when all its premises are done (A. Kahn, Topological sorting of large networks, CACM 5(11), 1962). */
+/**
+ * From premises to conclusions, a node when all its premises are done (A. Kahn, Topological sorting
+ * of large networks, CACM 5(11), 1962).
+ */
 function walk(nodes: ReadonlyMap<string, ProofNode>): Walk {
   const list = [...nodes.values()];
   const numberOf = new Map(list.map(({ id }, number) => [id, number]));
@@ -85,7 +89,10 @@ function walk(nodes: ReadonlyMap<string, ProofNode>): Walk {
   };
 }
 
-/** In a graph without cycles everything leads to a node that nothing rests on: that must be the goal alone. */
+/**
+ * In a graph without cycles everything leads to a node that nothing rests on: that must be the goal
+ * alone.
+ */
 function checkGoal(proof: Proof, without: readonly ProofNode[], problems: string[]): void {
   const last = without.filter((node) => 'fact' in node && node.fact === proof.goal);
   const [goal] = last;

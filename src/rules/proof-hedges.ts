@@ -7,8 +7,9 @@ import type { ProvenFacts } from './proof.ts';
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**
- * The ids of all edges in the proof of `goal`, ascending: what its `hedge_tags` name. Linear in the proof. `isEdge`: whether given facts whose first
- * argument is this number say something of an edge.
+ * The ids of all edges in the proof of `goal`, ascending: what its `hedge_tags` name. Linear in the
+ * proof. `isEdge`: whether given facts whose first argument is this number say something of an
+ * edge.
  */
 export function* hedgesOf(
   model: ProvenFacts,

@@ -1,4 +1,5 @@
-// Reads what claims to be a proof: whether it has the fields of one, each of its type, before anything of it is believed.
+// Reads what claims to be a proof: whether it has the fields of one, each of its type, before
+// anything of it is believed.
 
 import { isConstant } from './fact-text.ts';
 import { shown } from './fault.ts';

@@ -1,4 +1,5 @@
-// The proof of one fact: a directed graph from stored edges to the goal, in which each fact occurs once, and only facts that the goal rests on occur.
+// The proof of one fact: a directed graph from stored edges to the goal, in which each fact occurs
+// once, and only facts that the goal rests on occur.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
@@ -58,7 +59,10 @@ export interface ProofEdge {
   role: 'premise';
 }
 
-/** As it is answered (contract section 5). Nodes come after those they rest on, the goal last; an unproved goal has none. */
+/**
+ * As it is answered (contract section 5). Nodes come after those they rest on, the goal last; an
+ * unproved goal has none.
+ */
 export interface Proof {
   /** `proof-<n>` */
   proof_id: string;
@@ -89,7 +93,10 @@ export interface ProofTags {
 /** Facts that are looked at between two yields: one or two milliseconds. */
 const FACTS_BETWEEN_YIELDS = 500;
 
-/** The proof `proof-<number>` of a fact that holds. Its cost is linear in the proof, and its depth is bounded by memory only. */
+/**
+ * The proof `proof-<number>` of a fact that holds. Its cost is linear in the proof, and its depth
+ * is bounded by memory only.
+ */
 export function proofOf(model: ProvenFacts, fact: number, tags: ProofTags, number: number): Proof {
   const steps = proofSteps(model, fact, tags, number);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
@@ -234,7 +241,10 @@ class Draft {
     );
   }
 
-  /** What was kept of a derivation are its facts; its variables are found again by laying the atoms over them. */
+  /**
+   * What was kept of a derivation are its facts; its variables are found again by laying the atoms
+   * over them.
+   */
   #bindingsOf(rule: CheckedRule, premises: readonly number[]): Bindings {
     const bindings: Bindings = new Map();
     if (rule.body.every((condition) => condition.kind === 'atom')) return bindings;

@@ -1,11 +1,16 @@
-// The facts of one predicate as columns of constant numbers, each fact once, with its confidence and how it was derived.
+// The facts of one predicate as columns of constant numbers, each fact once, with its confidence
+// and how it was derived.
 
 import type { Steps } from '../schedule/steps.ts';
 
 //
-// Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of equal depth and no less confidence found before it.
+// Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of
+// equal depth and no less confidence found before it.
 
-/** A pair of two constants is looked up in a table of all pairs while that has no more entries than this: 64 MB. */
+/**
+ * A pair of two constants is looked up in a table of all pairs while that has no more entries than
+ * this: 64 MB.
+ */
 const MOST_PAIRS = 2 ** 24;
 /** Room for up to this many rows is made at once; more in slices, by `makeRoom`. */
 const FEW_ROWS = 16_384;
@@ -57,7 +62,10 @@ export class Relation {
     return this.#slots[this.#slotOf(tuple)]! - 1;
   }
 
-  /** The row of a tuple; a new one is `count - 1` after it, and its confidence, depth, rule and premises are the caller's to set. */
+  /**
+   * The row of a tuple; a new one is `count - 1` after it, and its confidence, depth, rule and
+   * premises are the caller's to set.
+   */
   put(tuple: Int32Array): number {
     const slot = this.#slotOf(tuple);
     const found = this.#slots[slot]! - 1;
@@ -85,7 +93,10 @@ export class Relation {
     }
   }
 
-  /** Whether making room for `rows` more rows would take long while they are put: call `makeRoom` before. */
+  /**
+   * Whether making room for `rows` more rows would take long while they are put: call `makeRoom`
+   * before.
+   */
   needsRoom(rows: number): boolean {
     const count = this.count + rows;
     return this.count >= FEW_ROWS && (count > this.confidences.length || this.#isCrowdedBy(count));
@@ -142,7 +153,10 @@ export class Relation {
     this.#isPairTable = isPairTable;
   }
 
-  /** Different values of a column, at least 1; as of when the relation was at least half as long as now. */
+  /**
+   * Different values of a column, at least 1; as of when the relation was at least half as long as
+   * now.
+   */
   distinct(column: number): number {
     const known = this.#distinct[column]!;
     if (known.at >= 0 && this.count < known.at * 2 + 16) return known.count;

@@ -1,4 +1,5 @@
-// Rows of a relation by the values of some of its columns: sorted once when the relation is complete and one column is asked for, else chains that grow with it.
+// Rows of a relation by the values of some of its columns: sorted once when the relation is
+// complete and one column is asked for, else chains that grow with it.
 
 import type { Steps } from '../schedule/steps.ts';
 import { grown, type Relation } from './relation.ts';
@@ -33,7 +34,10 @@ export function* buildSorted(relation: Relation, column: number, constants: numb
   return { kind: 'sorted', column, offsets, rows };
 }
 
-/** Chains of rows, newest first. Of several columns a chain holds all rows of one hash: who reads it compares. */
+/**
+ * Chains of rows, newest first. Of several columns a chain holds all rows of one hash: who reads it
+ * compares.
+ */
 export class ChainedIndex {
   readonly kind = 'chained';
   readonly columns: readonly number[];

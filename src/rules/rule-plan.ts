@@ -1,4 +1,5 @@
-// Makes a rule ready to run: its conditions in join order, each with the index it goes by and the registers it reads and sets.
+// Makes a rule ready to run: its conditions in join order, each with the index it goes by and the
+// registers it reads and sets.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { FactWorld } from './fact-world.ts';
@@ -21,7 +22,10 @@ export interface RulePlan {
 /** One index column is enough when so few rows have a value, on average. */
 const FEW_ROWS = 8;
 
-/** `first`: the positive atom that goes by the delta, -1: none. `growing`: predicates that may still get facts. */
+/**
+ * `first`: the positive atom that goes by the delta, -1: none. `growing`: predicates that may still
+ * get facts.
+ */
 export function* planRule(
   rule: CheckedRule,
   first: number,
@@ -73,7 +77,8 @@ function* atomLevel(
     return { ...shared, way: WAY.unique, keys, ...bindings(args, [], registers, bound) };
   }
   const asked = isDelta || known.length === 0 ? [] : askedColumns(relation, known, !growing.has(pred));
-  // The chains of several columns hold rows of other values too; columns that are not asked for are compared as well.
+  // The chains of several columns hold rows of other values too; columns that are not asked for are
+  // compared as well.
   const checked = asked.length === 1 ? known.filter((column) => column !== asked[0]) : known;
   const binding = bindings(args, checked, registers, bound);
   if (asked.length === 0) return { ...shared, way: isDelta ? WAY.delta : WAY.scan, keys: NONE, ...binding };
@@ -92,7 +97,9 @@ function askedColumns(relation: Relation, known: readonly number[], complete: bo
 
 type Binding = Pick<Level, 'bindColumns' | 'bindRegisters' | 'checkColumns' | 'checkRegisters'>;
 
-/** The first place of a new variable sets it; its other places, and what is `checked`, are compared. */
+/**
+ * The first place of a new variable sets it; its other places, and what is `checked`, are compared.
+ */
 function bindings(
   args: readonly Term[],
   checked: readonly number[],

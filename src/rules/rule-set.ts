@@ -1,4 +1,5 @@
-// A set of rules that belong together: checked as a whole, with the stratum of each, in the order of listings.
+// A set of rules that belong together: checked as a whole, with the stratum of each, in the order
+// of listings.
 
 import type { FieldError } from '../errors.ts';
 import { BASE_PREDICATES } from './base-predicates.ts';
@@ -29,7 +30,10 @@ export function checkRuleSet(rules: readonly ParsedRule[]): { set: RuleSet } | {
   return 'set' in checked ? checked : { errors: fieldErrors(checked.faults) };
 }
 
-/** Reads and checks rules that come with a request. Throws `invalid_rule` with everything that is wrong with them. */
+/**
+ * Reads and checks rules that come with a request. Throws `invalid_rule` with everything that is
+ * wrong with them.
+ */
 export function readRuleSet(values: readonly unknown[], loc: Place): RuleSet {
   if (values.length > MAX_RULES)
     throw invalidRule([fault(loc, `must be an array of at most ${MAX_RULES} rules; it has ${values.length}`)]);
@@ -48,7 +52,10 @@ export function readRuleSet(values: readonly unknown[], loc: Place): RuleSet {
   throw invalidRule(faults);
 }
 
-/** The set, or everything that is wrong with it; where two rules clash, at the place of the later one. */
+/**
+ * The set, or everything that is wrong with it; where two rules clash, at the place of the later
+ * one.
+ */
 export function ruleSetOf(rules: readonly ParsedRule[]): { set: RuleSet } | { faults: Fault[] } {
   const tooMany = sizeFaults(rules);
   if (tooMany.length > 0) return { faults: tooMany };
@@ -108,7 +115,9 @@ function idFaults(rules: readonly ParsedRule[]): Fault[] {
   return faults;
 }
 
-/** Fills `arities`, which holds those of the base predicates: their faults are safetyFaults' own. */
+/**
+ * Fills `arities`, which holds those of the base predicates: their faults are safetyFaults' own.
+ */
 function arityFaults(rules: readonly ParsedRule[], arities: Map<string, number>): Fault[] {
   const faults: Fault[] = [];
   const firstUse = new Map<string, string>();

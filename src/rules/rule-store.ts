@@ -1,7 +1,7 @@
 // The rules of a database: checked as one set on every change, kept durably, with their versions.
 //
-// Invariants: what is in the store is durable and passed ruleSetOf as a whole; changes run one after the other (#last), so that no two rules that are fine
-// alone can clash together.
+// Invariants: what is in the store is durable and passed ruleSetOf as a whole; changes run one
+// after the other (#last), so that no two rules that are fine alone can clash together.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { didYouMean } from '../model/suggestions.ts';
@@ -14,7 +14,10 @@ import { type RuleSet, ruleSetOf } from './rule-set.ts';
 export interface RuleDocuments {
   /** In the order they were first put there; not to be changed. */
   entries(store: string): [id: string, value: unknown][];
-  /** Resolves when all changes are durable; a null value removes. `attach` makes the answer that is stored with them. */
+  /**
+   * Resolves when all changes are durable; a null value removes. `attach` makes the answer that is
+   * stored with them.
+   */
   change(changes: readonly { store: string; id: string; value: unknown }[], attach?: () => unknown): Promise<number>;
 }
 
@@ -44,7 +47,9 @@ export class RuleStore {
     this.#set = storedSet(documents.entries(STORE));
   }
 
-  /** All that are stored, disabled ones too. A new value after each change; it never changes itself. */
+  /**
+   * All that are stored, disabled ones too. A new value after each change; it never changes itself.
+   */
   set(): RuleSet {
     return this.#set;
   }
@@ -69,7 +74,10 @@ export class RuleStore {
     return { ok: true, errors: [], stratum: storedIn(checked.set, checked.parsed.rule.id).stratum };
   }
 
-  /** Makes or replaces a rule; resolves when it is durable. `attach` makes the answer that is stored with it. Rejects `invalid_rule`. */
+  /**
+   * Makes or replaces a rule; resolves when it is durable. `attach` makes the answer that is stored
+   * with it. Rejects `invalid_rule`.
+   */
   put(value: unknown, attach?: (stored: StoredRule) => unknown): Promise<StoredRule> {
     return this.#inTurn(async () => {
       const checked = this.#checked(value);
@@ -83,7 +91,10 @@ export class RuleStore {
     });
   }
 
-  /** Resolves when it is gone for good; the others stay well-formed without it. Rejects `rule_not_found`. */
+  /**
+   * Resolves when it is gone for good; the others stay well-formed without it. Rejects
+   * `rule_not_found`.
+   */
   delete(id: string, attach?: () => unknown): Promise<void> {
     return this.#inTurn(async () => {
       const { rule } = ruleOf(this.#set, id);

@@ -1,5 +1,7 @@
-// Texts where a rule speaks of the time of an edge: the second argument of `at`, and what a guard compares with a variable that stands there, may be times of
-// ISO 8601. They become epoch seconds, as edges have them; the rule is kept as it was written. Any other text stays one: values of two types never compare.
+// Texts where a rule speaks of the time of an edge: the second argument of `at`, and what a guard
+// compares with a variable that stands there, may be times of ISO 8601. They become epoch seconds,
+// as edges have them; the rule is kept as it was written. Any other text stays one: values of two
+// types never compare.
 
 import { isoSeconds } from '../iso-time.ts';
 import type { Atom, Condition, Term } from './rule.ts';

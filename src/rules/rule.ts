@@ -1,4 +1,5 @@
-// What a rule is: as requests and answers write it, and as it is once it was read and found well-formed.
+// What a rule is: as requests and answers write it, and as it is once it was read and found
+// well-formed.
 
 /** Numbers are finite and never -0. */
 export type Constant = number | string | boolean;

@@ -1,4 +1,5 @@
-// Safety of one rule: every value it derives, denies or compares comes from a positive atom, and base predicates are used as they are.
+// Safety of one rule: every value it derives, denies or compares comes from a positive atom, and
+// base predicates are used as they are.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import { type Fault, type Place, shown, wholeFault } from './fault.ts';

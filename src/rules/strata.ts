@@ -1,9 +1,13 @@
-// Strata: in which order predicates can be worked out so that each negation meets finished facts, or the cycles that forbid it.
+// Strata: in which order predicates can be worked out so that each negation meets finished facts,
+// or the cycles that forbid it.
 //
-// An edge runs from a head to each predicate of its bodies; it is negative under a negation. Tarjan's algorithm gives the strongly connected components,
-// what a component needs before the component itself (R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1(2), 1972). A negative
-// edge inside one closes a cycle through a negation (Apt, Blair, Walker, Towards a theory of declarative knowledge, 1988). Else each component gets
-// the least stratum that is not below its positive premises and above its negated ones; base and undefined predicates have 0.
+// An edge runs from a head to each predicate of its bodies; it is negative under a negation.
+// Tarjan's algorithm gives the strongly connected components, what a component needs before the
+// component itself (R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput.
+// 1(2), 1972). A negative edge inside one closes a cycle through a negation (Apt, Blair, Walker,
+// Towards a theory of declarative knowledge, 1988). Else each component gets the least stratum that
+// is not below its positive premises and above its negated ones; base and undefined predicates have
+// 0.
 
 import type { ParsedRule } from './rule.ts';
 
@@ -24,12 +28,17 @@ interface Edge {
 /** By head predicate; premises that no rule derives have no edges of their own. */
 type Graph = ReadonlyMap<string, readonly Edge[]>;
 
-/** Negative edges looked at for cycles to report; the search from each walks its whole component. */
+/**
+ * Negative edges looked at for cycles to report; the search from each walks its whole component.
+ */
 const MAX_SEARCHES = 16;
 /** Steps of a cycle that are reported. */
 const MAX_STEPS = 16;
 
-/** The stratum of every head predicate. Recursion goes as deep as there are head predicates: check the number of rules before. */
+/**
+ * The stratum of every head predicate. Recursion goes as deep as there are head predicates: check
+ * the number of rules before.
+ */
 export function stratify(rules: readonly ParsedRule[]): { strata: ReadonlyMap<string, number> } | { cycles: Cycle[] } {
   const graph = graphOf(rules);
   const components = componentsOf(graph);

@@ -1,7 +1,9 @@
-// Packs and unpacks the backups of a simulation in the turn of the event loop in which it is asked for.
+// Packs and unpacks the backups of a simulation in the turn of the event loop in which it is asked
+// for.
 //
-// zlib works in threads of the process. How many turns everything else gets until such a thread is done depends on the machine, and each turn draws from the seed: a
-// history with a backup would be another one on a machine with other work to do.
+// zlib works in threads of the process. How many turns everything else gets until such a thread is
+// done depends on the machine, and each turn draws from the seed: a history with a backup would be
+// another one on a machine with other work to do.
 
 import { syncBuiltinESMExports } from 'node:module';
 import { Transform, type TransformCallback } from 'node:stream';

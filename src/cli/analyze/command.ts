@@ -1,4 +1,5 @@
-// `hedgerow analyze TABLE MEASURE`: computes a measure at a server or in a data directory, and writes its result.
+// `hedgerow analyze TABLE MEASURE`: computes a measure at a server or in a data directory, and
+// writes its result.
 
 import { formatOf, type RunnerFlags } from '../query/options.ts';
 import { show } from '../query/output.ts';
@@ -15,7 +16,10 @@ export interface AnalyzeFlags extends RunnerFlags {
   format?: string | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when the measure fails, 2 for a wrong call. `json` gives the whole answer, other formats the rows of its result. */
+/**
+ * Resolves with the exit code: 0, 1 when the measure fails, 2 for a wrong call. `json` gives the
+ * whole answer, other formats the rows of its result.
+ */
 export async function analyzeCommand(
   table: string | undefined,
   measure: string | undefined,

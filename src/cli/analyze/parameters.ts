@@ -2,7 +2,10 @@
 
 import { UsageError } from '../world.ts';
 
-/** `name=value` pairs, on top of a JSON object. What is no JSON is a text: `kind=jaccard` needs no quotes. Throws UsageError. */
+/**
+ * `name=value` pairs, on top of a JSON object. What is no JSON is a text: `kind=jaccard` needs no
+ * quotes. Throws UsageError.
+ */
 export function measureParametersOf(pairs: readonly string[], json: string | undefined): Record<string, unknown> {
   const params = json === undefined ? {} : objectOf(json);
   const seen = new Set<string>();

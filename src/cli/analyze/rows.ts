@@ -2,7 +2,10 @@
 
 import type { Row } from '../run/runner.ts';
 
-/** Lists of lists of ids, each as long as it is; in other lists of lists an entry is a pair with its value. */
+/**
+ * Lists of lists of ids, each as long as it is; in other lists of lists an entry is a pair with its
+ * value.
+ */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
 
 /** Maps give a row an id, lists a row an entry, anything else one row. */
@@ -18,7 +21,10 @@ export function rowsOf(result: unknown, measure: string): Row[] {
   );
 }
 
-/** Values by id: the largest first, equal ones by id, null last. Lists and what has no one value keep the order they have. */
+/**
+ * Values by id: the largest first, equal ones by id, null last. Lists and what has no one value
+ * keep the order they have.
+ */
 export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
   const isRanked = rows.every(
     ({ id, value }) => typeof id === 'number' && (typeof value === 'number' || value === null),

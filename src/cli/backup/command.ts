@@ -1,4 +1,5 @@
-// `hedgerow backup`: has a running server make a backup, or makes one of a directory that no server has open.
+// `hedgerow backup`: has a running server make a backup, or makes one of a directory that no server
+// has open.
 
 import { resolve } from 'node:path';
 import { openDatabase } from '../../engine/index.ts';

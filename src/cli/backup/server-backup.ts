@@ -20,7 +20,10 @@ export interface BackupAnswer {
 /** The request never got there. */
 const NOT_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** Not `fetch`: it gives up when an answer does not begin within five minutes, and a large backup may take longer. Throws ServerRefusal or NoAnswer. */
+/**
+ * Not `fetch`: it gives up when an answer does not begin within five minutes, and a large backup
+ * may take longer. Throws ServerRefusal or NoAnswer.
+ */
 export async function requestBackup({ url, apiKey }: ServerAddress, body: BackupRequest): Promise<BackupAnswer> {
   const { status, text } = await post(`${url}/v1/backup`, apiKey, JSON.stringify(body)).catch((error) => {
     const why = (error as { code?: string }).code ?? (error as Error).message;

@@ -1,4 +1,5 @@
-// What a document claims: its proofs, and where it is a whole answer its derived facts and edges too.
+// What a document claims: its proofs, and where it is a whole answer its derived facts and edges
+// too.
 
 import { BASE_PREDICATES } from '../../rules/base-predicates.ts';
 import type { KnownFacts } from '../../rules/check-statements.ts';
@@ -23,7 +24,10 @@ export interface Claims {
   readonly known: KnownFacts | undefined;
 }
 
-/** Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws an Error that says what is wrong with it. */
+/**
+ * Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws an Error
+ * that says what is wrong with it.
+ */
 export function claimsOf(document: unknown): Claims {
   if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
   const fields = fieldsOf(document);

@@ -1,4 +1,5 @@
-// `hedgerow check-proof [FILE]`: checks the proofs of an answer, believing nothing of them, and says what is wrong with each.
+// `hedgerow check-proof [FILE]`: checks the proofs of an answer, believing nothing of them, and
+// says what is wrong with each.
 
 import { HedgerowError } from '../../errors.ts';
 import { type ProofChecker, proofChecker } from '../../rules/check-proof.ts';
@@ -14,7 +15,10 @@ export interface CheckProofFlags {
 /** Reasons shown of one proof. */
 const MOST_REASONS = 5;
 
-/** Resolves with the exit code: 0 when all proofs are valid, 1 when one is not or cannot be read, 2 for a wrong call. */
+/**
+ * Resolves with the exit code: 0 when all proofs are valid, 1 when one is not or cannot be read, 2
+ * for a wrong call.
+ */
 export async function checkProofCommand(
   file: string | undefined,
   flags: CheckProofFlags,

@@ -1,4 +1,5 @@
-// Commands that look into files, back them up and check them: inspect, backup, restore, verify, check-proof.
+// Commands that look into files, back them up and check them: inspect, backup, restore, verify,
+// check-proof.
 
 import type { BackupFlags } from '../backup/command.ts';
 import type { CheckProofFlags } from '../check-proof/command.ts';

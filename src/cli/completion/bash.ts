@@ -1,4 +1,5 @@
-// Completion for bash: one function that finds out which command is typed, then offers its commands, flags or values.
+// Completion for bash: one function that finds out which command is typed, then offers its
+// commands, flags or values.
 
 import type { CommandTree, Values } from './tree.ts';
 

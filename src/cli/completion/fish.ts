@@ -1,4 +1,5 @@
-// Completion for fish: a `complete` line for every command, flag and argument, each for the command it belongs to.
+// Completion for fish: a `complete` line for every command, flag and argument, each for the command
+// it belongs to.
 
 import type { CommandTree, Flag, Values } from './tree.ts';
 

@@ -1,4 +1,5 @@
-// What a shell can complete, as a plain value: commands, their flags, and what each flag and argument takes.
+// What a shell can complete, as a plain value: commands, their flags, and what each flag and
+// argument takes.
 
 import { KEY_ROLES } from '../../access/key-record.ts';
 import type { Command, Option } from '../command-line.ts';
@@ -7,7 +8,10 @@ import { OUTPUT_FORMATS } from '../export/formats.ts';
 import { INPUT_FORMATS } from '../import/formats.ts';
 import { FORMATS } from '../query/formats.ts';
 
-/** What a flag or an argument takes: paths, some of a few words, or a text that nothing is known about. */
+/**
+ * What a flag or an argument takes: paths, some of a few words, or a text that nothing is known
+ * about.
+ */
 export type Values = 'files' | 'directories' | 'text' | readonly string[];
 
 export interface Flag {
@@ -28,7 +32,9 @@ export interface CommandTree {
   readonly argument: Values | undefined;
 }
 
-/** Flags that take one of a few words which their placeholder does not list, by command and name. */
+/**
+ * Flags that take one of a few words which their placeholder does not list, by command and name.
+ */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'import --format': INPUT_FORMATS,
   'import --on-error': ['stop', 'skip'],

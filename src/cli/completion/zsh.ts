@@ -1,4 +1,5 @@
-// Completion for zsh: a function for every command, with the specifications that `_arguments` takes.
+// Completion for zsh: a function for every command, with the specifications that `_arguments`
+// takes.
 
 import type { CommandTree, Flag, Values } from './tree.ts';
 

@@ -1,4 +1,5 @@
-// `hedgerow config print`: every setting with its value and where it comes from; secrets are masked.
+// `hedgerow config print`: every setting with its value and where it comes from; secrets are
+// masked.
 
 import { type Config, fileKeyOf, type LoadedConfig, SETTING_NAMES, SETTINGS, type SettingName } from '../../config.ts';
 import { tableText } from '../table-text.ts';

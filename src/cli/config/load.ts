@@ -11,7 +11,10 @@ export interface SettingFlags {
   settings: ConfigFlags;
 }
 
-/** Throws UsageError for a setting that is not accepted, wherever it comes from; ConfigError for a file that cannot be read. */
+/**
+ * Throws UsageError for a setting that is not accepted, wherever it comes from; ConfigError for a
+ * file that cannot be read.
+ */
 export function loadSettings({ config, settings }: SettingFlags, world: World): LoadedConfig {
   const file = config === undefined ? undefined : readConfigFile(config, world);
   try {

@@ -1,4 +1,5 @@
-// `hedgerow demo`: makes some weeks of meetings between made-up people and two rules, serves them, and says what to try first.
+// `hedgerow demo`: makes some weeks of meetings between made-up people and two rules, serves them,
+// and says what to try first.
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
@@ -50,7 +51,10 @@ const BUCKET_SECONDS = '3600';
 const MEETINGS_A_CHUNK = 1000;
 const RULES_TEXT = `${DEMO_RULES.length} rules are stored: ${DEMO_RULES.map(({ id }) => id).join(' and ')}.`;
 
-/** Resolves with the exit code: 0, 1 on failure, 2 for a wrong call. Without `--url` once its own server has been told to stop. */
+/**
+ * Resolves with the exit code: 0, 1 on failure, 2 for a wrong call. Without `--url` once its own
+ * server has been told to stop.
+ */
 export async function demoCommand(flags: DemoFlags, world: World): Promise<number> {
   try {
     const size = sizeOf(flags);
@@ -144,7 +148,10 @@ interface Filled {
   tableName: string;
 }
 
-/** Makes the meetings and imports them; those of an earlier run with the same size and seed stay as they are. */
+/**
+ * Makes the meetings and imports them; those of an earlier run with the same size and seed stay as
+ * they are.
+ */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
   const target = await openTarget({ ...flags, ...table }, world);

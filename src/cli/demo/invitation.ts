@@ -18,7 +18,10 @@ const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
 /** Small enough that the answer can be read. */
 const TOP_EDGES = 8;
 
-/** The console at something worth looking at; with a key, signed in. The part after the hash is sent to no server, and the console takes it out of the address at once. */
+/**
+ * The console at something worth looking at; with a key, signed in. The part after the hash is sent
+ * to no server, and the console takes it out of the address at once.
+ */
 export function consoleAddress({ url, table, person, key }: Invitation): string {
   const end = FIRST_DAY_TS + DRAWN_DAYS * DAY_SECONDS;
   const statement = `MATCH (e:${table})\nWHERE ${person} IN e.members AND e.event_ts < ${end}\nRETURN *`;

@@ -59,7 +59,9 @@ function start(dir: string, port: string, world: World): Promise<App> {
   return startApp(settingsOf(dir, port, world));
 }
 
-/** Of the environment what a server takes, but for what would make it another one than was promised. */
+/**
+ * Of the environment what a server takes, but for what would make it another one than was promised.
+ */
 function settingsOf(dir: string, port: string | undefined, world: World): LoadedConfig {
   const settings = { dataDir: dir, host: '127.0.0.1', port, authDisabled: '0', logLevel: 'warn' };
   const loaded = loadSettings({ config: undefined, settings }, world);

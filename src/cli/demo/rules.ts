@@ -2,7 +2,10 @@
 
 import type { NewRule } from '../../client/index.ts';
 
-/** The second one rests on the first, and on something that must not be: its proofs have three levels. */
+/**
+ * The second one rests on the first, and on something that must not be: its proofs have three
+ * levels.
+ */
 export const DEMO_RULES: readonly NewRule[] = [
   {
     id: 'rule:housemates',

@@ -1,4 +1,5 @@
-// `hedgerow dump DIR`: a whole database as files that other programs read, and that `hedgerow load` makes a database of.
+// `hedgerow dump DIR`: a whole database as files that other programs read, and that `hedgerow load`
+// makes a database of.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,7 +25,10 @@ export interface DumpFlags extends RunnerFlags {
   format?: string | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when there is no whole dump, 2 for a wrong call. Each table is dumped as it is when its turn comes. */
+/**
+ * Resolves with the exit code: 0, 1 when there is no whole dump, 2 for a wrong call. Each table is
+ * dumped as it is when its turn comes.
+ */
 export async function dumpCommand(given: string, flags: DumpFlags, world: World): Promise<number> {
   const controller = new AbortController();
   const forget = world.onInterrupt(() => controller.abort(new Cancelled()));

@@ -1,4 +1,5 @@
-// What a dump says of a database beside its edges, and where that is read from and written to: a server or a data directory.
+// What a dump says of a database beside its edges, and where that is read from and written to: a
+// server or a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
 import { OPTION_FIELDS } from '../../model/options.ts';
@@ -31,7 +32,10 @@ export interface DefinitionStore {
   close(): Promise<void>;
 }
 
-/** `make`: a directory that is not there is made. Throws UsageError, ConfigError, or what the directory says. */
+/**
+ * `make`: a directory that is not there is made. Throws UsageError, ConfigError, or what the
+ * directory says.
+ */
 export async function openDefinitions(flags: RunnerFlags, world: World, make: boolean): Promise<DefinitionStore> {
   const { url, apiKey, data, config } = flags;
   if (data === undefined) {

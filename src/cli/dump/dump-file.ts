@@ -1,4 +1,5 @@
-// The file of a dump that says what is in it; it is written last, so that a directory without it holds no whole dump.
+// The file of a dump that says what is in it; it is written last, so that a directory without it
+// holds no whole dump.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';

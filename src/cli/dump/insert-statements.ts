@@ -29,7 +29,10 @@ export class InsertStatements {
     this.#head = `INSERT INTO ${nameText(name)} (${names.join(', ')}) VALUES\n`;
   }
 
-  /** The statements that are whole with these rows. Throws an Error for a row that no statement can hold. */
+  /**
+   * The statements that are whole with these rows. Throws an Error for a row that no statement can
+   * hold.
+   */
   add(rows: readonly Row[]): string {
     let text = '';
     for (const row of rows) {

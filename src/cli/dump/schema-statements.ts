@@ -5,7 +5,9 @@ import { optionWords } from '../../model/options.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 
-/** For `hedgerow shell`. Rules and virtual graphs are no statements: comments say where they are. */
+/**
+ * For `hedgerow shell`. Rules and virtual graphs are no statements: comments say where they are.
+ */
 export function schemaStatements(tables: readonly TableItem[], indexes: readonly DumpedIndex[]): string {
   const primary = tables.find((table) => table.primary);
   const lines = [

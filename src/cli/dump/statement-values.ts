@@ -27,7 +27,10 @@ function realText(value: number): string {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-/** Besides those: what editors, terminals and programs that read lines take for something of their own. */
+/**
+ * Besides those: what editors, terminals and programs that read lines take for something of their
+ * own.
+ */
 const ESCAPED = /[\\'\p{Cc}\p{Cf}\u2028\u2029\ufeff]/gu;
 
 function textLiteral(text: string): string {

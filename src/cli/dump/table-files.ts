@@ -48,7 +48,10 @@ async function* statementBytes(batches: Rows['batches'], table: TableItem): Asyn
   yield Buffer.from(statements.end());
 }
 
-/** The rows that an import makes the same again; the others, whose nulls would become defaults, go aside. */
+/**
+ * The rows that an import makes the same again; the others, whose nulls would become defaults, go
+ * aside.
+ */
 function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
   if (names.length === 0) return rows;

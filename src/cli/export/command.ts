@@ -1,4 +1,5 @@
-// `hedgerow export`: writes the edges of a table, or the rows of a statement, to a file or to stdout.
+// `hedgerow export`: writes the edges of a table, or the rows of a statement, to a file or to
+// stdout.
 
 import { resolve } from 'node:path';
 import { IDENTIFIER } from '../../model/columns.ts';
@@ -89,7 +90,10 @@ function outputFormat({ format, out }: ExportFlags): OutputFormat {
 
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
 
-/** Epoch seconds, or a time in ISO 8601; without a zone it is UTC, as in an import. Throws UsageError. */
+/**
+ * Epoch seconds, or a time in ISO 8601; without a zone it is UTC, as in an import. Throws
+ * UsageError.
+ */
 function timeFlag(name: string, given: string | undefined, whole: (seconds: number) => number): number | undefined {
   if (given === undefined) return undefined;
   const text = WITHOUT_ZONE.test(given) ? `${given}Z` : given;

@@ -1,4 +1,5 @@
-// Edges as a HIF document (v0.1): incidences as the rows come, edges with their attributes after them, set aside until then.
+// Edges as a HIF document (v0.1): incidences as the rows come, edges with their attributes after
+// them, set aside until then.
 
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -10,7 +11,10 @@ import type { Row } from '../run/runner.ts';
 interface Edges {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Each row is an edge of its own, called by its id. Rows of a statement may have one twice: they get numbers, and keep an id as attribute. */
+  /**
+   * Each row is an edge of its own, called by its id. Rows of a statement may have one twice: they
+   * get numbers, and keep an id as attribute.
+   */
   readonly areEdges: boolean;
 }
 

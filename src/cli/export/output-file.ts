@@ -1,4 +1,5 @@
-// Where an export goes: a file that gets its name when it is whole, or stdout; packed when the name says so.
+// Where an export goes: a file that gets its name when it is whole, or stdout; packed when the name
+// says so.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +10,10 @@ import { createGzip } from 'node:zlib';
 import { FILE_MODE } from '../../storage/index.ts';
 import type { Output } from '../world.ts';
 
-/** Writes all pieces. `path` undefined: to `stdout`. Rejects with what stops it; no file is left then. */
+/**
+ * Writes all pieces. `path` undefined: to `stdout`. Rejects with what stops it; no file is left
+ * then.
+ */
 export async function writeOutput(
   pieces: AsyncIterable<Uint8Array>,
   path: string | undefined,

@@ -66,8 +66,8 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
 }
 
 /**
- * Columns of a statement: types of the tables' columns of that name where there are some and the rows agree, else what the first rows hold.
- * `names`: where there are no rows.
+ * Columns of a statement: types of the tables' columns of that name where there are some and the
+ * rows agree, else what the first rows hold. `names`: where there are no rows.
  */
 export function columnsOfRows(
   rows: readonly Row[],

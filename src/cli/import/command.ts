@@ -16,7 +16,10 @@ import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
 import type { Source } from './source.ts';
 import type { ImportTarget } from './targets/target.ts';
 
-/** Resolves with the exit code: 0, 1 when not every input was read to its end or most rows were rejected, 2 for a wrong call. Fewer rejected lines under `--on-error skip` are no failure. */
+/**
+ * Resolves with the exit code: 0, 1 when not every input was read to its end or most rows were
+ * rejected, 2 for a wrong call. Fewer rejected lines under `--on-error skip` are no failure.
+ */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
   let inputs: Input[] = [];
   try {

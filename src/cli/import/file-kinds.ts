@@ -1,4 +1,5 @@
-// Tells files that no format reads by how they begin, so that they are refused with what to do about them; and UTF-16.
+// Tells files that no format reads by how they begin, so that they are refused with what to do
+// about them; and UTF-16.
 
 const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
   [[0x50, 0x4b, 3, 4], 'is a zip archive (spreadsheets are too). Unpack it, or save the sheet as CSV'],
@@ -15,7 +16,10 @@ export function unreadableKind(head: Uint8Array): string | undefined {
   return PACKED.find(([mark]) => mark.every((byte, at) => head[at] === byte))?.[1];
 }
 
-/** Of a text that begins like this: by its mark, or by the zeros beside two characters of ASCII. Undefined: it is no UTF-16. */
+/**
+ * Of a text that begins like this: by its mark, or by the zeros beside two characters of ASCII.
+ * Undefined: it is no UTF-16.
+ */
 export function wideEncoding(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second, third, fourth] = head;
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -25,21 +25,36 @@ export interface LineBatch {
   /** How many lines. */
   readonly count: number;
   readonly bytes: Buffer;
-  /** Where line i ends, its newline not counted. It starts after the newline of line i - 1, the first one at 0. */
+  /**
+   * Where line i ends, its newline not counted. It starts after the newline of line i - 1, the
+   * first one at 0.
+   */
   readonly ends: readonly number[];
   /** 1-based number of the first line in its input. */
   readonly firstLine: number;
-  /** The batch is the beginning of a single line that is longer than the limit; the rest of it is dropped. */
+  /**
+   * The batch is the beginning of a single line that is longer than the limit; the rest of it is
+   * dropped.
+   */
   readonly tooLong: boolean;
   /** Where the input continues after line i; -1: where the batch itself begins. */
   after(index: number): Position;
   /** Of an input that is no NDJSON: the row that line i was made from, as it can be shown. */
   original?(index: number): string;
-  /** Of an input that is no NDJSON: the edges that the lines hold, so that they need not be read again. Undefined: no line could be made of the row. */
+  /**
+   * Of an input that is no NDJSON: the edges that the lines hold, so that they need not be read
+   * again. Undefined: no line could be made of the row.
+   */
   readonly edges?: readonly (EdgeInput | undefined)[];
-  /** Of an input that is no NDJSON: what tells this batch from one that was cut or read in another way. */
+  /**
+   * Of an input that is no NDJSON: what tells this batch from one that was cut or read in another
+   * way.
+   */
   content?(): string | Uint8Array;
-  /** Its lines will not be asked for again: only their places. Memory stays small while the batch becomes durable. */
+  /**
+   * Its lines will not be asked for again: only their places. Memory stays small while the batch
+   * becomes durable.
+   */
   release?(): void;
   /** What is wrong with rows that no line could be made of; their lines are empty. */
   readonly faults?: ReadonlyMap<number, string> | undefined;

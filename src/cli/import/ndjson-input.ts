@@ -54,7 +54,10 @@ function columnsOf(lines: readonly string[]): TableColumn[] {
   return [...seen.values()].map(({ name, types }) => ({ name, type: commonType(types) }));
 }
 
-/** Of the line and of its `properties`; none for what is no JSON object: that is reported when the line is read. */
+/**
+ * Of the line and of its `properties`; none for what is no JSON object: that is reported when the
+ * line is read.
+ */
 function entriesOf(line: string): [string, unknown][] {
   try {
     const row = JSON.parse(line) as Record<string, unknown>;

@@ -1,4 +1,5 @@
-// Numbers for nodes that have names: counted from 1 as they come, or from the greatest number in the table of nodes.
+// Numbers for nodes that have names: counted from 1 as they come, or from the greatest number in
+// the table of nodes.
 
 import { HedgerowError } from '../../errors.ts';
 import { isTooLong, MAX_TEXT_BYTES } from '../../model/text.ts';

@@ -17,7 +17,10 @@ const MOST_BATCH_ROWS = 1_000_000;
 const BATCH_BYTES = MEGABYTE;
 export const LINE_BYTES = 64 * MEGABYTE;
 
-/** An import reads nothing back: rows go from the log into segments as soon as there are some, and memory stays small. */
+/**
+ * An import reads nothing back: rows go from the log into segments as soon as there are some, and
+ * memory stays small.
+ */
 const IMPORT_MEMORY_MB = 32;
 
 /** Where to write, as `import` and `demo` take it. */

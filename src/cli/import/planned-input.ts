@@ -6,7 +6,9 @@ import type { TableColumn } from './targets/target.ts';
 
 /** An input of one format, looked into. */
 export interface LookedInto {
-  /** What becomes of it in a table with these columns. Throws UsageError for flags that do not fit. */
+  /**
+   * What becomes of it in a table with these columns. Throws UsageError for flags that do not fit.
+   */
   plan(known: readonly TableColumn[]): PlannedInput;
   close(): void;
 }

@@ -1,4 +1,5 @@
-// Runs an import: inputs one after another, batches through the target with a bounded number under way, bad lines aside.
+// Runs an import: inputs one after another, batches through the target with a bounded number under
+// way, bad lines aside.
 
 import { type BatchLimits, type LineBatch, lineBatches, lineText } from './line-batches.ts';
 import type { ProgressFile } from './progress/progress-file.ts';
@@ -24,7 +25,10 @@ export interface RunOptions {
   target: ImportTarget;
   limits: BatchLimits;
   onError: 'stop' | 'skip';
-  /** More bad lines end the import after the batches that are under way. Undefined: any number is passed over. */
+  /**
+   * More bad lines end the import after the batches that are under way. Undefined: any number is
+   * passed over.
+   */
   maxRejects?: number | undefined;
   rejects: RejectFiles;
   /** Where bad lines of an input go. */
@@ -90,7 +94,10 @@ export class ImportRun implements Intake {
     return this.#rejects.has(batch);
   }
 
-  /** Takes the inputs in order. Failures are in the tally, not thrown: what was inserted before must be said. */
+  /**
+   * Takes the inputs in order. Failures are in the tally, not thrown: what was inserted before must
+   * be said.
+   */
   async take(sources: readonly Source[]): Promise<Tally> {
     for (const source of sources) {
       if (this.closed) break;

@@ -1,4 +1,5 @@
-// Opens one input of an import, a file or stdin, unpacks it when it begins with the magic bytes of gzip, and turns texts of other encodings into UTF-8.
+// Opens one input of an import, a file or stdin, unpacks it when it begins with the magic bytes of
+// gzip, and turns texts of other encodings into UTF-8.
 
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -17,9 +18,15 @@ export interface Source {
   bytesRead(): number;
   /** It is packed; known once its first bytes were read. */
   packed(): boolean;
-  /** The encoding that it was decoded from; undefined: it is read as it is. Known once its first bytes were read. */
+  /**
+   * The encoding that it was decoded from; undefined: it is read as it is. Known once its first
+   * bytes were read.
+   */
   decodedFrom(): string | undefined;
-  /** The unpacked bytes, of a text in UTF-8. Iterating throws when the input cannot be read or is not whole gzip. */
+  /**
+   * The unpacked bytes, of a text in UTF-8. Iterating throws when the input cannot be read or is
+   * not whole gzip.
+   */
   readonly chunks: AsyncIterable<Buffer>;
   /** Gives up reading, also while it waits for more; iterating may throw then. */
   close(): void;
@@ -33,7 +40,10 @@ interface Facts {
   encoding: string | undefined;
 }
 
-/** `encoding`: as TextDecoder calls it; undefined: UTF-16 is recognised. Throws when there is no such file. */
+/**
+ * `encoding`: as TextDecoder calls it; undefined: UTF-16 is recognised. Throws when there is no
+ * such file.
+ */
 export function openSource(path: string, stdin: ByteStream, encoding?: string): Source {
   const label = path === '-' ? 'stdin' : basename(path);
   const totalBytes = path === '-' ? undefined : sizeOf(path);

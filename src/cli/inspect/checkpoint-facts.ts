@@ -1,4 +1,5 @@
-// The manifest that belongs to a file, when the file lies in a data directory: it knows the names of tables and columns.
+// The manifest that belongs to a file, when the file lies in a data directory: it knows the names
+// of tables and columns.
 
 import { dirname, resolve } from 'node:path';
 import { type Checkpoint, checkCheckpoint, type FileTools, type TableDefinition } from '../../engine/verify/index.ts';
@@ -10,7 +11,10 @@ export function readCheckpoint(tools: FileTools, dir: string): Checkpoint | null
   return document === null ? null : checkCheckpoint(document, manifestPath(dir));
 }
 
-/** Tables by number as the manifest `levels` directories above `path` has them; none when there is no good one. */
+/**
+ * Tables by number as the manifest `levels` directories above `path` has them; none when there is
+ * no good one.
+ */
 export function tablesAround(tools: FileTools, path: string, levels: number): ReadonlyMap<number, TableDefinition> {
   let dir = resolve(path);
   for (let i = 0; i < levels; i++) dir = dirname(dir);

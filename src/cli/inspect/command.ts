@@ -1,4 +1,5 @@
-// `hedgerow inspect PATH...`: says what a file of the database is and what is in it, without changing anything.
+// `hedgerow inspect PATH...`: says what a file of the database is and what is in it, without
+// changing anything.
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';

@@ -64,7 +64,10 @@ export interface DirectoryReport {
   problems: Problem[];
 }
 
-/** A compaction that ends while its directory is read takes files away: then it is read again, so often at most. */
+/**
+ * A compaction that ends while its directory is read takes files away: then it is read again, so
+ * often at most.
+ */
 const ATTEMPTS = 5;
 const HEAD_BYTES = 65536;
 
@@ -181,7 +184,10 @@ function stillListed(tools: FileTools, dir: string, table: number, segment: numb
   return now?.segments.some(({ number }) => number === segment) ?? false;
 }
 
-/** Counts what a frame holds of each table and no segment has; tables that only the log knows are added. */
+/**
+ * Counts what a frame holds of each table and no segment has; tables that only the log knows are
+ * added.
+ */
 function countPending(
   frame: FrameReport,
   tables: Map<number, TableLine>,

@@ -1,6 +1,8 @@
-// Header and section directory of a segment file read field by field (assembly/FORMAT.md section 2), also from a damaged one.
+// Header and section directory of a segment file read field by field (assembly/FORMAT.md section
+// 2), also from a damaged one.
 //
-// The core checks a segment as a whole and says where it is wrong; this shows its content, section by section.
+// The core checks a segment as a whole and says where it is wrong; this shows its content, section
+// by section.
 
 import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/verify/index.ts';
 import { KIND_CODES } from '../../model/column-types.ts';

@@ -29,7 +29,10 @@ export interface SegmentReport {
 
 const NO_DEAD: DeadRows = { count: 0, rows: new Uint32Array(), lsns: new Float64Array(), version: 0 };
 
-/** `rows`: how many of the first and of the last rows to show. `table`: what is known of its columns. */
+/**
+ * `rows`: how many of the first and of the last rows to show. `table`: what is known of its
+ * columns.
+ */
 export function inspectSegment(
   tools: FileTools,
   path: string,

@@ -1,4 +1,5 @@
-// Where `hedgerow keys` does its work: at a running server, or in a data directory that no server has open.
+// Where `hedgerow keys` does its work: at a running server, or in a data directory that no server
+// has open.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -26,7 +27,10 @@ export interface KeyAccess {
   close(): Promise<void>;
 }
 
-/** Throws UsageError, ConfigError, or what the directory says. `mayMake`: a directory that is not there is made. */
+/**
+ * Throws UsageError, ConfigError, or what the directory says. `mayMake`: a directory that is not
+ * there is made.
+ */
 export function openKeyAccess(flags: AccessFlags, mayMake: boolean, world: World): Promise<KeyAccess> {
   if (flags.data !== undefined) return openDirectory(flags.data, flags, mayMake, world);
   if (flags.config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');

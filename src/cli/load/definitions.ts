@@ -5,8 +5,8 @@ import type { DefinitionStore } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 
 /**
- * Resolves with the rows that each table of the dump holds already. Throws before anything is made when one is there that is none of this load, or is
- * another one than that of the dump.
+ * Resolves with the rows that each table of the dump holds already. Throws before anything is made
+ * when one is there that is none of this load, or is another one than that of the dump.
  */
 export async function makeTables(
   store: DefinitionStore,

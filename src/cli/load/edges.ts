@@ -1,4 +1,5 @@
-// Loads the edges of a dump, table by table: files through the import, statements one after another.
+// Loads the edges of a dump, table by table: files through the import, statements one after
+// another.
 
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';

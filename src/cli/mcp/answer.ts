@@ -1,4 +1,5 @@
-// Carries out a call of a tool: its answer as a value and as text, its error as a sentence for the model.
+// Carries out a call of a tool: its answer as a value and as text, its error as a sentence for the
+// model.
 
 import { HedgerowApiError } from '../../client/index.ts';
 import { HedgerowError } from '../../errors.ts';

@@ -71,7 +71,10 @@ interface GivenWindow {
   end_ts?: number | string | undefined;
 }
 
-/** Throws `invalid_input`, also when the window is the wrong way round: that is a slip, not a search for nothing. */
+/**
+ * Throws `invalid_input`, also when the window is the wrong way round: that is a slip, not a search
+ * for nothing.
+ */
 export function windowOf({ start_ts, end_ts }: GivenWindow): { start_ts?: number; end_ts?: number } {
   const start = start_ts === undefined ? undefined : secondsOf(start_ts, 'start_ts', 'first');
   const end = end_ts === undefined ? undefined : secondsOf(end_ts, 'end_ts', 'last');

@@ -1,9 +1,13 @@
-// Keeps answers small enough for a model to read: a limited number of characters, with a hint how to get the rest.
+// Keeps answers small enough for a model to read: a limited number of characters, with a hint how
+// to get the rest.
 
 /** Characters of JSON of an answer, about. */
 export const MOST_CHARACTERS = 60_000;
 
-/** The first items that fit into `room` characters of JSON, one at least, which is shortened where it alone is too long. */
+/**
+ * The first items that fit into `room` characters of JSON, one at least, which is shortened where
+ * it alone is too long.
+ */
 export function fitting<T>(items: readonly T[], room: number = MOST_CHARACTERS): T[] {
   let left = room;
   let count = 0;
@@ -16,7 +20,9 @@ export function fitting<T>(items: readonly T[], room: number = MOST_CHARACTERS):
   return count === 1 ? [shortened(first[0]!, room)] : first;
 }
 
-/** At most `limit` rows of a stream, as many as fit; ends the stream then. `more`: there are others. */
+/**
+ * At most `limit` rows of a stream, as many as fit; ends the stream then. `more`: there are others.
+ */
 export async function firstOf<T>(rows: AsyncIterable<T>, limit: number): Promise<{ rows: T[]; more: boolean }> {
   const taken: T[] = [];
   let left = MOST_CHARACTERS;
@@ -28,7 +34,10 @@ export async function firstOf<T>(rows: AsyncIterable<T>, limit: number): Promise
   return { rows: taken, more: false };
 }
 
-/** Reads a page again with fewer rows until it fits, so that its cursor continues after the last row shown. */
+/**
+ * Reads a page again with fewer rows until it fits, so that its cursor continues after the last row
+ * shown.
+ */
 export async function fittingPage<T extends object>(limit: number, read: (limit: number) => Promise<T>): Promise<T> {
   for (let rows = limit; ; ) {
     const page = await read(rows);
@@ -44,7 +53,10 @@ export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
 }
 
-/** The value with its long texts and lists cut until its JSON has about `room` characters; what was cut off is counted in its place. */
+/**
+ * The value with its long texts and lists cut until its JSON has about `room` characters; what was
+ * cut off is counted in its place.
+ */
 export function shortened<T>(value: T, room: number): T {
   if (JSON.stringify(value).length <= room) return value;
   for (let most = room / 2; ; most /= 2) {
@@ -54,7 +66,10 @@ export function shortened<T>(value: T, room: number): T {
   }
 }
 
-/** Texts to `most` characters, lists to an eighth as many entries: an entry with its comma takes some. */
+/**
+ * Texts to `most` characters, lists to an eighth as many entries: an entry with its comma takes
+ * some.
+ */
 function pruned(value: unknown, most: number): unknown {
   if (typeof value === 'string') return cut(value, Math.floor(most));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,5 @@
-// `hedgerow mcp`: offers a database to a language model as tools of the Model Context Protocol, over standard input and output.
+// `hedgerow mcp`: offers a database to a language model as tools of the Model Context Protocol,
+// over standard input and output.
 
 import type { Readable, Writable } from 'node:stream';
 import { HedgerowApiError } from '../../client/index.ts';
@@ -30,10 +31,16 @@ const ON_A_TERMINAL =
 /** Prefix of the descriptions of tables as resources. */
 const TABLE_URI = 'hedgerow://tables/';
 const JSON_TYPE = 'application/json';
-/** Calls that run at the same time; the others of a client that asks thousands of things at once wait in their order. */
+/**
+ * Calls that run at the same time; the others of a client that asks thousands of things at once
+ * wait in their order.
+ */
 const MOST_AT_ONCE = 16;
 
-/** Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call. Nothing but the protocol is written to stdout. */
+/**
+ * Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call.
+ * Nothing but the protocol is written to stdout.
+ */
 export async function mcpCommand(flags: McpFlags, world: World): Promise<number> {
   try {
     const sdk = await loadSdk();

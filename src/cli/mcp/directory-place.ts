@@ -17,7 +17,10 @@ import { openDirectory } from '../run/directory-runner.ts';
 import type { World } from '../world.ts';
 import { CALLS, type Place } from './place.ts';
 
-/** Served on a free loopback port under a key that nobody else learns, so that both places answer with the same sentences. */
+/**
+ * Served on a free loopback port under a key that nobody else learns, so that both places answer
+ * with the same sentences.
+ */
 export async function openDirectoryPlace(
   data: string,
   configFile: string | undefined,
@@ -67,7 +70,10 @@ function serveOn(database: Database, settings: Config, world: World): Promise<Se
   });
 }
 
-/** A key of this run, stored nowhere. The keys of the directory are not asked: who can read its files needs none. */
+/**
+ * A key of this run, stored nowhere. The keys of the directory are not asked: who can read its
+ * files needs none.
+ */
 function soleKey(key: string, role: Principal['role']): Keys {
   const principal: Principal = { keyId: 'mcp', role };
   const none = (): never => {

@@ -1,4 +1,5 @@
-// Names of nodes: nodes are numbers, and an import of names keeps them beside its table, in TABLE_nodes with the column `vertex`.
+// Names of nodes: nodes are numbers, and an import of names keeps them beside its table, in
+// TABLE_nodes with the column `vertex`.
 
 import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
@@ -28,7 +29,10 @@ export class NodeNames {
     this.#signal = signal;
   }
 
-  /** `name`: undefined is the primary table. A table that is not there has no names: what asks for it next says so. */
+  /**
+   * `name`: undefined is the primary table. A table that is not there has no names: what asks for
+   * it next says so.
+   */
   static async open(client: HedgerowClient, name: string | undefined, signal: AbortSignal): Promise<NodeNames> {
     const of = name ?? (await client.tables.list({ signal })).find(({ primary }) => primary)!.name;
     // Two requests at most, however many tables there are.

@@ -11,7 +11,10 @@ export const time = () => described(v.nullable(text()), 'UTC, ISO 8601; null: no
 export const seconds = () => described(integer(), 'Epoch seconds, UTC.');
 const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
-/** Of a row too long to be shown whole, lists and texts are cut, and the last item of a list says how much is left off. */
+/**
+ * Of a row too long to be shown whole, lists and texts are cut, and the last item of a list says
+ * how much is left off.
+ */
 const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
 const memberNames = () =>
   v.optional(described(v.array(v.nullable(text())), 'Names of the members in their order, where names are kept.'));

@@ -5,7 +5,10 @@ import type { RunnerFlags } from '../query/options.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
-/** The service has a time limit of its own and says so in a sentence; the caller can cancel. A limit here would only send long work once more. */
+/**
+ * The service has a time limit of its own and says so in a sentence; the caller can cancel. A limit
+ * here would only send long work once more.
+ */
 export const CALLS = { timeoutMs: 0, readYourWrites: true } as const;
 
 export interface Place {

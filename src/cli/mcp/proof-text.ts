@@ -9,7 +9,10 @@ type ProofNode = Proof['nodes'][number];
 /** Of one proof; what is beyond is counted. */
 const MOST_LINES = 60;
 
-/** The goal first, what a fact rests on indented below it. A fact that several others rest on is proved once. */
+/**
+ * The goal first, what a fact rests on indented below it. A fact that several others rest on is
+ * proved once.
+ */
 export function proofLines({ nodes, status, goal }: Proof): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const shown = new Set<string>();

@@ -1,4 +1,5 @@
-// Which columns of a statement's answer are times and which are lists of nodes, so that both can be shown as people write them.
+// Which columns of a statement's answer are times and which are lists of nodes, so that both can be
+// shown as people write them.
 
 import type { Expression, ItemNode, Statement } from '../../query/language.ts';
 

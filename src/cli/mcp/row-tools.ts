@@ -81,7 +81,10 @@ const query = tool({
   },
 });
 
-/** A column of seconds is followed by one of text: `event_ts` by `time`, `a.event_ts` by `a.time`, `first` by `first_time`. */
+/**
+ * A column of seconds is followed by one of text: `event_ts` by `time`, `a.event_ts` by `a.time`,
+ * `first` by `first_time`.
+ */
 function shownRow(one: QueryRow, { times, edges }: ColumnKinds): object {
   if (times.length === 0 && edges.length === 0) return one;
   const shown: Record<string, unknown> = {};
@@ -116,7 +119,10 @@ async function namesIn(
   return found.size === 0 ? {} : { names: namesObject(found) };
 }
 
-/** Looked at here too, not only by the service: an admin's key must not make a model an admin. Throws `forbidden`. */
+/**
+ * Looked at here too, not only by the service: an admin's key must not make a model an admin.
+ * Throws `forbidden`.
+ */
 function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void {
   if (role === 'readonly') return;
   if (effect === 'transaction') {

@@ -1,4 +1,5 @@
-// Speaks the Model Context Protocol over standard input and output; the only file that knows its SDK, an optional package.
+// Speaks the Model Context Protocol over standard input and output; the only file that knows its
+// SDK, an optional package.
 
 import type { Readable, Writable } from 'node:stream';
 import type { ToolAnswer } from './answer.ts';
@@ -97,7 +98,9 @@ function sdkOf(
   };
 }
 
-/** An error with a code of the protocol. Those of the SDK say the code in the sentence once more. */
+/**
+ * An error with a code of the protocol. Those of the SDK say the code in the sentence once more.
+ */
 function failure(code: number, sentence: string): Error {
   return Object.assign(new Error(sentence), { code });
 }

@@ -1,4 +1,5 @@
-// Rows as a model reads them: times in ISO 8601 beside seconds, names of nodes beside their numbers.
+// Rows as a model reads them: times in ISO 8601 beside seconds, names of nodes beside their
+// numbers.
 
 /** Any row with fields by name. */
 export type Shown = Record<string, unknown>;
@@ -9,7 +10,10 @@ export function timeText(seconds: unknown): string | null {
   return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }
 
-/** An edge with its `time` after `event_ts`, and `names` after `members` where a member has one (null: this one has none). */
+/**
+ * An edge with its `time` after `event_ts`, and `names` after `members` where a member has one
+ * (null: this one has none).
+ */
 export function shownEdge(edge: object, names: ReadonlyMap<number, string>): Shown {
   const shown: Shown = {};
   for (const [field, value] of Object.entries(edge)) {

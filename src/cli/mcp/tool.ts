@@ -1,4 +1,5 @@
-// What a tool is: a plain value with a name, the schema of its arguments and a function that carries it out.
+// What a tool is: a plain value with a name, the schema of its arguments and a function that
+// carries it out.
 
 import type { HedgerowClient } from '../../client/index.ts';
 import { answerSchema, bodySchema } from '../../http/openapi/json-schema.ts';
@@ -29,7 +30,10 @@ export interface Tool extends ToolFacts {
   readonly inputSchema: Record<string, unknown>;
   /** JSON Schema of the answer, which is an object. */
   readonly outputSchema: Record<string, unknown>;
-  /** Rejects with a HedgerowError or an error of the client; with the reason of the signal when it is aborted. */
+  /**
+   * Rejects with a HedgerowError or an error of the client; with the reason of the signal when it
+   * is aborted.
+   */
   run(given: unknown, toolbox: Toolbox, signal: AbortSignal): Promise<object>;
 }
 

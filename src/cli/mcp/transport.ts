@@ -1,10 +1,14 @@
-// Messages of the protocol as lines of standard input and output: what is no message is answered, not passed over.
+// Messages of the protocol as lines of standard input and output: what is no message is answered,
+// not passed over.
 
 import type { Readable, Writable } from 'node:stream';
 
 /** Longer lines are refused unread. */
 export const MOST_LINE_BYTES = 10 * 1024 * 1024;
-/** When the input has ended, answers to what was asked are waited for as long as one comes within this time: scripts write all they ask at once. */
+/**
+ * When the input has ended, answers to what was asked are waited for as long as one comes within
+ * this time: scripts write all they ask at once.
+ */
 const LAST_ANSWERS_MS = 1000;
 const NEWLINE = 10;
 
@@ -157,7 +161,10 @@ function faultOf(value: unknown): string {
     : 'The line is no message: a request has "jsonrpc": "2.0", an "id" that is a text or an integer, a "method" that is a text, and "params" that are an object or left out.';
 }
 
-/** The SDK tells what is wrong with a request as a list in JSON; here it is a sentence, and the mistake of who asked. */
+/**
+ * The SDK tells what is wrong with a request as a list in JSON; here it is a sentence, and the
+ * mistake of who asked.
+ */
 function plainError(message: Message): Message {
   const { error } = message;
   if (error?.code !== INTERNAL_ERROR || !error.message.startsWith('[')) return message;

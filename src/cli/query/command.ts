@@ -1,4 +1,5 @@
-// `hedgerow query STATEMENT`: runs one statement at a server or in a data directory, and writes its rows.
+// `hedgerow query STATEMENT`: runs one statement at a server or in a data directory, and writes its
+// rows.
 
 import { text } from 'node:stream/consumers';
 import { errorText } from '../run/error-text.ts';
@@ -16,7 +17,10 @@ export interface QueryFlags extends RunnerFlags {
 /** Nobody could end in a later call what one call has begun. */
 const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
 
-/** Resolves with the exit code: 0, 1 when the statement fails, 2 for a wrong call. `given` is `-`: the statement comes from stdin. */
+/**
+ * Resolves with the exit code: 0, 1 when the statement fails, 2 for a wrong call. `given` is `-`:
+ * the statement comes from stdin.
+ */
 export async function queryCommand(given: string, flags: QueryFlags, world: World): Promise<number> {
   const controller = new AbortController();
   const forget = world.onInterrupt(() => controller.abort(new Cancelled()));

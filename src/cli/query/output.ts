@@ -24,7 +24,9 @@ export interface Request {
   readonly times?: Times | undefined;
 }
 
-/** Runs a statement and writes what it answers. Rejects with what stops it; what was written stays. */
+/**
+ * Runs a statement and writes what it answers. Rejects with what stops it; what was written stays.
+ */
 export async function show(runner: StatementRunner, request: Request, format: Format, output: Output): Promise<Shown> {
   const { statement, parameters, signal } = request;
   const times = timesIn(format, request.times);

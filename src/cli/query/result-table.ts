@@ -1,4 +1,5 @@
-// Lays out rows of a result as a table on a terminal. Widths come from the first rows, so that many rows can follow one by one.
+// Lays out rows of a result as a table on a terminal. Widths come from the first rows, so that many
+// rows can follow one by one.
 
 import { clipped, displayWidth, padEnd, padStart } from '../display-width.ts';
 import type { Row } from '../run/runner.ts';

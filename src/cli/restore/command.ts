@@ -11,7 +11,9 @@ export interface RestoreFlags {
   data?: string | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when the file or the directory will not do, 2 for a wrong call. */
+/**
+ * Resolves with the exit code: 0, 1 when the file or the directory will not do, 2 for a wrong call.
+ */
 export async function restoreCommand(file: string, flags: RestoreFlags, world: World): Promise<number> {
   let stopped = false;
   const forget = world.onInterrupt(() => {

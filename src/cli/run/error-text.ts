@@ -1,4 +1,5 @@
-// How the error of a statement is shown: its sentence, and the line it means with a sign below the place.
+// How the error of a statement is shown: its sentence, and the line it means with a sign below the
+// place.
 
 import { HedgerowApiError, HedgerowConnectionError } from '../../client/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -33,7 +34,10 @@ function placeOf(error: unknown): { line: number; column: number } | undefined {
   return typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined;
 }
 
-/** The line of the statement, cut around the place when it is long, and a caret. Columns count characters, from 1. */
+/**
+ * The line of the statement, cut around the place when it is long, and a caret. Columns count
+ * characters, from 1.
+ */
 export function placeText(statement: string, line: number, column: number): string {
   const text = statement.split('\n')[line - 1];
   if (text === undefined) return '';

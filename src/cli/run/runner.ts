@@ -23,7 +23,10 @@ export interface Ran {
 export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface StatementRunner {
-  /** `times`: default seconds. Rejects with what is wrong with the statement; with the reason of the signal when it is aborted. */
+  /**
+   * `times`: default seconds. Rejects with what is wrong with the statement; with the reason of the
+   * signal when it is aborted.
+   */
   run(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): Promise<Ran>;
   /** The rows alone, as they come. */
   rows(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): AsyncIterable<readonly Row[]>;

@@ -1,4 +1,5 @@
-// What a line may continue with: words of the language, tables, columns, functions, commands of the shell.
+// What a line may continue with: words of the language, tables, columns, functions, commands of the
+// shell.
 
 import { FUNCTION_NAMES } from '../../query/language.ts';
 import { FORMATS } from '../query/formats.ts';

@@ -1,4 +1,5 @@
-// The statements of earlier sessions, in a file of the person's own: one a line, the newest last, of limited length.
+// The statements of earlier sessions, in a file of the person's own: one a line, the newest last,
+// of limited length.
 
 import { appendFileSync, chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 

@@ -1,4 +1,5 @@
-// A shell without a terminal: runs the statements and commands that come in, and stops at the first that fails.
+// A shell without a terminal: runs the statements and commands that come in, and stops at the first
+// that fails.
 
 import { Cancelled } from '../run/runner.ts';
 import { runCommand } from './commands.ts';

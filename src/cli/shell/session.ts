@@ -35,7 +35,10 @@ export class ShellSession {
     this.world = world;
   }
 
-  /** Runs a statement and writes what it answers, or its error. False: it failed. `at`: said before the error. */
+  /**
+   * Runs a statement and writes what it answers, or its error. False: it failed. `at`: said before
+   * the error.
+   */
   async run(statement: string, at = ''): Promise<boolean> {
     const { world } = this;
     const word = firstWord(statement);

@@ -1,4 +1,5 @@
-// Cuts what a person types, or a script holds, into statements: at semicolons outside of quotes and comments.
+// Cuts what a person types, or a script holds, into statements: at semicolons outside of quotes and
+// comments.
 
 export interface Piece {
   /** Without its semicolon, and without blanks around it. */
@@ -20,7 +21,10 @@ export class StatementSplitter {
   /** The character before takes this one with it: a backslash in quotes. */
   #escaped = false;
 
-  /** The statements that end in `text`, which continues where the last one ended. Give whole lines: a sign of two characters is not put together again. */
+  /**
+   * The statements that end in `text`, which continues where the last one ended. Give whole lines:
+   * a sign of two characters is not put together again.
+   */
   add(text: string): Piece[] {
     const pieces: Piece[] = [];
     let from = 0;
@@ -123,7 +127,10 @@ export function firstWord(statement: string): string {
   return word.toUpperCase();
 }
 
-/** The statement on one line that means the same: line comments go, line breaks in texts become `\n`. Undefined: there is none. */
+/**
+ * The statement on one line that means the same: line comments go, line breaks in texts become
+ * `\n`. Undefined: there is none.
+ */
 export function onOneLine(statement: string): string | undefined {
   let line = '';
   const parts =

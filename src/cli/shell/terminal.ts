@@ -1,4 +1,5 @@
-// The shell on a terminal: lines with history and completion, one statement after the other, Ctrl-C stops what runs.
+// The shell on a terminal: lines with history and completion, one statement after the other, Ctrl-C
+// stops what runs.
 
 import { createInterface, type Interface } from 'node:readline';
 import { lossOf } from '../../formats/losses.ts';
@@ -96,13 +97,17 @@ class Terminal {
       return (await runCommand(this.#session, line)) !== 'quit';
     for (const { text } of this.#splitter.add(`${line}\n`)) {
       this.#remember(text);
-      // What followed a statement that failed, or was not run, was typed in the belief that it would be.
+      // What followed a statement that failed, or was not run, was typed in the belief that it
+      // would be.
       if (!(await this.#mayRun(text)) || !(await this.#session.run(text))) break;
     }
     return true;
   }
 
-  /** Asks before a statement that takes something away for good. What was typed before the question could be seen is no answer to it, and is forgotten. */
+  /**
+   * Asks before a statement that takes something away for good. What was typed before the question
+   * could be seen is no answer to it, and is forgotten.
+   */
   async #mayRun(statement: string): Promise<boolean> {
     const loss = lossOf(statement);
     if (loss === undefined) return true;

@@ -1,4 +1,5 @@
-// `hedgerow verify DIR`: reads every byte of a data directory and says what is not as it was written, without changing anything.
+// `hedgerow verify DIR`: reads every byte of a data directory and says what is not as it was
+// written, without changing anything.
 
 import { resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';

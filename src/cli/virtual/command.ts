@@ -12,7 +12,10 @@ import { VIRTUAL_TASKS, type VirtualTaskName } from './tasks.ts';
 
 export type { VirtualFlags } from './flags.ts';
 
-/** `args` as the command takes them: ids, files, texts of queries. Resolves with the exit code: 0, 1 when it fails, 2 for a wrong call. */
+/**
+ * `args` as the command takes them: ids, files, texts of queries. Resolves with the exit code: 0, 1
+ * when it fails, 2 for a wrong call.
+ */
 export async function virtualCommand(
   name: VirtualTaskName,
   args: readonly (string | undefined)[],
@@ -27,7 +30,8 @@ export async function virtualCommand(
     const { takesQuery, run } = VIRTUAL_TASKS[name];
     if (takesQuery) query = await queryOf(name, args[1], world);
     const { apiKey } = flags;
-    // The server has a time limit of its own, and the person who waits can stop it. A backend that failed would fail again when asked again.
+    // The server has a time limit of its own, and the person who waits can stop it. A backend that
+    // failed would fail again when asked again.
     const client = new HedgerowClient({
       url,
       timeoutMs: 0,

@@ -1,6 +1,9 @@
 // Reads a JSON object that a person wrote; faults of its text are reported with line and column.
 
-/** Throws an Error whose message continues the name of the text: "is no JSON: line 3, column 7: ...". */
+/**
+ * Throws an Error whose message continues the name of the text: "is no JSON: line 3, column 7:
+ * ...".
+ */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) throw new Error('is empty');
   const value = jsonValue(textOf(bytes));

@@ -5,7 +5,10 @@ import { resolve } from 'node:path';
 import { UsageError, type World } from '../world.ts';
 import { jsonObject } from './json-text.ts';
 
-/** `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError when that is a terminal, Error for what cannot be read. */
+/**
+ * `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError when that is a
+ * terminal, Error for what cannot be read.
+ */
 export async function readBody(file: string, what: string, world: World): Promise<Record<string, unknown>> {
   const bytes = file === '-' ? await stdinOf(what, world) : bytesOf(file, world);
   try {

@@ -1,4 +1,5 @@
-// Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and property for tables and CSV.
+// Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and
+// property for tables and CSV.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
 import { isoTime } from '../../iso-time.ts';

@@ -1,4 +1,5 @@
-// How the commands of `hedgerow virtual` are called: their arguments, flags and help texts, as plain values.
+// How the commands of `hedgerow virtual` are called: their arguments, flags and help texts, as
+// plain values.
 
 import { FORMATS, TIMES_FLAG } from '../query/formats.ts';
 import type { VirtualTaskName } from './tasks.ts';

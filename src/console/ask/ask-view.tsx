@@ -1,4 +1,5 @@
-// Questions in words: the answer with what supports each sentence, and what the firewall struck out.
+// Questions in words: the answer with what supports each sentence, and what the firewall struck
+// out.
 
 import type { RagAnswer } from '../../client/index.ts';
 import { Reasoning } from '../../client/reasoning.ts';

@@ -1,4 +1,5 @@
-// Names of nodes in a question: the service knows nodes by their numbers alone, so these take the places of the names.
+// Names of nodes in a question: the service knows nodes by their numbers alone, so these take the
+// places of the names.
 
 import type { NodeNames } from '../node-names.ts';
 

@@ -1,4 +1,5 @@
-// A language model of one's own: where it is, its name and its key. The key lives in this field alone.
+// A language model of one's own: where it is, its name and its key. The key lives in this field
+// alone.
 
 import type { AskInput } from '../../client/index.ts';
 

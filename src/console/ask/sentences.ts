@@ -1,4 +1,5 @@
-// Cuts an answer at its tags, so that each can be shown as the thing it names; all the rest stays plain text.
+// Cuts an answer at its tags, so that each can be shown as the thing it names; all the rest stays
+// plain text.
 
 export type AnswerPart =
   | { readonly kind: 'text'; readonly text: string }

@@ -35,7 +35,10 @@ function bracketsOf({ state }: EditorView): DecorationSet {
   );
 }
 
-/** The bracket before or after the place, and its counterpart; brackets in texts and comments do not count. */
+/**
+ * The bracket before or after the place, and its counterpart; brackets in texts and comments do not
+ * count.
+ */
 export function bracketAt(statement: string, place: number): { at: number; other: number | undefined } | undefined {
   const text = bare(statement);
   const at = [place - 1, place].find((index) => /[()[\]]/.test(text[index] ?? ''));

@@ -10,7 +10,10 @@ const MARKS = Object.fromEntries(
   ]),
 ) as Record<TokenKind, Decoration>;
 
-/** Only what is in sight is coloured, of long lines too; what comes before is read each time, since a comment may begin there. */
+/**
+ * Only what is in sight is coloured, of long lines too; what comes before is read each time, since
+ * a comment may begin there.
+ */
 export const colours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

@@ -28,7 +28,8 @@ export function completion(tables: () => readonly Table[]): Extension {
     autocompletion({ override: [source], icons: false, selectOnOpen: false }),
     Prec.highest(
       keymap.of([
-        // Tab takes the chosen completion, or the first; without any it leaves the editor, as it does everywhere on the page.
+        // Tab takes the chosen completion, or the first; without any it leaves the editor, as it
+        // does everywhere on the page.
         { key: 'Tab', run: acceptFirst },
         // What is offered does not stay over a statement that runs.
         { key: 'Mod-Enter', run: (view) => closeCompletion(view) && false },

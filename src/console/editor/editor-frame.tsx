@@ -1,4 +1,5 @@
-// The statement editor on the page: loads it when it is first needed, and keeps it and the statement the same.
+// The statement editor on the page: loads it when it is first needed, and keeps it and the
+// statement the same.
 
 import type { Table } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
@@ -63,7 +64,10 @@ export function EditorFrame(props: Props) {
   );
 }
 
-/** At once and not with the next picture: meanwhile a key could be pressed, and an older text would overwrite it. */
+/**
+ * At once and not with the next picture: meanwhile a key could be pressed, and an older text would
+ * overwrite it.
+ */
 function follow(editor: StatementEditor, text: ReadonlySignal<string>): () => void {
   const unfollowText = effect(() => editor.setText(text.value));
   const unfollowName = effect(() => {

@@ -3,7 +3,10 @@
 import type { WantedName } from '../state.ts';
 import { BUILT_IN_NAMES, patternsOf, quoted } from '../statement-words.ts';
 
-/** A column is inserted with the alias of its table, unless the alias is already there; blanks keep words apart. */
+/**
+ * A column is inserted with the alias of its table, unless the alias is already there; blanks keep
+ * words apart.
+ */
 export function insertionOf(statement: string, place: number, { table, column }: WantedName): string {
   const before = statement.slice(0, place);
   const space = /[\w`]$/.test(before) ? ' ' : '';

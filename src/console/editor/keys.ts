@@ -1,4 +1,5 @@
-// The keys of the editor: what each does to the text and to the caret, and how it is undone. The one door to the library's commands.
+// The keys of the editor: what each does to the text and to the caret, and how it is undone. The
+// one door to the library's commands.
 
 import * as commands from '@codemirror/commands';
 import {
@@ -12,8 +13,9 @@ import {
 } from './code-mirror.ts';
 
 /**
- * The bindings of the library's standard keymap, put together here: taken whole it brings along half of a parser of languages, more than the rest of the
- * console weighs. Indentation and syntax trees are the only commands left out.
+ * The bindings of the library's standard keymap, put together here: taken whole it brings along
+ * half of a parser of languages, more than the rest of the console weighs. Indentation and syntax
+ * trees are the only commands left out.
  */
 const BINDINGS: readonly KeyBinding[] = [
   { key: 'ArrowLeft', run: commands.cursorCharLeft, shift: commands.selectCharLeft, preventDefault: true },

@@ -1,4 +1,5 @@
-// What may come next in a statement: its aliases, keywords, functions, tables after a colon, columns after an alias and a dot.
+// What may come next in a statement: its aliases, keywords, functions, tables after a colon,
+// columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
 import { BUILT_IN_NAMES, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
@@ -17,8 +18,9 @@ const keywords = KEYWORDS.map((label): Name => ({ label, type: 'keyword' }));
 const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', apply: `${label}(` }));
 
 /**
- * The names for the word that ends at the place, and where it starts. None unless asked for, when nothing is written yet, when the word is one of the names
- * already, or where the statement gives a name of its own.
+ * The names for the word that ends at the place, and where it starts. None unless asked for, when
+ * nothing is written yet, when the word is one of the names already, or where the statement gives a
+ * name of its own.
  */
 export function namesAt(
   text: string,
@@ -28,7 +30,8 @@ export function namesAt(
 ): { readonly start: number; readonly names: readonly Name[] } | undefined {
   const plain = bare(text);
   const start = place - /\w*$/.exec(text.slice(0, place))![0].length;
-  // Nothing is completed inside a text, a comment or a name in backquotes, and parameters are named by the person who writes.
+  // Nothing is completed inside a text, a comment or a name in backquotes, and parameters are named
+  // by the person who writes.
   if (plain[start] !== text[start] || plain[start - 1] === '$') return undefined;
   const first = plain.lastIndexOf(';', start - 1) + 1;
   const end = plain.indexOf(';', start);

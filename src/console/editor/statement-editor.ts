@@ -1,4 +1,5 @@
-// The statement editor itself: one editor in a shadow tree, where its styles pass a policy without inline styles.
+// The statement editor itself: one editor in a shadow tree, where its styles pass a policy without
+// inline styles.
 
 import type { Table } from '../../client/index.ts';
 import {
@@ -108,7 +109,10 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
   };
 }
 
-/** Until then the browser itself moves the caret and deletes. Where the work fails it is tried again at the next use. Answers what ends the waiting. */
+/**
+ * Until then the browser itself moves the caret and deletes. Where the work fails it is tried again
+ * at the next use. Answers what ends the waiting.
+ */
 function onceInUse({ dom, contentDOM }: EditorView, work: () => Promise<void>): () => void {
   let waiting = new AbortController();
   const wait = () => {
@@ -149,7 +153,10 @@ function replaceAll(view: EditorView, text: string): void {
   });
 }
 
-/** From the place to the end of the word there, one character at least. Columns count characters, not UTF-16 units. */
+/**
+ * From the place to the end of the word there, one character at least. Columns count characters,
+ * not UTF-16 units.
+ */
 export function rangeAt(text: string, line: number, column: number): { from: number; to: number } {
   const lines = text.split('\n');
   const before = lines.slice(0, line - 1).reduce((sum, item) => sum + item.length + 1, 0);

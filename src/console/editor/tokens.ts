@@ -1,4 +1,5 @@
-// Cuts a statement into what is coloured: words by their kind, texts, numbers, comments. Reads as the server does, and continues after faults.
+// Cuts a statement into what is coloured: words by their kind, texts, numbers, comments. Reads as
+// the server does, and continues after faults.
 
 import { FUNCTIONS, KEYWORDS } from '../statement-words.ts';
 
@@ -14,7 +15,10 @@ export interface Token {
 const keywords = new Set(KEYWORDS);
 const functions = new Set(FUNCTIONS.map((name) => name.toLowerCase()));
 
-/** A text, name or comment without an end reaches to the end of the statement. The first character of a part tells its kind: regular expression groups would take most of the time. */
+/**
+ * A text, name or comment without an end reaches to the end of the statement. The first character
+ * of a part tells its kind: regular expression groups would take most of the time.
+ */
 const PARTS =
   /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\[\s\S]?|'')*(?:'|$)|"(?:[^"\\]|\\[\s\S]?|"")*(?:"|$)|`[^`]*(?:`|$)|\$\w+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[^\s\w]/g;
 

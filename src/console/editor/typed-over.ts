@@ -1,4 +1,5 @@
-// What is typed over a selection is put in its place by the editor: the browser would keep the look of the old text by inline styles, which the policy refuses.
+// What is typed over a selection is put in its place by the editor: the browser would keep the look
+// of the old text by inline styles, which the policy refuses.
 
 import { EditorView, type Extension } from './code-mirror.ts';
 
@@ -19,7 +20,10 @@ export const typedOver: Extension = EditorView.domEventHandlers({
   },
 });
 
-/** The browser's own, which may be newer than what the editor knows; not every browser tells it across a shadow tree. */
+/**
+ * The browser's own, which may be newer than what the editor knows; not every browser tells it
+ * across a shadow tree.
+ */
 function selectionIn(event: InputEvent, view: EditorView): { readonly from: number; readonly to: number } {
   const [range] = event.getTargetRanges();
   const isTold =

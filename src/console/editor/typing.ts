@@ -1,4 +1,5 @@
-// What the editor has once somebody writes in it: its keys, undoing, brackets that belong together, completion. It comes when the editor is first pointed at.
+// What the editor has once somebody writes in it: its keys, undoing, brackets that belong together,
+// completion. It comes when the editor is first pointed at.
 
 import type { Table } from '../../client/index.ts';
 import { brackets } from './brackets.ts';

@@ -1,4 +1,5 @@
-// Takes the rules of parts that the editor does not have out of the style sheet that @codemirror/view brings along: a kilobyte of each page.
+// Takes the rules of parts that the editor does not have out of the style sheet that
+// @codemirror/view brings along: a kilobyte of each page.
 
 const UNUSED =
   /cm-(layer|selectionBackground|selectionLayer|cursor|dropCursor|selectionHandle|blink|iso\b|activeLine|specialChar|gutter|panel|lineNumbers|highlight|trailingSpace|button|textfield|dialog)/;

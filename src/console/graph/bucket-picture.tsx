@@ -1,4 +1,5 @@
-// Too many edges to draw each: time from left to right, a lane for each of the busiest nodes, a dot where it is active.
+// Too many edges to draw each: time from left to right, a lane for each of the busiest nodes, a dot
+// where it is active.
 
 import { countText, timeText } from '../format.ts';
 import { type NodeNames, nodeText } from '../node-names.ts';

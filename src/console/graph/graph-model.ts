@@ -1,4 +1,5 @@
-// A result as a hypergraph to draw: its edges, equal member sets as one, or, when there are too many, one for each stretch of time.
+// A result as a hypergraph to draw: its edges, equal member sets as one, or, when there are too
+// many, one for each stretch of time.
 
 import type { QueryRow } from '../../client/index.ts';
 
@@ -89,7 +90,10 @@ export function graphOf(all: readonly FoundEdge[]): Graph {
   return bucketsOf(edges, degree);
 }
 
-/** More hulls than this, or than there are nodes for, lie so much over each other that lines say more. */
+/**
+ * More hulls than this, or than there are nodes for, lie so much over each other that lines say
+ * more.
+ */
 const MOST_HULLS = 20;
 const HULLS_PER_NODE = 1.5;
 const MOST_HULLS_OF_NODE = 8;

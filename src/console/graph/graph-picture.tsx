@@ -1,4 +1,5 @@
-// The picture of a hypergraph: hulls around the members of edges, or a square for each edge with lines to its members.
+// The picture of a hypergraph: hulls around the members of edges, or a square for each edge with
+// lines to its members.
 
 import { countText, timeText } from '../format.ts';
 import { membersText, type NodeNames, nodeText } from '../node-names.ts';
@@ -120,7 +121,10 @@ interface NameProps {
   readonly look: string;
 }
 
-/** Short numbers are drawn inside their node, longer labels below it and above all nodes, so that no node hides them. */
+/**
+ * Short numbers are drawn inside their node, longer labels below it and above all nodes, so that no
+ * node hides them.
+ */
 function Name({ text, place, radius, look }: NameProps) {
   return (
     <g class={look} transform={translation(place)}>

@@ -1,4 +1,5 @@
-// A result drawn: as hulls, as lines to its edges, or by stretches of time. Nodes can be pinned and expanded.
+// A result drawn: as hulls, as lines to its edges, or by stretches of time. Nodes can be pinned and
+// expanded.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { Empty, Failure } from '../failure.tsx';
@@ -126,7 +127,10 @@ function summaryOf({ kind, nodes, edgeCount, drawn, nodesLeftOut }: Graph): stri
   return `${edges} with more than ${MOST_DRAWN} member sets: drawn by stretches of time, over the ${nodes.length} busiest nodes${left}.`;
 }
 
-/** Within one result nodes that were there keep their places, so that a picture grows instead of jumping. */
+/**
+ * Within one result nodes that were there keep their places, so that a picture grows instead of
+ * jumping.
+ */
 function usePlacement(graph: Graph, halfWidth: (node: number) => number, rows: Result['rows']): Placement {
   const last = useRef<{ rows: Result['rows']; points: ReadonlyMap<number, Point> }>({ rows, points: new Map() });
   return useMemo(() => {

@@ -1,4 +1,5 @@
-// The outline around the members of an edge: the least convex shape that holds them, with room around it and round corners.
+// The outline around the members of an edge: the least convex shape that holds them, with room
+// around it and round corners.
 
 import type { Point } from './layout.ts';
 
@@ -22,7 +23,10 @@ function turn(a: Point, b: Point, c: Point): number {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/** As a path of SVG: the sides moved outwards by `room`, joined by arcs. One point gives a circle, two a capsule. */
+/**
+ * As a path of SVG: the sides moved outwards by `room`, joined by arcs. One point gives a circle,
+ * two a capsule.
+ */
 export function outlineOf(points: readonly Point[], room: number): string {
   const corners = hullOf(points);
   const [first] = corners;
@@ -40,7 +44,10 @@ export function outlineOf(points: readonly Point[], room: number): string {
   return `M${start}${parts.join('')}Z`;
 }
 
-/** A side of the hull, moved outwards. Corners come counterclockwise as numbers go, so outwards is to the right of the way. */
+/**
+ * A side of the hull, moved outwards. Corners come counterclockwise as numbers go, so outwards is
+ * to the right of the way.
+ */
 function sideOf(from: Point, to: Point, room: number): { from: string; to: string } {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;

@@ -1,4 +1,5 @@
-// Positions of nodes and edges: members pull at their edge, everything else pushes apart. The same input gives the same picture.
+// Positions of nodes and edges: members pull at their edge, everything else pushes apart. The same
+// input gives the same picture.
 
 import { partsOf } from './parts.ts';
 import { settle } from './settle.ts';
@@ -46,7 +47,10 @@ export function layOut(input: LayoutInput): Placement {
   return packed(parts, input.aspect);
 }
 
-/** On a spiral, or, when others have positions already, near those that the node shares an edge with. */
+/**
+ * On a spiral, or, when others have positions already, near those that the node shares an edge
+ * with.
+ */
 function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
   const near = new Map<number, Point>();
   for (const { members } of edges) {

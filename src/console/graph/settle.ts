@@ -1,4 +1,5 @@
-// Moves points until they rest: springs between the members and the middle of an edge, a push between all points, then no overlaps.
+// Moves points until they rest: springs between the members and the middle of an edge, a push
+// between all points, then no overlaps.
 
 import type { Point } from './layout.ts';
 
@@ -22,7 +23,10 @@ export interface SettleInput {
 /** Lengths of springs at rest. */
 const PAIR_LENGTH = 54;
 const HUB_LENGTH = 30;
-/** Points that lie further apart leave each other alone, so that the picture stays dense enough to read. */
+/**
+ * Points that lie further apart leave each other alone, so that the picture stays dense enough to
+ * read.
+ */
 const FAR = 190;
 const PUSH = 1150;
 /** A hub pushes less than a node: it takes little room. */

@@ -1,4 +1,5 @@
-// A frame around a picture that can be moved and zoomed: by pointer, wheel, two fingers, keys and buttons.
+// A frame around a picture that can be moved and zoomed: by pointer, wheel, two fingers, keys and
+// buttons.
 
 import { type ComponentChildren, useEffect, useRef, useState } from '../preact.ts';
 
@@ -117,7 +118,9 @@ function ZoomButtons({ isWhole, onZoom, onFit }: ButtonProps) {
   );
 }
 
-/** Narrower frames begin with a part of the picture that can be read, and are moved to see the rest. */
+/**
+ * Narrower frames begin with a part of the picture that can be read, and are moved to see the rest.
+ */
 const NARROW_PX = 500;
 const MOST_UNITS_IN_PX = 1.35;
 

@@ -1,4 +1,5 @@
-// Cuts the text of a CSV file into rows of cells, and says which lines have a fault in their quotes. The only file that knows papaparse.
+// Cuts the text of a CSV file into rows of cells, and says which lines have a fault in their
+// quotes. The only file that knows papaparse.
 
 import Papa, { type ParseError } from 'papaparse';
 
@@ -25,7 +26,10 @@ export function separatorOf(text: string): string {
   return SEPARATORS[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Empty lines are left out. Reading continues after a line with a fault. Throws an Error where there are many of them. */
+/**
+ * Empty lines are left out. Reading continues after a line with a fault. Throws an Error where
+ * there are many of them.
+ */
 export function csvRows(text: string, separator: string): CsvRow[] {
   const rows: CsvRow[] = [];
   const lineEnd = lineEndOf(text);

@@ -1,4 +1,5 @@
-// The bytes of a file as text: UTF-8, UTF-16 that says so in its first bytes, or what a person says it is.
+// The bytes of a file as text: UTF-8, UTF-16 that says so in its first bytes, or what a person says
+// it is.
 
 /** The file is text, but in none of the encodings that can be told. */
 export class NotUtf8 extends Error {}

@@ -98,7 +98,10 @@ function guessMembers(file: SourceFile, timeColumn: string): string[] {
   return integers.length === 2 ? integers : [];
 }
 
-/** Names may hold a comma, or once a semicolon: a mark that many cells of a column have is one between names. */
+/**
+ * Names may hold a comma, or once a semicolon: a mark that many cells of a column have is one
+ * between names.
+ */
 export function guessSeparator(file: SourceFile, memberColumns: readonly string[]): string {
   const samples = memberColumns.map((column) => sampleOf(file, column));
   const holders = (values: readonly unknown[], mark: string) =>

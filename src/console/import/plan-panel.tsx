@@ -1,4 +1,5 @@
-// What will come of a file: its edges as they would be stored, what is left out, where they go; then the writing itself.
+// What will come of a file: its edges as they would be stored, what is left out, where they go;
+// then the writing itself.
 
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';

@@ -1,4 +1,5 @@
-// Writes planned edges in parts, each of them whole or not at all; what the service refuses is kept apart from other failures.
+// Writes planned edges in parts, each of them whole or not at all; what the service refuses is kept
+// apart from other failures.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { HedgerowApiError, type NewHyperedge, type NewTable } from '../../client/index.ts';
@@ -59,7 +60,10 @@ export function canGoOn(progress: Progress | undefined): boolean {
   return (progress?.refused.length ?? 0) <= MOST_REFUSED;
 }
 
-/** A failure leaves the parts before it written; the error is thrown as it came. Ends early once `leaving` is aborted. */
+/**
+ * A failure leaves the parts before it written; the error is thrown as it came. Ends early once
+ * `leaving` is aborted.
+ */
 export async function writeEdges(
   { edges, target, key, before }: Import,
   leaving: AbortSignal,
@@ -110,7 +114,9 @@ async function writePart(
   await insert(numbered, 0);
   return { written, refused };
 
-  /** A part with a bad edge is refused as a whole: its halves are tried, down to the edge itself. */
+  /**
+   * A part with a bad edge is refused as a whole: its halves are tried, down to the edge itself.
+   */
   async function insert(edges: readonly NewHyperedge[], first: number): Promise<void> {
     if (edges.length === 0 || refused.length > MOST_REFUSED) return;
     try {

@@ -1,4 +1,5 @@
-// The result of a measure in the form that suits it: a number, bars with a curve, a plot over time, a table.
+// The result of a measure in the form that suits it: a number, bars with a curve, a plot over time,
+// a table.
 
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-tag.tsx';
@@ -73,7 +74,10 @@ function Json({ answer }: { answer: MeasureAnswer }) {
   );
 }
 
-/** By the words of its schema; the s-measures, and those of line graphs, say by their definition whether they are about nodes or edges. */
+/**
+ * By the words of its schema; the s-measures, and those of line graphs, say by their definition
+ * whether they are about nodes or edges.
+ */
 function idsOf(measure: Measure | undefined, { definition, measure: name }: MeasureAnswer): Meaning['ids'] {
   const { description = '' } = (measure?.result ?? {}) as { description?: string };
   if (name.startsWith('s_') && (definition === 'nodes' || definition === 'edges')) return definition;

@@ -1,4 +1,5 @@
-// Measures of the chosen table within the window of time: choose one, set its parameters, see its result.
+// Measures of the chosen table within the window of time: choose one, set its parameters, see its
+// result.
 
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';

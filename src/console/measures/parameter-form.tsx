@@ -18,7 +18,10 @@ export interface ObjectSchema {
 /** Texts of the fields by parameter; an empty one leaves the parameter out. */
 export type FieldTexts = Readonly<Record<string, string>>;
 
-/** Values as the schema wants them. Throws an Error with a sentence for a field that says something else. */
+/**
+ * Values as the schema wants them. Throws an Error with a sentence for a field that says something
+ * else.
+ */
 export function valuesOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(schema.properties ?? {})) {

@@ -1,4 +1,5 @@
-// How long requests and reads take: from the half to the 99 of 100 that are fastest, on a scale of powers of ten.
+// How long requests and reads take: from the half to the 99 of 100 that are fastest, on a scale of
+// powers of ten.
 
 import { countText, numberText, secondsText } from '../format.ts';
 import { useState } from '../preact.ts';

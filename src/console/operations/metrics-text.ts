@@ -30,7 +30,10 @@ export function sampleValue(samples: readonly Sample[], name: string): number | 
   return samples.find((sample) => sample.name === name)?.value;
 }
 
-/** Median and 99th percentile in seconds of a histogram, for each value of one of its labels; the busiest first. */
+/**
+ * Median and 99th percentile in seconds of a histogram, for each value of one of its labels; the
+ * busiest first.
+ */
 export function latenciesOf(samples: readonly Sample[], name: string, label: string): Latency[] {
   const buckets = new Map<string, { le: number; count: number }[]>();
   for (const sample of samples) {
@@ -52,7 +55,10 @@ export function latenciesOf(samples: readonly Sample[], name: string, label: str
     .sort((a, b) => b.count - a.count);
 }
 
-/** Within its bucket a quantile is taken to lie evenly; beyond the last finite bucket it is that bucket's end. */
+/**
+ * Within its bucket a quantile is taken to lie evenly; beyond the last finite bucket it is that
+ * bucket's end.
+ */
 function quantile(buckets: readonly { le: number; count: number }[], share: number): number {
   const wanted = share * (buckets.at(-1)?.count ?? 0);
   let [below, start] = [0, 0];

@@ -1,4 +1,5 @@
-// Which columns of a result hold times or members, and of which table: by the types that the answer names, else by how the statement makes them.
+// Which columns of a result hold times or members, and of which table: by the types that the answer
+// names, else by how the statement makes them.
 
 import { bare, patternsOf } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';

@@ -3,7 +3,9 @@
 import { bare } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
-/** Where the statement names no columns, the built-in ones that the table does not use come last. */
+/**
+ * Where the statement names no columns, the built-in ones that the table does not use come last.
+ */
 const SELDOM_USED = /(^|\.)(weight|mean_dist_m|formation)$/;
 
 export function orderedColumns({ statement, columns, rows }: Pick<Result, 'statement' | 'columns' | 'rows'>) {

@@ -1,6 +1,9 @@
 // A row as a line of CSV.
 
-/** A line of CSV (RFC 4180). Lists are joined by spaces; what a spreadsheet would take for a formula is kept text by an apostrophe; null is nothing, an empty text two quotes. */
+/**
+ * A line of CSV (RFC 4180). Lists are joined by spaces; what a spreadsheet would take for a formula
+ * is kept text by an apostrophe; null is nothing, an empty text two quotes.
+ */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvField).join(',')}\r\n`;
 }

@@ -1,4 +1,5 @@
-// Results as files of the browser: NDJSON, CSV and Parquet from the stream of all rows; or a Parquet file that the server writes (COPY).
+// Results as files of the browser: NDJSON, CSV and Parquet from the stream of all rows; or a
+// Parquet file that the server writes (COPY).
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
@@ -21,7 +22,10 @@ interface DownloadOptions {
   readonly onRows: (count: number) => void;
 }
 
-/** Answers the number of rows. Those of a statement that is no MATCH are the ones that are there: it is not run again. */
+/**
+ * Answers the number of rows. Those of a statement that is no MATCH are the ones that are there: it
+ * is not run again.
+ */
 export async function downloadResult(result: Result, format: FileFormat, options: DownloadOptions): Promise<number> {
   const { statement, parameters, columns } = result;
   const { signal } = options;

@@ -1,4 +1,5 @@
-// Asks before statements that take something away for good: they run on a click, not by the keys that run everything else.
+// Asks before statements that take something away for good: they run on a click, not by the keys
+// that run everything else.
 
 import '../style/views.css';
 import { lossOf } from '../../formats/losses.ts';

@@ -8,7 +8,10 @@ import { KINDS, kindIn, valuesFor } from './parameter-values.ts';
 import { statement } from './query-state.ts';
 import type { Parameters } from './run-statement.ts';
 
-/** For the statement that is run. Throws an Error with a sentence for a field that is empty, or says something else than its kind. */
+/**
+ * For the statement that is run. Throws an Error with a sentence for a field that is empty, or says
+ * something else than its kind.
+ */
 export const parameterValues = (own: string): Parameters => valuesFor(own, tables.value, fieldOf);
 
 const PLACEHOLDERS: Readonly<Record<ParameterKind, string>> = {

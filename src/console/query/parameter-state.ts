@@ -4,7 +4,10 @@ import { storeDraft, storedDraft } from '../drafts.ts';
 import { effect, signal } from '../preact.ts';
 import { session } from '../session.ts';
 
-/** What is written into the field of a parameter, and what it is taken for when a person has said so. */
+/**
+ * What is written into the field of a parameter, and what it is taken for when a person has said
+ * so.
+ */
 export interface ParameterField {
   readonly text: string;
   readonly kind?: ParameterKind;

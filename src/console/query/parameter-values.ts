@@ -1,4 +1,5 @@
-// The texts in the fields of parameters, as values: each of the kind that a person has chosen, or that the statement compares it with.
+// The texts in the fields of parameters, as values: each of the kind that a person has chosen, or
+// that the statement compares it with.
 
 import type { Table } from '../../client/index.ts';
 import { secondsIn } from '../../formats/times.ts';
@@ -19,7 +20,10 @@ export const KINDS: readonly (readonly [ParameterKind, string])[] = [
   ['null', 'null'],
 ];
 
-/** For the statement that is run. Throws an Error with a sentence for a field that is empty, or says something else than its kind. */
+/**
+ * For the statement that is run. Throws an Error with a sentence for a field that is empty, or says
+ * something else than its kind.
+ */
 export function valuesFor(
   statement: string,
   tables: readonly Table[],

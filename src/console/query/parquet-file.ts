@@ -1,4 +1,5 @@
-// Puts rows together as a Parquet file, in the browser: columns with the types that their values have, in the form that the service writes.
+// Puts rows together as a Parquet file, in the browser: columns with the types that their values
+// have, in the form that the service writes.
 
 import type { CellType, ColumnType } from '../../formats/columns.ts';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';

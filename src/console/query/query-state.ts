@@ -58,14 +58,20 @@ effect(() => storeDraft('statement', isOwn() ? statement.value : ''));
 /** A draft of before a reload waits to be looked at. */
 let isRestored = isOwn();
 
-/** Once after a reload with a draft: whether it is what had been run, so that its rows can be shown again. */
+/**
+ * Once after a reload with a draft: whether it is what had been run, so that its rows can be shown
+ * again.
+ */
 export function takeRestored(): 'was run' | 'was not run' | undefined {
   if (!isRestored) return undefined;
   isRestored = false;
   return pastStatements.value.at(-1) === statement.value ? 'was run' : 'was not run';
 }
 
-/** What is asked of a table before anyone has written anything; a statement of one's own stays as it is. True: it was changed. */
+/**
+ * What is asked of a table before anyone has written anything; a statement of one's own stays as it
+ * is. True: it was changed.
+ */
 export function writeFirstStatement(table: string): boolean {
   if (isOwn() || table === '' || written.table === table) return false;
   const text = withWindow(`MATCH (e:${quoted(table)})\nRETURN *\nLIMIT 200`, timeWindow.value);
@@ -97,7 +103,9 @@ function isSame(one: TimeWindow | undefined, other: TimeWindow | undefined): boo
   return one?.start === other?.start && one?.end === other?.end;
 }
 
-/** The table of the first pattern of a text; undefined when it has none, or there is no such table. */
+/**
+ * The table of the first pattern of a text; undefined when it has none, or there is no such table.
+ */
 function tableOf(text: string): string | undefined {
   const wanted = patternsOf(text)[0]?.table.toLowerCase();
   return tables.value.find(({ name }) => name.toLowerCase() === wanted)?.name;
@@ -108,7 +116,10 @@ export function asksChosenTable(): boolean {
   return tableOf(statement.value) === tableName.value;
 }
 
-/** The strip of time, the names and the list at the left show the table that is asked, through the window that the statement has. */
+/**
+ * The strip of time, the names and the list at the left show the table that is asked, through the
+ * window that the statement has.
+ */
 export function followStatement(text: string): void {
   const table = tableOf(text);
   if (table === undefined) return;

@@ -103,7 +103,10 @@ function WhyNot() {
   return <Failure error={error} title={`${which} was not run`} />;
 }
 
-/** The table, the brush and other views change the statement; a changed one is run, and so is one whose data has changed meanwhile. */
+/**
+ * The table, the brush and other views change the statement; a changed one is run, and so is one
+ * whose data has changed meanwhile.
+ */
 function useStatementSources(): void {
   const table = tableName.value;
   const window = timeWindow.value;

@@ -1,4 +1,5 @@
-// Rows as a table, and values in its cells: null looks different from an empty text, and long values are cut until they are opened.
+// Rows as a table, and values in its cells: null looks different from an empty text, and long
+// values are cut until they are opened.
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';

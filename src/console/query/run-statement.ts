@@ -71,7 +71,8 @@ async function runMatch(statement: string, { signal, isHeld, parameters }: RunOp
   try {
     const options = { ...PATIENT, ...sessionFor(statement), signal: leaving.signal };
     const source = client().query.rows(statement, parameters, options);
-    // The rest of a result keeps its session busy: in a transaction no further statement could be run.
+    // The rest of a result keeps its session busy: in a transaction no further statement could be
+    // run.
     const canWait = isHeld && transaction.value === undefined;
     const taken = await take(source, undefined, canWait ? PAGE_ROWS : MOST_UNHELD_ROWS);
     const elapsedMs = performance.now() - startedAt;
@@ -91,7 +92,10 @@ interface Held {
   readonly close: () => void;
 }
 
-/** An open result pins what the service would like to clean up, so nobody holds one longer than this without asking for more. */
+/**
+ * An open result pins what the service would like to clean up, so nobody holds one longer than this
+ * without asking for more.
+ */
 const HELD_MS = 120_000;
 
 function holdFor(leaving: AbortController): Held {
@@ -152,7 +156,10 @@ function wholeOf(known: Known, isCut: boolean, plan?: PlanRow): Result {
   return result;
 }
 
-/** A stream of rows tells no columns: they are those of the first row, or, when there is none, what the plan says of them. */
+/**
+ * A stream of rows tells no columns: they are those of the first row, or, when there is none, what
+ * the plan says of them.
+ */
 async function columnsOf(
   statement: string,
   parameters: Parameters,

@@ -24,8 +24,9 @@ export class Stopped extends Error {}
 const READS: ReadonlySet<string> = new Set(['MATCH', 'SHOW', 'EXPLAIN', 'ANALYZE']);
 
 /**
- * A run that is going on is given up. Ends when the last statement has, or at the first that fails; the results so far stay. When one of them takes something
- * away for good, none is run before a person has been asked (`isConfirmed`).
+ * A run that is going on is given up. Ends when the last statement has, or at the first that fails;
+ * the results so far stay. When one of them takes something away for good, none is run before a
+ * person has been asked (`isConfirmed`).
  */
 export async function run(text = statement.value, isConfirmed = false): Promise<void> {
   const statements = statementsOf(text);
@@ -46,7 +47,8 @@ export async function run(text = statement.value, isConfirmed = false): Promise<
   const isCurrent = () => running.value?.leaving === leaving;
   const found: Result[] = [];
   let hasWritten = false;
-  // They may keep a session or a connection busy. What they show stays until there is something else to show.
+  // They may keep a session or a connection busy. What they show stays until there is something
+  // else to show.
   for (const result of results.value) result.close();
   try {
     for (const [index, own] of statements.entries()) {
@@ -81,7 +83,10 @@ export function stop(): void {
   running.value?.leaving.abort(new Stopped());
 }
 
-/** Throws an Error with a sentence for a field that is empty, or says something else than what it is for. */
+/**
+ * Throws an Error with a sentence for a field that is empty, or says something else than what it is
+ * for.
+ */
 async function parametersFor(own: string): Promise<Parameters> {
   if (parametersOf(own).length === 0) return {};
   const { parameterValues } = await import('./parameter-inputs.tsx');

@@ -2,7 +2,10 @@
 
 import { bare, isMatch } from '../statement-words.ts';
 
-/** Each is preceded by as many line ends and blanks as there are characters before it, so that the server's line and column are those of the whole text. A text of comments alone is no statement. */
+/**
+ * Each is preceded by as many line ends and blanks as there are characters before it, so that the
+ * server's line and column are those of the whole text. A text of comments alone is no statement.
+ */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);
   const statements: string[] = [];

@@ -1,4 +1,5 @@
-// The statements of this tab, newest last; gone with the tab or the sign-out, since they may hold data.
+// The statements of this tab, newest last; gone with the tab or the sign-out, since they may hold
+// data.
 
 import { type ReadonlySignal, signal } from '../preact.ts';
 

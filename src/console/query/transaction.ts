@@ -21,12 +21,18 @@ export const transaction = signal<OpenTransaction | undefined>(undefined);
 /** What the service does by default. */
 const IDLE_SECONDS = 30;
 
-/** Statements outside of transactions are sent without one, so that they can be sent again when an answer is lost. */
+/**
+ * Statements outside of transactions are sent without one, so that they can be sent again when an
+ * answer is lost.
+ */
 export function sessionFor(statement: string): { session?: string } {
   return transaction.value !== undefined || firstWord(statement) === 'BEGIN' ? { session: SESSION } : {};
 }
 
-/** A statement has been answered: BEGIN opens, COMMIT and ROLLBACK close, and every other one begins the idle time anew. */
+/**
+ * A statement has been answered: BEGIN opens, COMMIT and ROLLBACK close, and every other one begins
+ * the idle time anew.
+ */
 export function transactionRan(statement: string, rows: readonly QueryRow[]): void {
   const word = firstWord(statement);
   if (word === 'BEGIN') open(idleSecondsOf(rows[0]?.expires_at));
@@ -34,7 +40,10 @@ export function transactionRan(statement: string, rows: readonly QueryRow[]): vo
   else if (transaction.value !== undefined && !transaction.value.isOver) open(transaction.value.idleSeconds);
 }
 
-/** A COMMIT or ROLLBACK was refused: there was no transaction any more, or a conflict has rolled it back; unless another statement of it still runs. */
+/**
+ * A COMMIT or ROLLBACK was refused: there was no transaction any more, or a conflict has rolled it
+ * back; unless another statement of it still runs.
+ */
 export function transactionFailed(statement: string, error: unknown): void {
   if (!(error instanceof HedgerowApiError) || /still running/.test(error.detail)) return;
   if (['COMMIT', 'ROLLBACK'].includes(firstWord(statement))) forgetTransaction();

@@ -1,9 +1,13 @@
-// Puts a window of time into a statement, where it can be seen and changed: the brush writes what a person would.
+// Puts a window of time into a statement, where it can be seen and changed: the brush writes what a
+// person would.
 
 import type { TimeWindow } from '../state.ts';
 import { bare } from '../statement-words.ts';
 
-/** The statement with its first pattern held to the window, or let out of it; a statement that is no MATCH stays as it is. */
+/**
+ * The statement with its first pattern held to the window, or let out of it; a statement that is no
+ * MATCH stays as it is.
+ */
 export function withWindow(statement: string, window: TimeWindow | undefined): string {
   const text = bare(statement);
   const alias = firstAliasOf(text);
@@ -18,7 +22,10 @@ export function withWindow(statement: string, window: TimeWindow | undefined): s
   return condition === undefined ? statement : inserted(statement, text, condition);
 }
 
-/** The window that the first pattern of a statement is held to; undefined when there is none, or none written in seconds. */
+/**
+ * The window that the first pattern of a statement is held to; undefined when there is none, or
+ * none written in seconds.
+ */
 export function windowOf(statement: string): TimeWindow | undefined {
   const text = bare(statement);
   const alias = firstAliasOf(text);

@@ -1,4 +1,5 @@
-// The proof of a derived fact as a tree: conclusions with their rules above, stored edges as leaves that open.
+// The proof of a derived fact as a tree: conclusions with their rules above, stored edges as leaves
+// that open.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-tag.tsx';

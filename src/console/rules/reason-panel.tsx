@@ -1,4 +1,5 @@
-// Derives facts from the edges that a text finds, with the stored rules, and shows the proof of the one chosen.
+// Derives facts from the edges that a text finds, with the stored rules, and shows the proof of the
+// one chosen.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { Reasoning } from '../../client/reasoning.ts';

@@ -1,4 +1,5 @@
-// A rule as one writes it: its head and conditions, broken between them where the line is too short.
+// A rule as one writes it: its head and conditions, broken between them where the line is too
+// short.
 
 import { ruleParts } from './rule-words.ts';
 

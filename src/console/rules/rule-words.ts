@@ -59,7 +59,10 @@ interface Head {
   readonly enabled: boolean;
 }
 
-/** Sentences on predicates in the conditions of a rule that nothing gives: neither edges, nor the rule itself, nor another that is in use. */
+/**
+ * Sentences on predicates in the conditions of a rule that nothing gives: neither edges, nor the
+ * rule itself, nor another that is in use.
+ */
 export function unknownPredicates(rule: unknown, others: readonly Head[]): string[] {
   const { id, if: body, then: head } = (rule ?? {}) as { id?: unknown; if?: unknown; then?: unknown };
   if (!Array.isArray(body)) return [];

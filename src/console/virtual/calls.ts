@@ -1,4 +1,5 @@
-// What the view of virtual graphs asks of the client: specifications are what a person has written, and the service checks them.
+// What the view of virtual graphs asks of the client: specifications are what a person has written,
+// and the service checks them.
 
 import type {
   NewVirtualGraph,

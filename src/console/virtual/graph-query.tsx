@@ -10,7 +10,10 @@ import { type VirtualAnswer, virtualGraphs } from './calls.ts';
 /** Hyperedges that are shown. */
 const MOST_EDGES = 200;
 
-/** One more than are shown tells that there are more; a LIMIT of the query that lets fewer through stays. */
+/**
+ * One more than are shown tells that there are more; a LIMIT of the query that lets fewer through
+ * stays.
+ */
 function edgesToAsk(query: string): number {
   return Math.min(limitOf(query) ?? Infinity, MOST_EDGES + 1);
 }

@@ -1,4 +1,5 @@
-// Virtual graphs: hypergraphs over files and databases that stay where they are. Propose, adjust, store, query.
+// Virtual graphs: hypergraphs over files and databases that stay where they are. Propose, adjust,
+// store, query.
 
 import { ConfirmButton } from '../confirm-button.tsx';
 import { Failure } from '../failure.tsx';

@@ -4,7 +4,10 @@
 import { corruption, type HedgerowError } from '../../errors.ts';
 import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
 
-/** As the core exports them; test/abi/exports.test.ts compares. A file is looked at before there is a core to ask, too. */
+/**
+ * As the core exports them; test/abi/exports.test.ts compares. A file is looked at before there is
+ * a core to ask, too.
+ */
 export const SEGMENT_HEADER_BYTES = 128;
 export const SECTION_ENTRY_BYTES = 24;
 

@@ -215,7 +215,8 @@ export class Table implements ScanSource, TableState {
 
   /** Called with the newest LSN just appended or applied for this table. */
   changed(lsn: number): void {
-    // A change of the catalog is applied when it is visible: rows with greater LSNs may be there by then.
+    // A change of the catalog is applied when it is visible: rows with greater LSNs may be there by
+    // then.
     this.#stagedLsn = Math.max(this.#stagedLsn, lsn);
   }
 

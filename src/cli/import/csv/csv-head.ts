@@ -1,4 +1,5 @@
-// What the beginning of a CSV file tells: which character parts its cells, what its columns are called, and what its first rows hold.
+// What the beginning of a CSV file tells: which character parts its cells, what its columns are
+// called, and what its first rows hold.
 
 import { HedgerowError } from '../../../errors.ts';
 import { dayAndMonth, secondsIn } from '../../../formats/times.ts';
@@ -39,7 +40,10 @@ interface Line {
   readonly end: Position;
 }
 
-/** `head`: the first bytes, `isWhole`: all of them. Throws `invalid_input` for what is no CSV, UsageError for names that do not fit. */
+/**
+ * `head`: the first bytes, `isWhole`: all of them. Throws `invalid_input` for what is no CSV,
+ * UsageError for names that do not fit.
+ */
 export async function csvHead(
   { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },
   { delimiter: given, isHeadless, columns }: CsvFlags,

@@ -6,7 +6,10 @@ const LIST_MARKS = [';', '|'] as const;
 /** One cell in this many may contain a mark by chance. */
 const LISTS_IN = 10;
 
-/** `usual`: where no cell shows another one. Names may hold commas and spaces: those count between numbers alone. */
+/**
+ * `usual`: where no cell shows another one. Names may hold commas and spaces: those count between
+ * numbers alone.
+ */
 export function separatorOf(cells: readonly unknown[], usual: string): string {
   const texts = cells.flatMap((cell) => (typeof cell === 'string' && cell.trim() !== '' ? [cell.trim()] : []));
   if (texts.some((text) => text.includes(usual))) return usual;

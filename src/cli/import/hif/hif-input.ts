@@ -1,4 +1,5 @@
-// HIF as an input of an import: every edge of the document with its time and properties in `attrs`, its members from the incidences.
+// HIF as an input of an import: every edge of the document with its time and properties in `attrs`,
+// its members from the incidences.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -37,7 +38,10 @@ const WEIGHT = 'weight';
 /** What the document calls the edge. */
 const NAME = 'edge';
 
-/** `keepsNames`: a column for the names of edges is made where it is missing. Reads the document once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF. */
+/**
+ * `keepsNames`: a column for the names of edges is made where it is missing. Reads the document
+ * once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF.
+ */
 export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: boolean): Promise<LookedInto> {
   const parts = new HifParts(
     (source.totalBytes ?? UNKNOWN_BYTES) * (source.path.toLowerCase().endsWith('.gz') ? PACKED_TIMES : 1),

@@ -1,11 +1,18 @@
-// What of a HIF document a table does not hold, counted while the document is read, and said in one sentence.
+// What of a HIF document a table does not hold, counted while the document is read, and said in one
+// sentence.
 
 import type { HifWhole } from './hif-parts.ts';
 import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
 
-/** Ids beyond this many are not remembered (each takes about 100 bytes); nodes without an edge are not counted then. */
+/**
+ * Ids beyond this many are not remembered (each takes about 100 bytes); nodes without an edge are
+ * not counted then.
+ */
 const MOST_IDS = 500_000;
-/** What exports of this database say of themselves: their edges are called by ids that the database gives anew. */
+/**
+ * What exports of this database say of themselves: their edges are called by ids that the database
+ * gives anew.
+ */
 const WRITER = 'Hedgerow';
 
 export class HifLosses {

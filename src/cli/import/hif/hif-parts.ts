@@ -1,4 +1,5 @@
-// Incidences and edges of a HIF document, set aside on disk by edge: they may be far from each other in the file, and memory must not grow with the document.
+// Incidences and edges of a HIF document, set aside on disk by edge: they may be far from each
+// other in the file, and memory must not grow with the document.
 
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,10 @@ type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null,
 /** Bytes of a document whose edges are put together at once. */
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
-/** Characters of all parts that wait to be written, at least; and of each part, so that many parts are not opened for little. */
+/**
+ * Characters of all parts that wait to be written, at least; and of each part, so that many parts
+ * are not opened for little.
+ */
 const WAITING = 4 * 2 ** 20;
 const WAITING_OF_ONE = 8 * 2 ** 10;
 

@@ -1,7 +1,9 @@
-// The schema of HIF, the hypergraph interchange format (v0.1, https://github.com/HIF-org/HIF-standard), field by field and element by element.
+// The schema of HIF, the hypergraph interchange format (v0.1,
+// https://github.com/HIF-org/HIF-standard), field by field and element by element.
 //
-// A document is an object with `incidences` (required), and may have `network-type`, `metadata`, `nodes`, `edges`; nothing else is in it. Edges and
-// nodes are called by texts or integers; `weight` is a number, `attrs` an object, `direction` is `head` or `tail`.
+// A document is an object with `incidences` (required), and may have `network-type`, `metadata`,
+// `nodes`, `edges`; nothing else is in it. Edges and nodes are called by texts or integers;
+// `weight` is a number, `attrs` an object, `direction` is `head` or `tail`.
 
 import { HedgerowError } from '../../../errors.ts';
 

@@ -1,7 +1,8 @@
-// Cuts the fields of a JSON object out of its bytes, those of long lists element by element, in bounded memory; JSON.parse reads them.
+// Cuts the fields of a JSON object out of its bytes, those of long lists element by element, in
+// bounded memory; JSON.parse reads them.
 //
-// The cutter knows the grammar of the outermost object and of the lists it cuts: braces, keys, colons, commas. Of what lies deeper it counts brackets,
-// and JSON.parse finds what is wrong there.
+// The cutter knows the grammar of the outermost object and of the lists it cuts: braces, keys,
+// colons, commas. Of what lies deeper it counts brackets, and JSON.parse finds what is wrong there.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../../errors.ts';
@@ -10,7 +11,10 @@ export interface Element {
   /** Of the field. */
   readonly key: string;
   readonly text: string;
-  /** `list`: a wanted list begins; `element`: one of its elements; `value`: a field with any other value. */
+  /**
+   * `list`: a wanted list begins; `element`: one of its elements; `value`: a field with any other
+   * value.
+   */
   readonly kind: 'list' | 'element' | 'value';
 }
 
@@ -29,7 +33,10 @@ const MOST_BYTES = 64 * 2 ** 20;
 /** JSON.stringify calls itself for each level. */
 const MOST_DEPTH = 500;
 
-/** `wanted`: keys whose lists are cut. Throws `invalid_json` for what is no JSON object, or not a whole one. */
+/**
+ * `wanted`: keys whose lists are cut. Throws `invalid_json` for what is no JSON object, or not a
+ * whole one.
+ */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
   wanted: ReadonlySet<string>,

@@ -1,8 +1,12 @@
-// Keeps rows that wait in memory few while an import writes them faster than they become segments: the engine itself looks only now and then, and never lets writers wait.
+// Keeps rows that wait in memory few while an import writes them faster than they become segments:
+// the engine itself looks only now and then, and never lets writers wait.
 
 import type { Database, Table } from '../../../engine/index.ts';
 
-/** Rows of this many bytes are worth a compaction; of fewer, where times are mixed, the same segments would be written again and again. */
+/**
+ * Rows of this many bytes are worth a compaction; of fewer, where times are mixed, the same
+ * segments would be written again and again.
+ */
 const WORTH_BYTES = 4 * 2 ** 20;
 /** With this many the import waits. */
 const MOST_BYTES = 8 * 2 ** 20;
@@ -19,7 +23,10 @@ export class CompactionPace {
 
   #last: Promise<void> = Promise.resolve();
 
-  /** To be called before each commit; resolves in the order of the calls. Failures are left to the engine, which compacts by itself too: it says so where it must. */
+  /**
+   * To be called before each commit; resolves in the order of the calls. Failures are left to the
+   * engine, which compacts by itself too: it says so where it must.
+   */
   pace(): Promise<void> {
     this.#last = this.#last.then(() => this.#paced());
     return this.#last;

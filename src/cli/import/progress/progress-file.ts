@@ -1,7 +1,9 @@
-// How far an import of one input is, kept in a file beside its reject file, so that an import that was killed is resumed without a duplicate or a gap.
+// How far an import of one input is, kept in a file beside its reject file, so that an import that
+// was killed is resumed without a duplicate or a gap.
 //
-// Every batch has a number, and is committed together with a key made from it. The file is written now and then, behind the commits: batches that
-// were committed since are cut the same way again, and what was stored under their keys says that they are there.
+// Every batch has a number, and is committed together with a key made from it. The file is written
+// now and then, behind the commits: batches that were committed since are cut the same way again,
+// and what was stored under their keys says that they are there.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
@@ -15,7 +17,10 @@ export interface ProgressState {
   /** Part of all keys; new for every import that does not resume another. */
   readonly id: string;
   readonly input: string;
-  /** Of the input's first bytes, as they are on disk; of lines only those that were done: later ones may be corrected before the import is resumed. */
+  /**
+   * Of the input's first bytes, as they are on disk; of lines only those that were done: later ones
+   * may be corrected before the import is resumed.
+   */
   readonly head: { readonly bytes: number; readonly sha256: string };
   /** Where to, and how the input is read: to resume, both must be the same. */
   readonly plan: string;
@@ -40,7 +45,9 @@ export type Done = Pick<ProgressState, 'number' | 'position' | 'inserted' | 'rej
 
 /** How long commits may be ahead of the file. */
 const WRITE_EVERY_MS = 300;
-/** Answers are kept under their keys for a day: after that nobody can tell whether a batch is there. */
+/**
+ * Answers are kept under their keys for a day: after that nobody can tell whether a batch is there.
+ */
 const LONGEST_PAUSE_MS = 23 * 3600 * 1000;
 const HEAD_BYTES = 64 * 1024;
 
@@ -77,7 +84,10 @@ export class ProgressFile {
     return file;
   }
 
-  /** Throws when the input, the target or the way of reading are not those of the file, or when it is too old. */
+  /**
+   * Throws when the input, the target or the way of reading are not those of the file, or when it
+   * is too old.
+   */
   static resume(path: string, state: ProgressState, facts: Pick<ProgressState, 'input' | 'plan'>): ProgressFile {
     const anew = `To begin anew, remove ${path}; what was inserted stays in the table.`;
     if (state.input !== facts.input) throw new Error(`${path} is about ${state.input}, not ${facts.input}. ${anew}`);

@@ -1,4 +1,5 @@
-// The progress files of all inputs of one import: found again with `--resume`, begun otherwise, gone when all is done.
+// The progress files of all inputs of one import: found again with `--resume`, begun otherwise,
+// gone when all is done.
 
 import { dirname, join } from 'node:path';
 import { HedgerowError } from '../../../errors.ts';
@@ -102,7 +103,10 @@ export class ProgressFiles {
     this.limits = limits;
   }
 
-  /** Throws when an import that was interrupted cannot be resumed. Inputs that cannot be read again have no file. */
+  /**
+   * Throws when an import that was interrupted cannot be resumed. Inputs that cannot be read again
+   * have no file.
+   */
   static async open(options: ProgressOptions): Promise<ProgressFiles> {
     const { found, limits } = options;
     const rows = found.find(({ state }) => state !== undefined)?.state?.batchRows ?? limits.rows;

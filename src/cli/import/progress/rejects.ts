@@ -1,4 +1,5 @@
-// Reject files: the lines that were not taken, one JSON object each, with their place and the reason.
+// Reject files: the lines that were not taken, one JSON object each, with their place and the
+// reason.
 
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { FILE_MODE } from '../../../storage/index.ts';

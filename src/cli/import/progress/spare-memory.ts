@@ -1,4 +1,5 @@
-// Keeps the heap of a long import small: V8 lets garbage pile up to a share of the machine's memory before it collects what is long dead.
+// Keeps the heap of a long import small: V8 lets garbage pile up to a share of the machine's memory
+// before it collects what is long dead.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

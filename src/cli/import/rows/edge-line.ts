@@ -17,7 +17,10 @@ import { PlainEdgeReader } from './plain-edge.ts';
 
 const PLACE: readonly string[] = ['body'];
 
-/** The table of that name; null: nothing is known of it, and its lines are not checked. Throws `table_not_found`. */
+/**
+ * The table of that name; null: nothing is known of it, and its lines are not checked. Throws
+ * `table_not_found`.
+ */
 export type TableOf<T> = (name: string) => T | null;
 
 export interface ReadLine<T> {
@@ -40,7 +43,10 @@ export class EdgeLineReader<T extends EdgeTable> {
     this.#line = { edge: this.#plain.edge, table };
   }
 
-  /** The edge of a line, valid until the next call; null for a blank line. Throws a HedgerowError that says what is wrong. */
+  /**
+   * The edge of a line, valid until the next call; null for a blank line. Throws a HedgerowError
+   * that says what is wrong.
+   */
   read(batch: LineBatch, index: number): ReadLine<T> | null {
     const line = this.#line;
     const fault = batch.faults?.get(index);

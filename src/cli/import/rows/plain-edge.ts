@@ -1,7 +1,9 @@
-// Reads the commonest form of a line, `{"event_ts":1,"members":[2,3]}`, straight from its bytes: several times as fast as JSON.parse.
+// Reads the commonest form of a line, `{"event_ts":1,"members":[2,3]}`, straight from its bytes:
+// several times as fast as JSON.parse.
 //
-// It answers only where the answer is that of JSON.parse beyond doubt: these two keys in this order, integers of at most 15 digits without
-// leading zeros, fraction or exponent. Spaces are taken where JSON allows them. Everything else is left to JSON.parse.
+// It answers only where the answer is that of JSON.parse beyond doubt: these two keys in this
+// order, integers of at most 15 digits without leading zeros, fraction or exponent. Spaces are
+// taken where JSON allows them. Everything else is left to JSON.parse.
 
 export interface PlainEdge {
   event_ts: number;
@@ -28,7 +30,10 @@ export class PlainEdgeReader {
   /** Behind the last integer; -1: there was none. */
   private at = 0;
 
-  /** Reads bytes [from, to); false: the line has another form, and `edge` means nothing. The byte at `to` must be no digit (it is the newline). */
+  /**
+   * Reads bytes [from, to); false: the line has another form, and `edge` means nothing. The byte at
+   * `to` must be no digit (it is the newline).
+   */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     let at = skipText(bytes, from, BEFORE_TIME);
     if (at < 0) return false;

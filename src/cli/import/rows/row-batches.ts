@@ -42,7 +42,10 @@ export class RowBatches<Row, Kept> {
     this.#names = names;
   }
 
-  /** `line`: on which the row begins; `offset` and `nextLine`: where the input continues. Gives a batch that is full. */
+  /**
+   * `line`: on which the row begins; `offset` and `nextLine`: where the input continues. Gives a
+   * batch that is full.
+   */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
     let edge: EdgeInput | undefined;
     const { waiting } = this.#names;

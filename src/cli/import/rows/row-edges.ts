@@ -14,7 +14,10 @@ const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
 /** As databases write that there is nothing: no node is called so. */
 const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
 
-/** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
+/**
+ * Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`:
+ * where the plan has nodes with names.
+ */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;

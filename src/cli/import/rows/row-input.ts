@@ -1,4 +1,5 @@
-// What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
+// What the formats with rows and named columns, CSV and Parquet, have in common once their first
+// rows are known.
 
 import { timeText } from '../../../formats/times.ts';
 import { isNumeric } from '../../../model/column-types.ts';

@@ -1,4 +1,5 @@
-// How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
+// How the columns of a file with rows become edges: which is the time, which are the members, which
+// are properties and of which type.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../../../formats/number-style.ts';
@@ -70,7 +71,10 @@ export interface RowPlan {
   readonly ambiguous: readonly (readonly [name: string, cell: string])[];
 }
 
-/** `known`: columns that the table has, whose types are taken. Throws UsageError for columns that are not there. */
+/**
+ * `known`: columns that the table has, whose types are taken. Throws UsageError for columns that
+ * are not there.
+ */
 export function planRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
   const { names } = sample;
   const cells = (index: number) => sample.rows.map((row) => row[index] ?? null);
@@ -84,7 +88,8 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
   const taken = new Set<string>();
   const left: string[] = [];
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
-  // Members are a set: who needs to know which column one came from asks for that column as a property too.
+  // Members are a set: who needs to know which column one came from asks for that column as a
+  // property too.
   const isProperty = (index: number) => wanted?.includes(index) ?? !used.has(index);
   const texts = names.map((_, index) => (isProperty(index) ? textsOf(cells(index)) : []));
   const decimal =
@@ -205,7 +210,9 @@ export function partsOf(cell: string, separator: string | undefined): string[] {
   return text.split(separator);
 }
 
-/** `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case. */
+/**
+ * `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case.
+ */
 export function nameFor(header: string, taken: Set<string>): string {
   const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;

@@ -4,9 +4,14 @@ import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePatt
 
 /** Names that mean a time whatever the other columns are: the first one wins. */
 const CERTAIN_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
-/** Names that may mean something else: taken when exactly one column is so called, and holds times. */
+/**
+ * Names that may mean something else: taken when exactly one column is so called, and holds times.
+ */
 const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 'event_time', 'occurred_at', 'date_time'];
-/** In other languages, and less usual: taken as those, where no column has one of those. Numbers must be too large for hours and days. Without accents. */
+/**
+ * In other languages, and less usual: taken as those, where no column has one of those. Numbers
+ * must be too large for hours and days. Without accents.
+ */
 const OTHER_NAMES = [
   ...['time_stamp', 'event_date', 'start_date', 'created', 'created_on', 'date_created', 'recorded_at', 'sent_at'],
   // German; Dutch and Scandinavian names are partly the same.
@@ -62,7 +67,10 @@ export interface TimeSearch {
   readonly members: readonly string[];
   /** Undefined: the one that the cells look like. */
   readonly format: TimeFormat | TimePattern | undefined;
-  /** Where no column holds times, one that is called so is better than none: its rows say what is wrong. */
+  /**
+   * Where no column holds times, one that is called so is better than none: its rows say what is
+   * wrong.
+   */
   readonly isNeeded: boolean;
 }
 
@@ -96,7 +104,10 @@ function keyOf(name: string): string {
   return plain.replaceAll('ı', 'i').replaceAll(/[ ./-]+/g, '_');
 }
 
-/** Most of them, at least: some rows may be bad. A date that needs a flag counts; its row says what to do. */
+/**
+ * Most of them, at least: some rows may be bad. A date that needs a flag counts; its row says what
+ * to do.
+ */
 function holdsTimes(cells: readonly unknown[], given: TimeFormat | TimePattern | undefined): boolean {
   const present = cells.filter((cell) => !isNothing(cell));
   const format = given ?? guessTimeFormat(present);

@@ -1,4 +1,5 @@
-// Reads the first rows of an input without storing them: how many could be taken, and what is wrong with the first that could not.
+// Reads the first rows of an input without storing them: how many could be taken, and what is wrong
+// with the first that could not.
 
 import { ColumnSet } from '../../../model/columns.ts';
 import type { EdgeTable } from '../../../model/edge.ts';

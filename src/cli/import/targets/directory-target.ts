@@ -28,7 +28,9 @@ export interface DirectoryOptions {
   table: TargetTable;
 }
 
-/** Throws what `openDatabase` throws, `table_not_found` and what is wrong with a table to be made. */
+/**
+ * Throws what `openDatabase` throws, `table_not_found` and what is wrong with a table to be made.
+ */
 export async function openDirectoryTarget(options: DirectoryOptions): Promise<ImportTarget> {
   const { dir, primaryTable, maxMembers, memoryBudgetMb } = options;
   let database: Database;
@@ -117,7 +119,8 @@ class DirectoryTarget implements ImportTarget {
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number> {
     const once = key === undefined ? undefined : new KeptBatch(this.#database, key, batch, intake.stopAtFirst);
     const refused: Refusal[] = [];
-    // Lines that name other tables are rare: only then the slower way over a transaction, so that the batch stays one commit.
+    // Lines that name other tables are rare: only then the slower way over a transaction, so that
+    // the batch stays one commit.
     const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
     for (const { index, reason } of refused) intake.reject(batch, index, reason);
     batch.release?.();
@@ -220,7 +223,9 @@ interface Staged {
 
 const NOTHING: Staged = { commit: async () => 0, discard() {} };
 
-/** A batch by its key: what was stored with its commit says, also after a crash, that it is there. */
+/**
+ * A batch by its key: what was stored with its commit says, also after a crash, that it is there.
+ */
 class KeptBatch {
   readonly #database: Database;
   readonly #id: string;

@@ -1,4 +1,5 @@
-// The few requests that commands make of a running server, with patience for one that starts or is busy.
+// The few requests that commands make of a running server, with patience for one that starts or is
+// busy.
 
 import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
 import type { TableItem } from '../../../engine/index.ts';
@@ -71,7 +72,10 @@ export class ServerClient {
     return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
   }
 
-  /** All lines of the body or none; resolves with their number. With a key they are inserted once, however often it is called. */
+  /**
+   * All lines of the body or none; resolves with their number. With a key they are inserted once,
+   * however often it is called.
+   */
   async insertLines(table: string, body: Uint8Array, key?: string): Promise<number> {
     const path = `/v1/hyperedges?table=${encodeURIComponent(table)}`;
     const answer = await this.#request('POST', path, body, NDJSON, key);
@@ -198,7 +202,10 @@ function passes({ code, message }: ServerRefusal): boolean {
   return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
 }
 
-/** Not the service's own word, but that of a proxy before it, which reaches no service at the moment. */
+/**
+ * Not the service's own word, but that of a proxy before it, which reaches no service at the
+ * moment.
+ */
 function isBetween({ status, code }: ServerRefusal): boolean {
   return code === '' && [429, 502, 503, 504].includes(status);
 }

@@ -1,4 +1,5 @@
-// Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the server refuses one for a single line.
+// Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the
+// server refuses one for a single line.
 
 import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/index.ts';
@@ -26,7 +27,10 @@ export interface ServerOptions extends ServerAddress {
   now: () => number;
 }
 
-/** Throws an Error that says what to do when the server cannot be reached, refuses, or has no such table. */
+/**
+ * Throws an Error that says what to do when the server cannot be reached, refuses, or has no such
+ * table.
+ */
 export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
   const client = new ServerClient(options, options.now);
   return new ServerTarget(client, await tableFor(client, options.table), options);
@@ -119,7 +123,8 @@ class ServerTarget implements ImportTarget {
     try {
       if (intake.closed) return undefined;
       const inserted = await this.#send(batch, checked.kept, intake, key);
-      // When the server refused an earlier line and the import stops there, these were never reached.
+      // When the server refused an earlier line and the import stops there, these were never
+      // reached.
       if (!intake.stopAtFirst || !intake.closed) {
         for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
       }
@@ -176,7 +181,10 @@ class ServerTarget implements ImportTarget {
     return 0;
   }
 
-  /** The lines but one. The first edge over the server's limit tells the limit, so that the others are found here and not one request each. */
+  /**
+   * The lines but one. The first edge over the server's limit tells the limit, so that the others
+   * are found here and not one request each.
+   */
   #without(batch: LineBatch, kept: readonly number[], at: number, refusal: ServerRefusal, intake: Intake): number[] {
     const rest = [...kept.slice(0, at), ...kept.slice(at + 1)];
     const limit = limitIn(refusal);
@@ -235,7 +243,10 @@ function withoutFrame(detail: string): string {
   return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
 }
 
-/** How many members the server takes, as its sentence says; undefined when it says it in other words. */
+/**
+ * How many members the server takes, as its sentence says; undefined when it says it in other
+ * words.
+ */
 function limitIn(refusal: ServerRefusal): number | undefined {
   const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;
   return found === null ? undefined : Number(found[1]);

@@ -28,7 +28,9 @@ export interface ImportTarget {
   readonly window: number;
   /** For people, and to tell two targets apart. */
   readonly place: string;
-  /** The columns of the table that its makers added; those that every table has are not among them. */
+  /**
+   * The columns of the table that its makers added; those that every table has are not among them.
+   */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
   /** Numbers by name, from the table of nodes. */
@@ -36,8 +38,9 @@ export interface ImportTarget {
   /** Durable when it resolves. Makes the table of nodes when it is missing. */
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
   /**
-   * Writes the good lines of a batch as one commit. Resolves with their number when they are durable; undefined: not all were sent, because no more lines are wanted.
-   * Batches take effect in the order given. A batch that was committed under this `key` before is not written again.
+   * Writes the good lines of a batch as one commit. Resolves with their number when they are
+   * durable; undefined: not all were sent, because no more lines are wanted. Batches take effect in
+   * the order given. A batch that was committed under this `key` before is not written again.
    */
   insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined>;
   compact(): Promise<void>;
