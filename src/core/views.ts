@@ -17,8 +17,9 @@ export class CoreMemory {
     this.#numbers = new Float64Array(buffer);
   }
 
+  /** Growing memory detaches the old buffer, which empties its views; `buffer` costs more. */
   #refresh(): void {
-    if (this.#bytes.buffer === this.#memory.buffer) return;
+    if (this.#words.length > 0) return;
     const buffer = this.#memory.buffer as ArrayBuffer;
     this.#bytes = new Uint8Array(buffer);
     this.#words = new Uint32Array(buffer);

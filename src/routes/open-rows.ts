@@ -60,6 +60,16 @@ export class OpenRows implements QueryFacts {
     return lines === null ? null : isoRows(lines, rows, ndjson);
   }
 
+  /** Like `next`; the slice is valid until the engine is called again. */
+  borrowNext(): Uint8Array | null {
+    return this.request.isoTimes ? this.next() : this.#scan.borrowNext();
+  }
+
+  /** Whether the last slice was given. */
+  get isEnded(): boolean {
+    return this.#scan.isEnded;
+  }
+
   get rows(): number {
     return this.#scan.rows;
   }

@@ -35,12 +35,19 @@ export function rowsTag(table: Table, ndjson: boolean, isoTimes: boolean): Entit
   return ndjson || isoTimes ? `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}` : tag;
 }
 
+const NO_SLICES: readonly Uint8Array[] = [];
+
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   const rows = new OpenRows(call, request);
   try {
-    const slices: Uint8Array[] = [];
-    const ended = readSlices(rows, slices);
-    if (!ended) {
+    const first = rows.borrowNext();
+    if (rows.isEnded && !request.ndjson) {
+      const reply = wholeJson(call, rows, first === null ? NO_SLICES : [first]);
+      rows.close();
+      return reply;
+    }
+    const slices: Uint8Array[] = first === null || first.length === 0 ? [] : [Buffer.from(first)];
+    if (!readSlices(rows, slices)) {
       if (!request.ndjson) return streamReply(rows, new JsonSource(rows, slices), undefined);
       if (request.limit === undefined) return streamReply(rows, new NdjsonSource(rows, slices), undefined);
       return limitedNdjson(call, rows, slices).catch((error: unknown) => {
@@ -57,10 +64,10 @@ export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Rep
   }
 }
 
-/** Reads the first slices; true if there are no more. */
+/** Reads further slices; true if there are no more. */
 function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
-  let size = 0;
-  for (let count = 0; count < WHOLE_BODY_SLICES && size < WHOLE_BODY_BYTES; count++) {
+  let size = slices[0]?.length ?? 0;
+  for (let count = 1; count < WHOLE_BODY_SLICES && size < WHOLE_BODY_BYTES; count++) {
     const slice = rows.next();
     if (slice === null) return true;
     if (slice.length === 0) continue;
@@ -70,7 +77,10 @@ function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
   return false;
 }
 
-/** Only for handlers that have not yielded: the answer is in the shared space. */
+/**
+ * Only for handlers that have not yielded: the answer is in the shared space. The slices may be
+ * borrowed.
+ */
 function wholeJson(call: Call, rows: OpenRows, slices: readonly Uint8Array[]): Reply {
   let size = LONGEST_FRAME;
   for (let i = 0; i < slices.length; i++) size += slices[i]!.length;

@@ -193,6 +193,18 @@ export class Scan {
     return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
+  /** Like `next`, for text; the slice is valid until the engine is called again. */
+  borrowNext(): Uint8Array<ArrayBuffer> | null {
+    const sink = this.source.scanSink;
+    sink.clear();
+    return this.fill(sink) ? sink.borrow() : null;
+  }
+
+  /** Whether the last slice was given. */
+  get isEnded(): boolean {
+    return this.ended;
+  }
+
   /**
    * Like `next`, appending to what the sink holds. False at the end; true with nothing appended
    * means: call again.
