@@ -54,7 +54,9 @@ async function listen(handle: RequestHandler, options: ListenOptions): Promise<H
   server.maxHeadersCount = 0;
   const sweep = serve(server, tls === undefined ? 'connection' : 'secureConnection', handle, options.sockets);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', () => reject(cannotListen(options)));
+    // Not `once`: a connection that cannot be accepted (ENFILE, ENOBUFS) is an error of the server
+    // too, and without a listener it would end the process.
+    server.on('error', () => reject(cannotListen(options)));
     server.listen(port, host, resolve);
   });
   return {
