@@ -140,6 +140,15 @@ describe('a text compared with a time', () => {
     expect(await rows(joined('2024-05-02'))).toEqual(await rows(joined(secondsOf('2024-05-02'))));
   });
 
+  test('a date is looked for in a list as it is compared: with texts of the row, never with numbers of days', async () => {
+    const match = (condition: string) => `MATCH (e:t) WHERE ${condition} RETURN e.id ORDER BY e.id`;
+    expect(await rows(match('date(e.event_ts) IN [e.place]'))).toEqual(await rows(match('date(e.event_ts) = e.place')));
+    const [one, list] = await Promise.all(
+      ['date(e.event_ts) = 19845', 'date(e.event_ts) IN [19845]'].map((condition) => refusal(match(condition))),
+    );
+    expect([one!.code, list!.code]).toEqual(['invalid_statement', 'invalid_statement']);
+  });
+
   test('another column that holds a text or a number is none', async () => {
     expect(await rows('MATCH (e:t) WHERE e.place = "2024-05-02" RETURN e')).toEqual([]);
     const { message } = await refusal('MATCH (e:t) WHERE e.n = "2024-05-02" RETURN e');

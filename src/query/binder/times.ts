@@ -35,7 +35,9 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
           `a list holds at most ${MAX_TIME_TEXTS} texts that are times; write these as epoch seconds.`,
         );
       const nodes = place.kind === 'list' ? place.items : [];
-      return { ...bound, items: bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit)) };
+      const items = bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit));
+      // The same list again tells the caller that nothing in it was read as a time.
+      return items.every((item, index) => item === bound.items[index]) ? bound : { ...bound, items };
     }
     default:
       return bound;
