@@ -317,6 +317,19 @@ describe('a table that changes meanwhile', () => {
 });
 
 describe('a mark', () => {
+  test('of a changed row lets rows be removed by time and members again', async () => {
+    const database = await openSim(simDisk());
+    const table = database.table();
+    await fill(table, range(0, 3));
+    const transaction = database.begin();
+    const start = transaction.mark();
+    transaction.changeRow(table, { eventTs: 0, id: 1 }, { event_ts: 0, members: [5] });
+    transaction.rewind(start);
+    transaction.delete(table, 0, [1]);
+    await transaction.commit();
+    await database.close();
+  });
+
   test('takes back all that was staged since, whatever was read in between', async () => {
     for (const compacted of [false, true]) {
       const database = await openSim(simDisk());

@@ -55,8 +55,8 @@ export class Transaction {
   #stagedBytes = 0;
   /** Value of `#stagedBytes` at each mark, in order. */
   readonly #marks: { mark: Mark; stagedBytes: number }[] = [];
-  /** Whether rows were changed with `changeRow`, whose new content is not kept. */
-  #forgetsRows = false;
+  /** Place of the first `changeRow`, whose new content is not kept; Infinity without one. */
+  #forgetsFrom = Infinity;
   /** LSN that its reads see at least; if pinned, the LSN of all its snapshots. */
   readonly lsn: number;
   #ended = false;
@@ -134,7 +134,7 @@ export class Transaction {
    */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
-    assert(!this.#forgetsRows, 'no removal by time and members follows a changeRow');
+    assert(this.#forgetsFrom === Infinity, 'no removal by time and members follows a changeRow');
     const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
     const record = table.encodeTombstone(key.event_ts, key.members);
     this.#staged.removal(table, key.event_ts, key.members, record);
@@ -165,7 +165,7 @@ export class Transaction {
    */
   changeRow(table: Table, key: RowKey, edge: EdgeInput): void {
     this.#update(table, key, edge, () => undefined);
-    this.#forgetsRows = true;
+    this.#forgetsFrom = Math.min(this.#forgetsFrom, this.#staged.length - 1);
   }
 
   #update<R extends EdgeRow | undefined>(
@@ -228,6 +228,7 @@ export class Transaction {
     this.#assertOpen();
     assert(mark <= this.#staged.length, 'a transaction is taken back to where it has been');
     this.#staged.cut(mark);
+    if (this.#forgetsFrom >= mark) this.#forgetsFrom = Infinity;
     while (this.#marks.length > 0 && this.#marks.at(-1)!.mark > mark) this.#marks.pop();
     this.#stagedBytes = this.#marks.at(-1)?.stagedBytes ?? 0;
     for (const seen of this.#tables.values()) seen.rewind(mark);
