@@ -34,6 +34,8 @@ interface Entry {
   used: number;
   /** Unlisted: not handed out again. */
   stale: boolean;
+  /** Somebody released it as broken: the memory of its instance is in doubt. */
+  broken: boolean;
   /** The caller that was building them gave up, so another caller may build them. */
   abandoned: boolean;
 }
@@ -98,6 +100,7 @@ export class ProjectionCache {
       users: 0,
       used: 0,
       stale: false,
+      broken: false,
       abandoned: false,
     };
     this.#entries.set(key, entry);
@@ -113,8 +116,9 @@ export class ProjectionCache {
         projections,
         release: (broken) => {
           entry.users -= 1;
+          entry.broken ||= broken;
           if (broken) this.#remove(entry);
-          else if (entry.stale && entry.users === 0) this.#drop(entry);
+          else if (entry.stale && !entry.broken && entry.users === 0) this.#drop(entry);
           this.#makeRoom();
         },
       };
