@@ -18,6 +18,7 @@ export { decodeText, givenTwice, nameEnd, parameterEnd, queryObject } from './qu
 export {
   type ChunkSource,
   contentReply,
+  detailOf,
   jsonReply,
   jsonTextReply,
   notModified,

@@ -122,7 +122,7 @@ export function errorReply(thrown: unknown, requestId: string, unprocessable = f
       : refusal('internal', `Something failed inside the server. Report it with request id ${requestId}.`);
   const status = unprocessable && error.status === 400 ? 422 : error.status;
   const body: Record<string, unknown> = {
-    detail: maskPatterns(error.message),
+    detail: detailOf(error),
     code: error.code,
     status,
     request_id: requestId,
@@ -142,6 +142,21 @@ export function errorReply(thrown: unknown, requestId: string, unprocessable = f
     tag: undefined,
     facts: undefined,
   };
+}
+
+/**
+ * Routes that list what was not found, by the field `listed`: below http/ no message names a route.
+ */
+const LISTS: Readonly<Record<string, string>> = {
+  tables: 'GET /v1/tables lists them.',
+  indexes: 'GET /v1/indexes lists them.',
+  rules: 'GET /v1/rules lists them.',
+};
+
+/** What clients are told of an error, without what looks like a key. */
+export function detailOf({ message, fields }: HedgerowError): string {
+  const route = LISTS[String(fields?.listed)];
+  return maskPatterns(route === undefined ? message : `${message} ${route}`);
 }
 
 /** Where an invalid value may be. Places named by the engine are fields of the body. */

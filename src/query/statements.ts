@@ -215,7 +215,7 @@ export class Statements {
     if (prepared.effect !== 'read' && kind !== 'analyze')
       throw new HedgerowError(
         'invalid_statement',
-        'A batch takes statements that read or change rows; send others to /v1/query.',
+        'A batch takes statements that read or change rows; send others one by one.',
       );
     return this.#read(prepared, parameters, transactionView(transaction));
   }

@@ -5,6 +5,7 @@ import { type CommitOutcome, type Database, IdRanges, type Transaction, type Wri
 import { HedgerowError } from '../errors.ts';
 import {
   type Call,
+  detailOf,
   invalidFields,
   JSON_BODY,
   jsonReply,
@@ -149,7 +150,7 @@ async function runQuery(call: Call, transaction: Transaction, operation: unknown
   } catch (error) {
     // A table was altered in the meantime: the whole batch is run again.
     if (!(error instanceof HedgerowError) || error.status >= 500 || error.code === 'conflict') throw error;
-    results.push({ op, type: 'query', success: false, error: maskPatterns(error.message) });
+    results.push({ op, type: 'query', success: false, error: detailOf(error) });
   }
 }
 
@@ -220,7 +221,7 @@ function stage(
     return { op, type, success: true };
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
-    return { op, type, success: false, error: maskPatterns(error.message) };
+    return { op, type, success: false, error: detailOf(error) };
   }
 }
 

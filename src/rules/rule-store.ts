@@ -142,7 +142,7 @@ function ruleOf(set: RuleSet, id: string) {
   if (found !== undefined) return found;
   const ids = set.rules.map(({ rule }) => rule.id);
   const hint = ids.includes(`rule:${id}`) ? ` Did you mean rule:${id}?` : didYouMean(id, ids);
-  throw refusal('rule_not_found', `There is no rule ${shownId(id)}; GET /v1/rules lists them.${hint}`);
+  throw refusal('rule_not_found', `There is no rule ${shownId(id)}.${hint}`, { fields: { listed: 'rules' } });
 }
 
 function storedIn(set: RuleSet, id: string): StoredRule {

@@ -64,7 +64,7 @@ describe('rules over HTTP', () => {
       expect((await ask(method, '/v1/rules/close')).json).toMatchObject({
         status: 404,
         code: 'rule_not_found',
-        detail: 'There is no rule "close"; GET /v1/rules lists them. Did you mean rule:close?',
+        detail: 'There is no rule "close". Did you mean rule:close? GET /v1/rules lists them.',
       });
     }
     expect((await ask('GET', '/v1/rules/validate')).status).toBe(405);

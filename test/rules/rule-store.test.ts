@@ -211,7 +211,7 @@ describe('get and delete', () => {
   ])('of %j tell that there is none', async (id, hint) => {
     const { store, put } = storeOf(CLOSE);
     await put;
-    const sentence = `There is no rule ${JSON.stringify(id)}; GET /v1/rules lists them.${hint}`;
+    const sentence = `There is no rule ${JSON.stringify(id)}.${hint}`;
     for (const work of [() => store.get(id), () => store.delete(id)]) {
       const { code, message } = await refusalOf(work);
       expect([code, message]).toEqual(['rule_not_found', sentence]);

@@ -83,7 +83,8 @@ export class Indexes {
       if (column === undefined || !isIndexed(table, column)) {
         throw new HedgerowError(
           'index_not_found',
-          `Table ${table.name} has no index on ${JSON.stringify(columnName)}. GET /v1/indexes lists them.`,
+          `Table ${table.name} has no index on ${JSON.stringify(columnName)}.`,
+          { fields: { listed: 'indexes' } },
         );
       }
       const dropped = { table: table.name, column: column.name };

@@ -87,10 +87,9 @@ export class TableSet {
   get(name: string): Table {
     const table = this.find(name);
     if (table === undefined)
-      throw new HedgerowError(
-        'table_not_found',
-        `There is no table ${JSON.stringify(name)}. GET /v1/tables lists them.`,
-      );
+      throw new HedgerowError('table_not_found', `There is no table ${JSON.stringify(name)}.`, {
+        fields: { listed: 'tables' },
+      });
     return table;
   }
 
