@@ -12,7 +12,7 @@
 // so that the first of the map is the least recently used. Invariant: a snapshot is released
 // exactly once, when its entry has been removed and has no users.
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from './integers.ts';
@@ -61,6 +61,8 @@ export interface CursorOptions {
 
 export class CursorRegistry {
   readonly #options: Required<CursorOptions>;
+  /** As a key object: bytes would be copied and prepared anew for each token. */
+  readonly #secret: KeyObject;
   /** By id, least recently used first. */
   readonly #entries = new Map<number, Entry>();
   /** The newest pin of each table, shared as long as nothing has been written since. */
@@ -76,6 +78,7 @@ export class CursorRegistry {
       idleMs: CURSOR_IDLE_MS,
       ...options,
     };
+    this.#secret = createSecretKey(options.secret);
   }
 
   get size(): number {
@@ -219,7 +222,7 @@ export class CursorRegistry {
 
   #token(pinId: number, place: RowKey, binding: string): string {
     const plain = `${pinId}.${place.eventTs}.${place.id}`;
-    const mac = createHmac('sha256', this.#options.secret).update(`${plain}|${binding}`).digest('base64url');
+    const mac = createHmac('sha256', this.#secret).update(`${plain}|${binding}`).digest('base64url');
     return Buffer.from(`${plain}.${mac.slice(0, 16)}`).toString('base64url');
   }
 }

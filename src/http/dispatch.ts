@@ -25,6 +25,7 @@ import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
 import { checkIdempotencyKey, type OnceOnly } from './once.ts';
 import type { Parts } from './parts.ts';
 import { requireEncoded } from './query-text.ts';
+import { RepeatedHeaders } from './repeated-headers.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { methodNotAllowed, type Resource, type Router, routeNotFound } from './router.ts';
@@ -49,7 +50,7 @@ export interface DispatchOptions {
 export class Dispatcher {
   readonly #options: DispatchOptions;
   /** Headers of the request being checked. */
-  readonly #headers = new HeaderCounts();
+  readonly #repeated = new RepeatedHeaders();
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -59,11 +60,12 @@ export class Dispatcher {
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { parts } = this.#options;
     const startMs = parts.now();
+    this.#repeated.begin(request);
     const declared = request.getHeader(CONTENT_LENGTH);
     const coding = request.getHeader(TRANSFER_ENCODING);
     const exchange = new Exchange(response, parts, startMs, request.getHeader(X_REQUEST_ID), method === 'HEAD');
     try {
-      if (!this.#isFramed(request, declared, coding)) this.#refuseBody(exchange, framedBadly());
+      if (!this.#isFramed(declared, coding)) this.#refuseBody(exchange, framedBadly());
       else if (coding !== '' && !this.#options.checksChunks) this.#refuseBody(exchange, lengthRequired());
       else this.#pass(exchange, response, request, method, declared);
     } catch (error) {
@@ -75,10 +77,9 @@ export class Dispatcher {
    * Whether every reader of the request, including a proxy, must agree on where its body ends: one
    * length, or plain chunked coding.
    */
-  #isFramed(request: TransportRequest, declared: string, coding: string): boolean {
+  #isFramed(declared: string, coding: string): boolean {
     if (declared === '' && coding === '') return true;
-    this.#headers.count(request);
-    const { lengths, codings } = this.#headers;
+    const { contentLengths: lengths, transferEncodings: codings } = this.#repeated;
     if (lengths > 1 || codings > 1 || (lengths === 1 && codings === 1)) return false;
     return codings === 0 || coding.trim().toLowerCase() === 'chunked';
   }
@@ -101,11 +102,11 @@ export class Dispatcher {
     if (parts.cors.isOn) exchange.cors = parts.cors.allow(request.getHeader(ORIGIN));
     if (!isProbe) {
       parts.load.arrive(exchange.startMs);
-      guard.identify(exchange, request);
+      guard.identify(exchange, request, this.#repeated);
     }
     if (match === undefined) throw routeNotFound(path);
     if (method === 'OPTIONS') {
-      guard.refuseForeign(exchange, request, false);
+      guard.refuseForeign(exchange, request, this.#repeated, false);
       exchange.routeNumber = parts.optionsRoute;
       const isPreflight = exchange.cors !== undefined && request.getHeader(PREFLIGHT_METHOD) !== '';
       exchange.answer(optionsReply(match.resource, isPreflight));
@@ -116,7 +117,7 @@ export class Dispatcher {
     exchange.route = route;
     exchange.routeNumber = endpoint.number;
     if (!isProbe) {
-      guard.admit(exchange, request, route);
+      guard.admit(exchange, request, this.#repeated, route);
       if (parts.load.isFull) {
         this.#putOff(exchange);
         return;
@@ -129,10 +130,7 @@ export class Dispatcher {
     if (takesBody) requirePlain(request.getHeader(CONTENT_ENCODING));
     const call = new RequestCall(exchange, route, match, request, path, bodyType);
     if (!isProbe) requireEncoded(call.query);
-    if (route.idempotent) {
-      if (declared === '') this.#headers.count(request);
-      checkIdempotencyKey(call.idempotencyKey, this.#headers.idempotencyKeys);
-    }
+    if (route.idempotent) checkIdempotencyKey(call.idempotencyKey, this.#repeated.idempotencyKeys);
     const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader(X_MIN_LSN)) : 0;
     if (takesBody) this.#readBody(exchange, response, route, call, minLsn, declared);
     else this.#runAt(exchange, route, call, minLsn);
@@ -362,28 +360,4 @@ function requirePlain(coding: string): void {
     'unsupported_media_type',
     `Bodies are taken as they are, not in the coding ${JSON.stringify(coding.slice(0, 100))}. Send the body plain, without the header Content-Encoding.`,
   );
-}
-
-/**
- * Counts the headers that must not be repeated: the transport shows the first of two, while a proxy
- * may use the last.
- */
-class HeaderCounts {
-  lengths = 0;
-  codings = 0;
-  /** Empty ones count too. */
-  idempotencyKeys = 0;
-
-  count(request: TransportRequest): void {
-    this.lengths = 0;
-    this.codings = 0;
-    this.idempotencyKeys = 0;
-    request.forEach(this.#add);
-  }
-
-  readonly #add = (name: string): void => {
-    if (name === 'content-length') this.lengths += 1;
-    else if (name === 'transfer-encoding') this.codings += 1;
-    else if (name === 'idempotency-key') this.idempotencyKeys += 1;
-  };
 }

@@ -5,6 +5,7 @@ import { BlockList, isIP } from 'node:net';
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { Cors } from './cors.ts';
 import { HOST, ORIGIN, SEC_FETCH_DEST, SEC_FETCH_MODE, SEC_FETCH_SITE } from './header-names.ts';
+import type { RepeatedHeaders } from './repeated-headers.ts';
 import type { TransportRequest } from './transport.ts';
 
 export interface ForeignRequestsOptions {
@@ -61,7 +62,7 @@ export class ForeignRequests {
    * `isPage`: a link on another site may open the target. Throws `foreign_host` or
    * `foreign_origin`.
    */
-  refuse(request: TransportRequest, isPage: boolean): void {
+  refuse(request: TransportRequest, repeated: RepeatedHeaders, isPage: boolean): void {
     const host = request.getHeader(HOST);
     if (host !== this.#knownHost || host === '') {
       if (!this.#isOwnHost(host)) throw foreignHost(host);
@@ -69,7 +70,7 @@ export class ForeignRequests {
     }
     const origin = request.getHeader(ORIGIN);
     const site = request.getHeader(SEC_FETCH_SITE);
-    if ((origin !== '' || site !== '') && isSaidTwice(request)) throw foreignOrigin('two places at once');
+    if ((origin !== '' || site !== '') && repeated.hasRivalOrigins) throw foreignOrigin('two places at once');
     if (origin !== '') {
       if (this.#cors.allow(origin) !== undefined) return;
       if (!this.#isOwnOrigin(origin, host)) throw foreignOrigin(origin);
@@ -107,21 +108,6 @@ export class ForeignRequests {
 /** A person opened the page in a tab: the page with the link learns nothing about it. */
 function isOpenedByLink(request: TransportRequest): boolean {
   return request.getHeader(SEC_FETCH_MODE) === 'navigate' && request.getHeader(SEC_FETCH_DEST) === 'document';
-}
-
-/**
- * Whether a header that names the source or target of the request is repeated: `getHeader` shows
- * the first, while a proxy may use the last.
- */
-function isSaidTwice(request: TransportRequest): boolean {
-  const seen = new Set<string>();
-  let isTwice = false;
-  request.forEach((name) => {
-    if (name !== 'host' && name !== 'origin' && name !== 'sec-fetch-site') return;
-    if (seen.has(name)) isTwice = true;
-    seen.add(name);
-  });
-  return isTwice;
 }
 
 function plainName(host: string): string {

@@ -9,6 +9,7 @@ import type { Exchange } from './exchange.ts';
 import type { ForeignRequests } from './foreign-requests.ts';
 import { AUTHORIZATION, X_API_KEY } from './header-names.ts';
 import type { Parts } from './parts.ts';
+import type { RepeatedHeaders } from './repeated-headers.ts';
 import type { Keys, Route, Services } from './route.ts';
 import type { TransportRequest } from './transport.ts';
 
@@ -47,7 +48,7 @@ export class Guard {
   }
 
   /** Checks the key and counts the request, by key or else by address. Refuses nothing yet. */
-  identify(exchange: Exchange, request: TransportRequest): void {
+  identify(exchange: Exchange, request: TransportRequest, repeated: RepeatedHeaders): void {
     const { authDisabled, keys } = this.#parts;
     const passage = this.#passage;
     passage.hasKey = false;
@@ -58,7 +59,7 @@ export class Guard {
       const key = keyOf(request);
       if (key !== '') {
         passage.hasKey = true;
-        passage.hasRivals = hasRivals(request);
+        passage.hasRivals = repeated.hasRivalKeys;
         if (!passage.hasRivals) exchange.caller = keys?.authenticate(key) ?? NOBODY;
       }
     }
@@ -86,14 +87,14 @@ export class Guard {
   }
 
   /** Throws if the request must not proceed. Call immediately after `identify`. */
-  admit(exchange: Exchange, request: TransportRequest, route: Route): void {
+  admit(exchange: Exchange, request: TransportRequest, repeated: RepeatedHeaders, route: Route): void {
     const { observer } = this.#parts;
     this.#requireState(route);
     if (this.#passage.isLimited) {
       observer.refused('rate_limited');
       throw tooMany(this.#limit.perMinute, this.#limit.retryMs);
     }
-    this.refuseForeign(exchange, request, route.isPage === true);
+    this.refuseForeign(exchange, request, repeated, route.isPage === true);
     if (route.role !== 'none') this.#requireRole(exchange, route);
   }
 
@@ -101,10 +102,10 @@ export class Guard {
    * Throws `foreign_host` or `foreign_origin` if no key is needed and a page of another origin may
    * have sent the request.
    */
-  refuseForeign(exchange: Exchange, request: TransportRequest, isPage: boolean): void {
+  refuseForeign(exchange: Exchange, request: TransportRequest, repeated: RepeatedHeaders, isPage: boolean): void {
     if (this.#foreign === undefined) return;
     try {
-      this.#foreign.refuse(request, isPage);
+      this.#foreign.refuse(request, repeated, isPage);
     } catch (error) {
       this.#parts.observer.refused('forbidden');
       this.#tellRefused(exchange, 'auth.denied', (error as HedgerowError).status);
@@ -157,24 +158,6 @@ function keyOf(request: TransportRequest): string {
   if (own !== '') return own;
   const authorization = request.getHeader(AUTHORIZATION);
   return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
-}
-
-/**
- * Whether a key header is repeated with different values: a proxy may have checked another value
- * than `getHeader` shows.
- */
-function hasRivals(request: TransportRequest): boolean {
-  const first: Record<'x-api-key' | 'authorization', string | undefined> = {
-    'x-api-key': undefined,
-    authorization: undefined,
-  };
-  let found = false;
-  request.forEach((name, value) => {
-    if (name !== 'x-api-key' && name !== 'authorization') return;
-    if (first[name] === undefined) first[name] = value;
-    else if (first[name] !== value) found = true;
-  });
-  return found;
 }
 
 /** True for `Bearer `, ignoring case. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Cors } from '../../src/http/cors.ts';
 import { ForeignRequests } from '../../src/http/foreign-requests.ts';
+import { RepeatedHeaders } from '../../src/http/repeated-headers.ts';
 import type { TransportRequest } from '../../src/http/transport.ts';
 import { Recorder, raw, type ServerOptions, send, startServer, type TestServer } from './support.ts';
 
@@ -211,8 +212,10 @@ describe('hosts', () => {
       },
     };
     const foreign = new ForeignRequests({ host, publicHosts, isSecure, cors: new Cors([]) });
+    const repeated = new RepeatedHeaders();
+    repeated.begin(request as unknown as TransportRequest);
     try {
-      foreign.refuse(request as unknown as TransportRequest, false);
+      foreign.refuse(request as unknown as TransportRequest, repeated, false);
       return true;
     } catch {
       return false;
