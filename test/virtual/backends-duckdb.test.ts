@@ -152,8 +152,10 @@ describeDuckDb('a database that another program writes', () => {
     const script = `const { DuckDBInstance } = await import('@duckdb/node-api');
       const connection = await (await DuckDBInstance.create(process.argv[1])).connect();
       for (const sql of ['CREATE TABLE t AS SELECT 1 AS a', 'CHECKPOINT', 'INSERT INTO t VALUES (2)']) await connection.run(sql);
+      // Without a reference the connection may be collected, which gives the file free.
+      globalThis.held = connection;
       process.stdout.write('written');
-      setInterval(() => undefined, 1000);`;
+      setInterval(() => globalThis.held, 1000);`;
     const writer = spawn(process.execPath, ['--input-type=module', '-e', script, file], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
