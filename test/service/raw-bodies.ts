@@ -256,7 +256,7 @@ export const bodies: readonly RawCase[] = [
   {
     name: 'gzip that says so',
     send: json('\x1f\x8b\x08\0\0\0\0\0\0\x03', 'Content-Encoding: gzip\r\n'),
-    outcome: '400 open',
+    outcome: '415 open',
   },
   {
     name: 'lines of which the second is wrong',
