@@ -58,3 +58,23 @@ test('two compactions of a table at once, and a dropped table that comes back', 
   expect(() => table.change({ dropped: false })).toThrow('comes back');
   await database.close();
 });
+
+test('an LSN below what is visible, of a frame that is in the log: writes are refused, a restart has the row', async () => {
+  const disk = simDisk();
+  const database = await openSim(disk);
+  const table = database.table();
+  await table.insert({ event_ts: 1, members: [1] });
+  const { log } = table.context.committer;
+  const append = log.append.bind(log);
+  log.append = (...frame) => {
+    append(...frame);
+    return 1;
+  };
+  await expect(table.insert({ event_ts: 2, members: [2] })).rejects.toMatchObject({ code: 'log_failed' });
+  log.append = append;
+  await expect(table.insert({ event_ts: 3, members: [3] })).rejects.toMatchObject({ code: 'log_failed' });
+  await database.close().catch(() => undefined);
+  const again = await openSim(disk);
+  expect(again.table().rowCount).toBe(2);
+  await again.close();
+});

@@ -271,15 +271,15 @@ export class Committer {
     this.#assertRoom(all, urgent === true);
     const total = entry === undefined ? operations : operations + 1;
     const firstLsn = this.#log!.append(total, all);
-    assert(firstLsn > this.visibleLsn, 'a frame is not visible before it is applied');
     try {
+      assert(firstLsn > this.visibleLsn, 'a frame is not visible before it is applied');
       apply?.(firstLsn);
       if (entry !== undefined) this.#replays!.add(entry, firstLsn + operations);
+      // The caller does not wait for the answer's own operation unless it is the only one.
+      return { firstLsn, durable: this.durable(firstLsn + Math.max(1, operations) - 1, visible) };
     } catch (cause) {
       throw this.#tear(firstLsn, cause);
     }
-    // The caller does not wait for the answer's own operation unless it is the only one.
-    return { firstLsn, durable: this.durable(firstLsn + Math.max(1, operations) - 1, visible) };
   }
 
   #assertRoom(parts: readonly Uint8Array[], urgent: boolean): void {
