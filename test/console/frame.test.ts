@@ -6,6 +6,7 @@ import { faultsOf } from './axe.ts';
 import {
   ADMIN_KEY,
   type ConsoleWorld,
+  expectToFit,
   openBrowser,
   openWatched,
   REASON_TO_SKIP,
@@ -106,7 +107,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
       .toBe(true);
     expect(await faultsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expectToFit(page);
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
@@ -151,7 +152,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await note.waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expectToFit(page);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('button', { name: 'Retry' }).waitFor();

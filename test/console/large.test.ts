@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADMIN_KEY,
   type ConsoleWorld,
+  expectToFit,
   openBrowser,
   openWatched,
   REASON_TO_SKIP,
@@ -56,7 +57,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout:
   });
   afterEach(async () => {
     expect(complaints).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expectToFit(page);
   });
 
   async function send(path: string, body: unknown): Promise<void> {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   ADMIN_KEY,
   type ConsoleWorld,
+  expectToFit,
   madeEdges,
   openBrowser,
   openWatched,
@@ -105,7 +106,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     await shell();
     await page.getByText('Key of the link').waitFor();
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expectToFit(page);
     const seen = await page.evaluate(() => ({
       address: location.href,
       referrer: document.referrer,

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { CHROMIUM } from '../support/chromium.ts';
@@ -99,6 +100,16 @@ export async function signIn(page: Page, url: string, key = ADMIN_KEY): Promise<
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Views' }).waitFor();
+}
+
+/**
+ * Expects that the page is no wider than its window. Plots are redrawn a moment after the width
+ * changes, so this waits.
+ */
+export async function expectToFit(page: Page): Promise<void> {
+  await expect
+    .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+    .toBeLessThanOrEqual(0);
 }
 
 /** Edges that resemble a small office: groups that meet, and a few people who meet other groups. */
