@@ -55,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
   // the services given to a route name the engine and the rooms; no resource
-  http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
+  http: [...BASE, 'config', 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two, types only; see below
