@@ -106,7 +106,9 @@ test('only an admin, and only what is said; a refusal makes nothing', async () =
 
 test('null is the same as leaving it out; an encoded dot is refused', async () => {
   expect((await backup({ backup_dir: null, compact_first: null })).status).toBe(200);
-  expect((await backup({ backup_dir: '%2e%2e' })).status).toBe(400);
+  const escaping = await backup({ backup_dir: '%2e%2e' });
+  expect(escaping.status).toBe(400);
+  expect(escaping.json.detail).toMatch(/below the backup root\. See the setting HEDGEROW_BACKUP_ROOT\.$/);
   expect((await backup({ backup_dir: '..%2F..%2foutside' })).status).toBe(400);
 });
 
