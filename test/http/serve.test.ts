@@ -343,7 +343,7 @@ test('TLS files that cannot be used stop the start with one line', async () => {
 test('an audit log that cannot be written stops the start', async () => {
   const run = hedgerow(['serve', '--data', join(dir, 'db'), '--port', '0', '--audit-log', dir]);
   expect(await run.exit).toBe(1);
-  expect(run.output.error).toMatch(/^hedgerow: The audit log .* cannot be written/m);
+  expect(run.output.error).toMatch(/^hedgerow: The audit log .* cannot be written.*HEDGEROW_AUDIT_LOG/m);
 });
 
 test('help and version', async () => {

@@ -125,7 +125,7 @@ describe('the file', () => {
     const folder = join(dir, 'folder');
     mkdirSync(folder);
     expect(() => auditTo(folder)).toThrow(
-      /^The audit log .*folder cannot be written \(EISDIR.*\)\. Set HEDGEROW_AUDIT_LOG to a file this user may write\.$/,
+      /^The audit log .*folder cannot be written \(EISDIR.*\)\. Name a file that this user may write\.$/,
     );
     expect(open).toEqual([]);
   });
