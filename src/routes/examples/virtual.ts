@@ -29,37 +29,25 @@ const TRIPS = {
 /** A query on that graph. */
 const QUERY = 'MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RETURN t';
 
+/** The item of a backend of files. */
+function inFolder(type: string, what: string, how: string) {
+  const description = `${what} below the folder for virtual graphs${how}. See the setting HEDGEROW_VIRTUAL_ROOT.`;
+  return { type, available: true, description };
+}
+
 export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   listVirtualBackends: {
     answer: {
       backends: [
-        {
-          type: 'duckdb',
-          available: true,
-          description: 'A DuckDB database file below HEDGEROW_VIRTUAL_ROOT, opened read-only.',
-        },
-        {
-          type: 'parquet',
-          available: true,
-          description: 'Parquet files below HEDGEROW_VIRTUAL_ROOT: one file or a pattern, one table.',
-        },
-        {
-          type: 'csv',
-          available: true,
-          description:
-            'CSV files below HEDGEROW_VIRTUAL_ROOT, packed by gzip or not: one file or a pattern, one table.',
-        },
-        {
-          type: 'json',
-          available: true,
-          description:
-            'JSON files below HEDGEROW_VIRTUAL_ROOT, an array or one object a line: one file or a pattern, one table.',
-        },
+        inFolder('duckdb', 'A DuckDB database file', ', opened read-only'),
+        inFolder('parquet', 'Parquet files', ': one file or a pattern, one table'),
+        inFolder('csv', 'CSV files', ', packed by gzip or not: one file or a pattern, one table'),
+        inFolder('json', 'JSON files', ', an array or one object a line: one file or a pattern, one table'),
         {
           type: 'postgres',
           available: true,
           description:
-            'A PostgreSQL database, or what speaks its protocol, named by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>.',
+            'A PostgreSQL database, or what speaks its protocol, named by the NAME of its connection string. See the setting HEDGEROW_VIRTUAL_DSN_<NAME>.',
         },
       ],
     },
