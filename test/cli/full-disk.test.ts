@@ -40,7 +40,7 @@ test
   }
 });
 
-test('a failed call of the system is told as a sentence with the file', () => {
+test('a failed system call is reported as a sentence with the file', () => {
   const world = new TestWorld();
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',

@@ -125,7 +125,7 @@ function expectWhole(rows: ReturnType<typeof rowsOf>, nodes: ReturnType<typeof r
 }
 
 test.skipIf(!BUILT)(
-  `into a data directory: ${KILLS} kills leave no duplicate and no gap`,
+  `into a data directory: ${KILLS} kills leave no duplicates and no gaps`,
   async () => {
     world.file('rows.csv', csvText(ROWS));
     expect(await importWithKills('rows.csv', ['--data', 'db'], 1)).toBeGreaterThan(0);
@@ -137,7 +137,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT)(
-  `into a server, packed: ${KILLS} kills leave no duplicate and no gap`,
+  `into a server, compressed: ${KILLS} kills leave no duplicates and no gaps`,
   async () => {
     const server = await startServer();
     try {
@@ -153,7 +153,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT || MEGABYTES === 0)(
-  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory, and goes on behind a kill`,
+  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory, and is resumed after a kill`,
   async () => {
     const path = world.path('large.csv');
     const file = createWriteStream(path);
