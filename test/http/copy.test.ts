@@ -28,7 +28,7 @@ afterAll(async () => {
 const run = (query: string) => send(server, 'POST', '/v1/query', { query });
 const files = () => readdirSync(root).filter((name) => name !== 'rows.csv');
 
-test('a client that leaves ends its COPY, of which nothing stays that is not whole', async () => {
+test('a client that disconnects ends its COPY, which leaves no partial result', async () => {
   for (const query of ["COPY hyperedges FROM 'rows.csv'", "COPY hyperedges TO 'never.csv'"]) {
     const body = JSON.stringify({ query });
     const socket = await openSocket(server);
