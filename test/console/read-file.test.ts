@@ -134,7 +134,7 @@ describe('a table', () => {
     ['date,room,attendees,minutes\n2024-05-01,A,Ann; Bob,12\n2024-05-02,B,Cem; Ann; Bob,3\n', ['attendees']],
     ['date,room,minutes\n2024-05-01,A,12\n2024-05-02,B,3\n', []],
     ['time,a,b,minutes\n1,7,8,12\n2,8,9,3\n', ['a', 'b']],
-  ])('detects member columns, not amounts: %j', (text, members) => {
+  ])('has members where they look like members, not where amounts stand: %j', (text, members) => {
     expect(guessMapping(readSource('a.csv', text)).memberColumns).toEqual(members);
   });
 
@@ -194,14 +194,14 @@ describe('CSV', () => {
     ['a\tb c\n1,2,3\t4', '\t'],
     ['a|b\n', '|'],
     ['a', ','],
-  ])('%j is split at %j', (text, separator) => {
+  ])('%j is cut at %j', (text, separator) => {
     expect(separatorOf(text)).toBe(separator);
   });
 
   test.each([
     ['a,b\n1,2\n3,"open\n5,6\n', '2 opens a quote in line 3 of the file that is never closed'],
     ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; there each'],
-  ])('an error in quotes is reported with its line, and affects no other line: %j', (text, fault) => {
+  ])('a fault in quotes is told with its line, and costs no other line: %j', (text, fault) => {
     const { rows, numbers, rejected } = readSource('a.csv', text);
     expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([expect.stringContaining(fault)]);
     expect([numbers, rows.at(-1)]).toEqual([[1, 3], { a: '5', b: '6' }]);
@@ -276,11 +276,11 @@ test.each(['Marsh 4, 2024', '2024-02-30', '2024', '10:15'])('%s is no time', (te
   expect(() => secondsOf(text, 'dmy')).toThrow('ISO 8601');
 });
 
-test('a text among numeric times is not a time', () => {
+test('what is no number among numbers is none of their times', () => {
   expect(() => secondsOf('never', 'ms')).toThrow('but the other times are milliseconds since 1970');
 });
 
-test('all numbers of a time column have one unit', () => {
+test('numbers of one column are of one unit', () => {
   const units = [['5'], ['1e11', 2e12], ['1700000000123'], ['1700000000123456'], [1.7e18], ['x', 'y', '1'], []];
   expect(units.map((cells) => guessTimeFormat(cells))).toEqual(['s', 's', 'ms', 'us', 'ns', 'iso', 's']);
   expect(guessTimeFormat(['1700000000123'], 'Event_ts')).toBe('s');
@@ -318,7 +318,7 @@ describe('the bytes of a file', () => {
     expect(decodeFile(new TextEncoder().encode('\ufeffGroß'))).toBe('Groß');
   });
 
-  test('are never read as UTF-8 when invalid, and as Windows-1252 on request', () => {
+  test('are never read as UTF-8 when they are none, but as Windows-1252 when a person says so', () => {
     const old = bytes(0x47, 0x72, 0x6f, 0xdf);
     expect(() => decodeFile(old)).toThrow(NotUtf8);
     expect(decodeFile(old, 'windows-1252')).toBe('Groß');
@@ -329,7 +329,7 @@ describe('the bytes of a file', () => {
     expect(decodeFile(bytes(0xfe, 0xff, 0, 0xdf))).toBe('ß');
   });
 
-  test('are not text if they contain a zero byte', () => {
+  test('are no text when there is a zero among them', () => {
     expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('no text');
   });
 });

@@ -135,7 +135,7 @@ describe('answers side by side', () => {
     }
   });
 
-  test('that are not read to the end release their snapshots', async () => {
+  test('that nobody reads to the end let go of their snapshots', async () => {
     const { database } = server;
     const table = database.table('calls');
     for (const items of ['*', 'e', 'e.event_ts, e.id']) {
