@@ -5,7 +5,7 @@ import type { BodyExamples } from '../../http/index.ts';
 /** A file below the root of virtual graphs. */
 const BACKEND = { type: 'csv', path: 'trips.csv' };
 
-/** A spec as sent by a client. */
+/** A spec as sent by a client, in the order in which the service answers it. */
 const TRIPS = {
   id: 'trips',
   name: 'Trips',
@@ -14,9 +14,9 @@ const TRIPS = {
   edges: [
     {
       label: 'Trip',
-      shape: 'row',
       table: 'trips',
       ts_column: 'left_at',
+      shape: 'row',
       row_member_columns: { origin: 'origin_id', target: 'target_id' },
       members: [
         { name: 'origin', node_label: 'Place', role: 'src' },
@@ -28,6 +28,20 @@ const TRIPS = {
 
 /** A query on that graph. */
 const QUERY = 'MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RETURN t';
+const SQL =
+  'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4';
+
+/** What the query finds. */
+const HYPEREDGE = {
+  edge_label: 'Trip',
+  members: [
+    { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
+    { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
+  ],
+  event_ts: 1700000000,
+  properties: { trip_id: 1 },
+  provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
+};
 
 /** The item of a backend of files. */
 function inFolder(type: string, what: string, how: string) {
@@ -87,26 +101,7 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   },
   createVirtualGraph: {
     body: TRIPS,
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 1,
-    },
+    answer: { ...TRIPS, spec_version: 1 },
   },
   listVirtualGraphs: {
     answer: {
@@ -123,49 +118,11 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     },
   },
   getVirtualGraph: {
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 1,
-    },
+    answer: { ...TRIPS, spec_version: 1 },
   },
   replaceVirtualGraph: {
     body: TRIPS,
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 2,
-    },
+    answer: { ...TRIPS, spec_version: 2 },
   },
   introspectVirtualGraph: {
     answer: {
@@ -186,7 +143,7 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   compileVirtualQuery: {
     body: { query: QUERY },
     answer: {
-      sql: 'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4',
+      sql: SQL,
       plan: {
         edge_label: 'Trip',
         members: [
@@ -202,36 +159,14 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   queryVirtualGraph: {
     body: { query: QUERY },
     answer: {
-      hyperedges: [
-        {
-          edge_label: 'Trip',
-          members: [
-            { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
-            { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
-          ],
-          event_ts: 1700000000,
-          properties: { trip_id: 1 },
-          provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
-        },
-      ],
+      hyperedges: [HYPEREDGE],
       count: 1,
       skipped: 0,
-      sql: 'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4',
+      sql: SQL,
       cached: false,
       cache_enabled: true,
     },
-    answerLines: [
-      {
-        edge_label: 'Trip',
-        members: [
-          { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
-          { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
-        ],
-        event_ts: 1700000000,
-        properties: { trip_id: 1 },
-        provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
-      },
-    ],
+    answerLines: [HYPEREDGE],
   },
   clearVirtualCache: { answer: { id: 'trips', cleared: 1 } },
   materializeVirtualQuery: {
