@@ -13,16 +13,15 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dumpCommand } from '../../src/cli/dump/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { loadCommand } from '../../src/cli/load/command.ts';
 import { startServer, type TestServer } from '../http/support.ts';
+import { MAIN } from '../service/child.ts';
 import { multiset } from './round-trip.ts';
 import { edgeLines, lookInto, TestWorld } from './support.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Whether the build is there, and recent enough to contain this file. */
 const BUILT = existsSync(new URL('../../dist/cli/load/statements.js', import.meta.url));
 const EDGES = 'dump/tables/hyperedges.parquet';

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { reportFailure } from '../../src/cli/world.ts';
+import { MAIN } from '../service/child.ts';
 import { TestWorld } from './support.ts';
-
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 test
   .skipIf(!existsSync('/dev/full'))

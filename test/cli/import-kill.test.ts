@@ -6,13 +6,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../http/support.ts';
+import { MAIN } from '../service/child.ts';
 import { Random } from '../support/random.ts';
 import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta.url));
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
