@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { Answered, RagRequest, RagResult, Reasoning, StepRunner } from '../../src/rag/index.ts';
 import { checkProof, knownOfEdges } from '../../src/rules/index.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { reasoningOf } from '../support/rooms.ts';
 
 const RULES = [
@@ -37,9 +38,7 @@ const RULES = [
 
 const ALONE: StepRunner = {
   signal: new AbortController().signal,
-  async run(steps) {
-    for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
-  },
+  run: async (steps) => finish(steps),
 };
 
 let database: Database;
