@@ -127,7 +127,7 @@ describe('the mock pipeline', () => {
     },
   );
 
-  test('cites what it says: every tag of the answer is an edge, a step or a rule of it', async () => {
+  test('cites only its own edges, steps and rules', async () => {
     const { result, derived } = await ask(reasoningOf(database));
     const tags = [...result.answer.matchAll(/\[(HEDGE|STEP|RULE)-(\d+)\]/g)].map(([, kind, number]) => [
       kind,
