@@ -55,8 +55,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
   // the services given to a route name the engine and the rooms; no resource
-  http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
-  routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
+  http: [...BASE, 'config', 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
+  routes: [...BASE, 'config', 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
@@ -148,6 +148,11 @@ const BANS: readonly Ban[] = [
     pattern: /\bprocess\.exit\(/,
     instead: 'an exit code that is returned',
     except: ['src/main.ts', 'src/cli/world.ts'],
+  },
+  {
+    pattern: /\bHEDGEROW_|\bOPENAI_API_KEY\b/,
+    instead: 'a key in `settings` of the error: http/ and cli/ add the variable, which an embedder does not have',
+    except: ['src/config', 'src/app.ts', 'src/http/', 'src/routes/', 'src/cli/', 'src/client/', 'src/console/'],
   },
   { pattern: /\beval\(|new Function\(/, instead: 'code' },
   { pattern: /JSON\.parse\(JSON\.stringify\(/, instead: 'structuredClone' },
@@ -345,6 +350,7 @@ describe('calls', () => {
       'x as any',
       '@ts-ignore',
       'fs.fsyncSync(1)',
+      "'set HEDGEROW_COPY_ROOT'",
     ];
     expect(BANS.filter(({ pattern }) => ![...sample, ...more].some((line) => pattern.test(line)))).toEqual([]);
   });
