@@ -49,16 +49,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   rules: BASE,
   llm: BASE,
   formats: ['model'], // runs in browsers: the console shares it
+  tabular: ['model'], // pure, runs in browsers: what the columns and cells of a foreign table mean
   query: [...BASE, 'engine', 'core', 'storage', 'formats'],
   analytics: [...BASE, 'engine', 'core', 'storage'], // storage: its thread receives the files
-  virtual: [...BASE, 'engine'],
+  virtual: [...BASE, 'engine', 'tabular'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
   // the services given to a route name the engine and the rooms; no resource
   http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
-  console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two, types only; see below
+  console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
   'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
   cli: [
@@ -75,6 +76,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'routes',
     'client',
     'formats',
+    'tabular',
   ],
   'main.ts': ['version.ts', 'cli'],
 };
@@ -251,7 +253,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of the console are the client, the formats of files and the model, and types where they leave these', () => {
+  it('of the console are the client, the formats of files, foreign tables and the model, and types where they leave these', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/console/'))
       .flatMap((file) =>

@@ -7,7 +7,7 @@ import { NodeNumbers } from '../../src/console/import/node-numbers.ts';
 import { readSource } from '../../src/console/import/read-file.ts';
 import { secondsOf } from '../../src/console/import/times.ts';
 import { csvLine } from '../../src/console/query/csv-line.ts';
-import { guessTimeFormat, type TimeFormat } from '../../src/formats/times.ts';
+import { guessTimeFormat, type TimeFormat } from '../../src/tabular/times.ts';
 
 describe('a file of lines', () => {
   test('becomes edges, with what each row has besides', () => {

@@ -1,9 +1,9 @@
 // How the rows of a file become edges: a plan that can be looked at before anything is written.
 
-import { type Decimal, decimalOf, plainNumber } from '../../formats/number-style.ts';
-import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
 import { type ColumnType, kindOfType } from '../../model/column-types.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import { type Decimal, decimalOf, plainNumber } from '../../tabular/number-style.ts';
+import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
 import { secondsOf } from './times.ts';
 

@@ -1,6 +1,6 @@
 // Which columns of a file are the time, the members and the properties of an edge.
 
-import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
+import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
 import type { ComponentChildren } from '../preact.ts';
 import { canBeProperty, cellsOf, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
 import type { SourceFile } from './read-file.ts';

@@ -2,8 +2,8 @@
 // called, and what its first rows hold.
 
 import { HedgerowError } from '../../../errors.ts';
-import { dayAndMonth, secondsIn } from '../../../formats/times.ts';
 import { type Cells, type CutRules, csvRecords } from '../../../query/copy/index.ts';
+import { dayAndMonth, secondsIn } from '../../../tabular/times.ts';
 import { UsageError } from '../../world.ts';
 import type { Position } from '../line-batches.ts';
 import type { RowFlags, Sample } from '../rows/row-plan.ts';

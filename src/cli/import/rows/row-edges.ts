@@ -2,8 +2,8 @@
 
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
-import { plainNumber } from '../../../formats/number-style.ts';
 import { isNumeric } from '../../../model/column-types.ts';
+import { plainNumber } from '../../../tabular/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
 import { isNullWord, propertyOf } from './cell-types.ts';
 import { plainInteger } from './plain-integer.ts';

@@ -1,9 +1,9 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first
 // rows are known.
 
-import { timeText } from '../../../formats/times.ts';
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
+import { timeText } from '../../../tabular/times.ts';
 import { listMark } from '../csv/separators.ts';
 import { NodeNames } from '../node-names.ts';
 import type { PlannedInput } from '../planned-input.ts';

@@ -2,10 +2,10 @@
 // are properties and of which type.
 
 import type { ColumnType } from '../../../engine/index.ts';
-import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../../../formats/number-style.ts';
-import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../../../model/columns.ts';
 import { didYouMean } from '../../../model/suggestions.ts';
+import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../../../tabular/number-style.ts';
+import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
 import { separatorOf } from '../csv/separators.ts';

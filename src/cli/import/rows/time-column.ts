@@ -1,6 +1,6 @@
 // Which column of a file holds the time, where nobody says it.
 
-import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
+import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
 
 /** Names that mean a time whatever the other columns are: the first one wins. */
 const CERTAIN_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
