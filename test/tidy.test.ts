@@ -139,6 +139,11 @@ const BANS: readonly Ban[] = [
     instead: 'node:crypto, or a random function that was passed in',
     except: ['src/engine/open.ts'],
   },
+  {
+    pattern: /\bfrom 'node:|\b(Buffer|process)\./,
+    instead: 'what browsers have too: the console shares these rooms',
+    within: /^src\/(tabular|formats|model)\//,
+  },
   { pattern: /\bmemory\.buffer\b/, instead: 'CoreMemory of core/views.ts', except: ['src/core/views.ts'] },
   {
     pattern: /\bWebAssembly\.(instantiate|compile|Module\()|\binstantiateSync\(/,
@@ -176,6 +181,19 @@ const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
     pattern: /function (editDistance|differences|nearestName)\b/,
     owner: 'src/model/suggestions.ts',
   },
+  {
+    rule: 'names of time columns',
+    pattern: /'(zeitpunkt|fecha|occurred_at)'/,
+    owner: 'src/tabular/time-column.ts',
+  },
+  {
+    rule: 'words for the sides of an edge',
+    pattern: /\b(callee|recipient)\b.*\b(payee|receiver)\b/,
+    owner: 'src/tabular/words.ts',
+  },
+  { rule: 'words for nothing', pattern: /'#n\/a'/, owner: 'src/tabular/cell-types.ts' },
+  { rule: 'lines that name the delimiter', pattern: /sep=\(/, owner: 'src/tabular/header.ts' },
+  { rule: 'order of day and month', pattern: /\bDAY_MONTH_TIME =/, owner: 'src/tabular/times.ts' },
 ];
 /** Files of the core that may shift by the width of a cell, and why. */
 const SHIFTS_ALLOWED: Record<string, string> = {
@@ -345,6 +363,7 @@ describe('calls', () => {
       'eval(x)',
       'JSON.parse(JSON.stringify(x))',
       'x as any',
+      "from 'node:path'",
       '@ts-ignore',
       'fs.fsyncSync(1)',
     ];
