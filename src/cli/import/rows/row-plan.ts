@@ -151,7 +151,9 @@ function memberColumns(
 }
 
 function memberFlag(columns: readonly string[], separator: string | undefined): string {
-  const flag = `--member-columns ${shown(columns).replaceAll(', ', ',')}`;
+  const names = columns.map(printable).join(',');
+  // As a shell takes it.
+  const flag = `--member-columns ${/^[\w,]+$/.test(names) ? names : `'${names.replaceAll("'", String.raw`'\''`)}'`}`;
   return separator === undefined ? flag : `${flag} --separator '${separator}'`;
 }
 
