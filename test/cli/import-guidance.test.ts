@@ -218,3 +218,40 @@ describe('the column with the time', () => {
     expect(existsSync(world.path('db'))).toBe(false);
   });
 });
+
+describe('members that no flag names', () => {
+  const MAILS = 'time,sender,recipients\n2024-05-01,Ada,Bob;Eve\n2024-05-02,Bob,Ada;Eve\n';
+  const ORDERS = 'time,customer,tags\n2024-05-01,Ada,new|paid\n2024-05-02,Bob,old|paid\n';
+
+  test('are both sides of an edge, and that is said', async () => {
+    world.file('mails.csv', MAILS);
+    expect(await importInto(['mails.csv']), world.err).toBe(0);
+    expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
+    expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
+    expect((await rows()).map(({ members }) => members)).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ]);
+  });
+
+  test('are asked for where they are only likely; the flag that is named takes them', async () => {
+    world.file('orders.csv', ORDERS);
+    expect(await importInto(['orders.csv'])).toBe(2);
+    expect(world.err).toMatch(/tags may hold the nodes: --member-columns tags --separator '\|' takes them from there/);
+    expect(existsSync(world.path('db'))).toBe(false);
+    expect(await importInto(['orders.csv'], { memberColumns: 'tags', separator: '|' }), world.err).toBe(0);
+    expect(await names()).toEqual(['new', 'paid', 'old']);
+  });
+
+  test('are named as a shell takes them', async () => {
+    world.file('x.csv', "time,our 'customer,product id\n1700000000,Ada,7\n");
+    expect(await importInto(['x.csv'])).toBe(2);
+    expect(world.err).toContain(String.raw`--member-columns 'our '\''customer,product id' takes them`);
+  });
+
+  test('may be a JSON list of names, which may hold the separator', async () => {
+    world.file('x.csv', `ts,members\n1,"[""Ada; Countess"",""Bob""]"\n2,Bob;Eve\n`);
+    expect(await importInto(['x.csv']), world.err).toBe(0);
+    expect(await names()).toEqual(['Ada; Countess', 'Bob', 'Eve']);
+  });
+});
