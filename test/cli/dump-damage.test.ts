@@ -115,7 +115,7 @@ describe('a load', () => {
     const to = await startServer();
     try {
       for (const [input, message] of [
-        [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has 3 s in the dump/],
+        [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has buckets of 3 s in the dump/],
         [{ name: 'later', columns: [{ name: 'a', type: 'REAL' }] }, /column a of later is REAL here, and TEXT/],
         [
           { name: 'later', columns: [{ name: 'a', type: 'TEXT' }] },
