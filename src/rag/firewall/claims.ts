@@ -10,6 +10,7 @@
 // same word, it must be that number (told.ts). Finally, claims inside a clause that denies
 // something are inverted: denying a false value is right, and denying a true one is a problem.
 
+import type { Stretch } from '../question/calendar.ts';
 import { numbersOf } from './answer-numbers.ts';
 import { type TimeToken, timesIn } from './answer-times.ts';
 import { hasBetween, textsOfField, type Values } from './edge-values.ts';
@@ -261,34 +262,31 @@ export function timeAgrees(token: TimeToken, values: Values): boolean {
   const { readings, kind, bound, other } = token;
   const of = (ts: number) => (kind === 'clock' ? ((ts % 86_400) + 86_400) % 86_400 : ts);
   const times = values.edges.map((edge) => of(edge.event_ts));
-  const inside = (low: number, high: number) => times.some((time) => time >= low && time < high);
+  const isInside = ({ first, last }: Stretch, days = 0) =>
+    times.some((time) => time - days * 86_400 >= first && time - days * 86_400 <= last);
   const isOne = readings.some(
-    ({ low, high }) => inside(low, high) || (kind === 'instant' && low >= 1e8 && isStoredTime(low, high, values)),
+    (reading) => isInside(reading) || (kind === 'instant' && reading.first >= 1e8 && isStoredTime(reading, values)),
   );
-  if (
-    kind === 'clock' &&
-    readings.some(({ low, high }) => inside(low + 86_400, high + 86_400) || inside(low - 86_400, high - 86_400))
-  )
-    return true;
+  // A time of day with a zone may be that of the day before or after.
+  if (kind === 'clock' && readings.some((reading) => isInside(reading, 1) || isInside(reading, -1))) return true;
   if (bound === 'equal') return isOne;
   const satisfies = (time: number) =>
-    readings.some(({ low, high }) => {
-      if (bound === 'since') return time >= low;
-      if (bound === 'after') return time >= high;
-      if (bound === 'before') return time < low;
-      if (bound === 'until') return time < high;
-      const ends = other!.readings;
-      return other!.start > token.start
-        ? ends.some((end) => time >= low && time < end.high)
-        : ends.some((begin) => time >= begin.low && time < high);
+    readings.some(({ first, last }) => {
+      if (bound === 'since') return time >= first;
+      if (bound === 'after') return time > last;
+      if (bound === 'before') return time < first;
+      if (bound === 'until') return time <= last;
+      return other!.readings.some((end) =>
+        other!.start > token.start ? time >= first && time <= end.last : time >= end.first && time <= last,
+      );
     });
   if (times.length > 0 && times.every(satisfies)) return true;
   return isOne && (bound === 'between' || times.some(satisfies));
 }
 
 /** Columns and arguments may contain times too. */
-function isStoredTime(low: number, high: number, values: Values): boolean {
-  return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), low, high - 1e-6));
+function isStoredTime({ first, last }: Stretch, values: Values): boolean {
+  return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), first, last + 1 - 1e-6));
 }
 
 /** Accepts numbers and days that are part of a stored text, such as `wing 7`. */

@@ -1,10 +1,11 @@
 // Normalises text to how it looks: compatibility forms, digits of all scripts, invisible
 // characters, and letters that resemble Latin ones.
 
+import { normalizeDigits } from './scan.ts';
+
 /** Text without a match needs no folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
-const INVISIBLE =
-  /\u034f|[\p{Cf}\p{Cc}\p{Co}\u115f\u1160\u17b4\u17b5\u3164\uffa0]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu;
+const INVISIBLE = /[\p{DI}\p{Cf}\p{Cc}\p{Co}]/gu;
 /**
  * Characters that reverse the displayed order: what is displayed cannot be compared with stored
  * values.
@@ -36,30 +37,18 @@ const TWIN_OF = new Map(
  */
 export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
-  return text
+  const plain = text
     .replace(MARKS, '$1')
     .replace(/(?<=\p{L})[²³]/gu, '') // the exponent of a unit is not a number
     .normalize('NFKC')
     .replace(/[\t\u0085\u2028\u2029]/g, ' ')
     .replace(INVISIBLE, '')
-    .replace(/\p{Nd}/gu, asciiDigit)
     .replace(/\u066b/g, '.')
     .replace(/\u066c/g, ',')
     .replace(/\u066a/g, '%')
-    .replace(/[\u2010\u2011\u2212\ufe63]/g, '-')
-    .replace(/[\u2019\u02bc]/g, "'")
-    .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ');
-}
-
-/**
- * The digits of every script are ten consecutive code points, starting at one that ends in hex 0 or
- * 6.
- */
-function asciiDigit(digit: string): string {
-  const code = digit.codePointAt(0)!;
-  if (code < 0x80) return digit;
-  const zero = /\p{Nd}/u.test(String.fromCodePoint(code & ~15)) ? code & ~15 : (code & ~15) + 6;
-  return String(code - zero);
+    .replace(/[\u2010\u2212]/g, '-')
+    .replace(/[\u2019\u02bc]/g, "'");
+  return normalizeDigits(plain);
 }
 
 /**

@@ -11,25 +11,21 @@ let months: Map<string, number> | undefined;
 
 /** 1 to 12; undefined if the word (normalised by `comparable`) is not the name of a month. */
 export function monthOf(word: string): number | undefined {
-  months ??= namesOfMonths();
+  months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);
   return months.get(word.replace(/\.$/, ''));
 }
 
-function namesOfMonths(): Map<string, number> {
-  const names = new Map<string, number>([['sept', 9]]);
-  for (const language of LANGUAGES) {
-    for (const month of ['long', 'short'] as const) {
-      // Many languages inflect a month next to its day.
-      const forms = [{ month }, { month, day: 'numeric', year: 'numeric' }] as const;
-      for (const form of forms) {
-        const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });
-        for (let index = 0; index < 12; index++) {
-          const parts = format.formatToParts(Date.UTC(2023, index, 14));
-          const name = comparable(parts.find(({ type }) => type === 'month')?.value ?? '').replace(/\.$/, '');
-          if (/^[\p{L}\p{M}]{2,}$/u.test(name) && !names.has(name)) names.set(name, index + 1);
-        }
-      }
-    }
-  }
-  return names;
+function namesOfMonths(language: string): [string, number][] {
+  // Many languages inflect a month next to its day.
+  const forms = (['long', 'short'] as const).flatMap((month) => [
+    { month },
+    { month, day: 'numeric', year: 'numeric' } as const,
+  ]);
+  return forms.flatMap((form) => {
+    const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });
+    return Array.from({ length: 12 }, (_, index): [string, number] => {
+      const parts = format.formatToParts(Date.UTC(2023, index, 14));
+      return [comparable(parts.find(({ type }) => type === 'month')?.value ?? '').replace(/\.$/, ''), index + 1];
+    }).filter(([name]) => /^[\p{L}\p{M}]{2,}$/u.test(name));
+  });
 }

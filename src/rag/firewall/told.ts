@@ -6,10 +6,11 @@
 // be the same number; the clause may only be denied if the text denies the same word; and a name
 // such as "Alice" must be a word of some text.
 
+import type { Stretch } from '../question/calendar.ts';
 import { stemOf } from '../question/general-words.ts';
 import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
 import { type NumberToken, numbersOf } from './answer-numbers.ts';
-import { type Stretch, type TimeToken, timesIn } from './answer-times.ts';
+import { type TimeToken, timesIn } from './answer-times.ts';
 import { folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 
@@ -200,10 +201,10 @@ function isSame(a: NumberToken, b: NumberToken): boolean {
 
 /** Whether a text has this time, or one within it, with the same bound. */
 export function tellsTime(token: TimeToken, { times, numbers }: Told): boolean {
-  const within = (inner: Stretch, outer: Stretch) => inner.low >= outer.low && inner.high <= outer.high;
-  const isYear = ({ low, high }: Stretch) =>
-    high - low > 360 * 86_400 &&
-    numbers.some(({ token }) => token.readings.some(({ value }) => value === new Date(low * 1000).getUTCFullYear()));
+  const within = (inner: Stretch, outer: Stretch) => inner.first >= outer.first && inner.last <= outer.last;
+  const isYear = ({ first, last }: Stretch) =>
+    last - first > 360 * 86_400 &&
+    numbers.some(({ token }) => token.readings.some(({ value }) => value === new Date(first * 1000).getUTCFullYear()));
   return (
     times.some(
       (told) =>

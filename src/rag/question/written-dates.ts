@@ -3,7 +3,7 @@
 
 import { createRequire } from 'node:module';
 import type { ParsedResult } from 'chrono-node';
-import { dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
+import { dayOf, dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
 
 interface Chrono {
   parse(text: string, reference: { instant: Date; timezone: string }): ParsedResult[];
@@ -52,11 +52,6 @@ export function writtenDate(text: string, nowTs: number): WrittenDate | undefine
   const instant = start.date().getTime() / 1000;
   const moved = Math.floor(instant) + (first - startOfDay(dayStart(year, month, day)!));
   return { stretch: { first: moved, last: moved }, hasTime, hasDay, isOpen, end };
-}
-
-function dayOf(year: number, month: number, day: number): Stretch | undefined {
-  const first = dayStart(year, month, day);
-  return first === undefined ? undefined : wholeDay(first);
 }
 
 /**
