@@ -61,6 +61,11 @@ export function countedBy(after: string): Counted {
   return /^[\s*_-]*\p{L}/u.test(after) ? 'thing' : undefined;
 }
 
+/** Whether a number counts what is cited. */
+export function countsCited(after: string): boolean {
+  return /^(?:members|edges|facts)$/.test(countedBy(after) ?? '');
+}
+
 const DURATION: readonly [number, string][] = [
   [1, 's|secs?|seconds?|sekunden?|secondes?|segundos?|секунд\\p{L}*|秒'],
   [60, 'min|mins|minutes?|minuten?|minutos?|минут\\p{L}*|分钟|分'],
