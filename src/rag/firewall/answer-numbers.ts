@@ -16,15 +16,14 @@ export interface NumberToken {
   ordinal: boolean;
 }
 
-const UNITS =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
-    ' ',
-  );
-const NTHS =
-  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(
-    ' ',
-  );
-const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const list = (words: string) => words.split(' ');
+const UNITS = list(
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+);
+const NTHS = list(
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth',
+);
+const TENS = list('twenty thirty forty fifty sixty seventy eighty ninety');
 const TIETHS = TENS.map((word) => word.replace(/y$/, 'ieth'));
 const ORDINALS: ReadonlySet<string> = new Set([...NTHS, ...TIETHS]);
 /** Words whose value is added. */

@@ -3,17 +3,14 @@
 
 import { DAY_SECONDS, dayOf, type Stretch, wholeMonth, wholeYear, zoneSeconds } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
-import { monthOf } from './month-names.ts';
+import { comparable } from './lookalikes.ts';
 import { matchAt } from './scan.ts';
 
 export interface TimeToken {
   start: number;
   end: number;
   kind: 'instant' | 'clock';
-  /**
-   * In seconds since 1970 for an instant, since midnight for a clock. More than one if the order of
-   * day and month, or the year, is ambiguous.
-   */
+  /** Since 1970 or midnight; several if the order of day and month, or the year, is open. */
   readings: Stretch[];
   bound: Bound;
   /** The other end, for `between`. */
@@ -72,10 +69,7 @@ const FORMS: readonly Form[] = [
   ],
 ];
 
-/**
- * The times in `text` (folded), in order and without overlaps. `years`: the years that a date
- * without one may mean.
- */
+/** The times in `text` (folded), in order. `years`: those that a date without one may mean. */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
   const found = Array.from(datesIn(text, years), ({ start, end, readings }): TimeToken => {
     const known = readings.filter((reading) => reading !== undefined);
@@ -126,10 +120,7 @@ function dayOrMonth(year: number, month: number, day: string | undefined): Stret
 const DAY_BEFORE = /(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª|°|-?го)?\s*(?:(?:of|de|di|del|-)\s*)?$/iu;
 const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
-/**
- * A month name with a day or a year next to it; an English one may also stand alone after a
- * preposition.
- */
+/** A month name next to a day or a year, or an English one after a preposition. */
 function namedMonth(
   text: string,
   at: number,
@@ -190,4 +181,33 @@ function withBounds(text: string, found: TimeToken[]): TimeToken[] {
     if (token.bound === 'between' && token.other === undefined) token.bound = 'since';
   }
   return tokens;
+}
+
+/** Widely spoken languages, whose names of months are those that the platform knows. */
+const LANGUAGES =
+  'en de fr es pt it nl sv da nb fi pl cs sk hu ro bg uk ru el tr ar ar-LB fa he hi bn mr ta te ur id ms vi th sw ca hr sr sl lt lv et'.split(
+    ' ',
+  );
+
+let months: Map<string, number> | undefined;
+
+/** 1 to 12; undefined if the word (normalised by `comparable`) is not the name of a month. */
+export function monthOf(word: string): number | undefined {
+  months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);
+  return months.get(word.replace(/\.$/, ''));
+}
+
+function namesOfMonths(language: string): [string, number][] {
+  // Many languages inflect a month next to its day.
+  const forms = (['long', 'short'] as const).flatMap((month) => [
+    { month },
+    { month, day: 'numeric', year: 'numeric' } as const,
+  ]);
+  return forms.flatMap((form) => {
+    const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });
+    return Array.from({ length: 12 }, (_, index): [string, number] => {
+      const parts = format.formatToParts(Date.UTC(2023, index, 14));
+      return [comparable(parts.find(({ type }) => type === 'month')?.value ?? '').replace(/\.$/, ''), index + 1];
+    }).filter(([name]) => /^[\p{L}\p{M}]{2,}$/u.test(name));
+  });
 }

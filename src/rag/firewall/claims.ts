@@ -42,10 +42,7 @@ export interface Repeated {
   masked: string;
 }
 
-/**
- * Why `original` (the text that belongs to one group of tags) disagrees with what it cites;
- * undefined if everything that can be checked agrees.
- */
+/** Why the text that belongs to one group of tags disagrees with them; undefined if it agrees. */
 export function problemOf(original: string, cited: Cited): string | undefined {
   const text = folded(original);
   const repeated = repeatedIn(text, cited);

@@ -148,7 +148,8 @@ function readerOf(cited: CitedThings) {
   };
 }
 
-function once<T>(make: () => T): () => T {
+/** Computed on first use. */
+export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };

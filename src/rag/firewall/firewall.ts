@@ -18,7 +18,7 @@
 import { finish, type Steps } from '../../schedule/steps.ts';
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
 import { problemOf } from './claims.ts';
-import { type Cited, type Support, type Values, valuesOf } from './edge-values.ts';
+import { type Cited, once, type Support, type Values, valuesOf } from './edge-values.ts';
 import { comparable, REORDERING, skeleton } from './lookalikes.ts';
 import { factKey } from './predicate-claims.ts';
 import { unescaped } from './quote-claims.ts';
@@ -34,9 +34,7 @@ export type { StepFacts, Support } from './edge-values.ts';
 export const ABSTAINED_ANSWER = 'There is not enough evidence in the retrieved hyperedges to answer this.';
 
 export interface FirewallResult {
-  /**
-   * The sentences kept, with every tag in its exact spelling; ABSTAINED_ANSWER if none was kept.
-   */
+  /** The kept sentences, with every tag in its exact spelling, or ABSTAINED_ANSWER. */
   answer: string;
   outcome: 'supported' | 'stripped' | 'abstained';
   abstained: boolean;
@@ -51,10 +49,7 @@ export interface FirewallResult {
 
 /** A longer sentence is stripped unchecked. */
 const LONGEST_SENTENCE = 20_000;
-/**
- * Characters processed between two yields, about a millisecond of work; below, the cost of each
- * sentence and each tag in the same unit.
- */
+/** Characters between two yields: about a millisecond. Sentences and tags cost as many as these. */
 const STEP = 1024;
 const SENTENCE_COST = 32;
 const TAG_COST = 4;
@@ -138,11 +133,8 @@ export interface Verdict {
 }
 
 function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
-  let facts: ReadonlySet<string> | undefined;
-  const derives = (key: string) => {
-    facts ??= new Set([...support.steps.values()].map((step) => factKey(step.predicate, step.args)));
-    return facts.has(key);
-  };
+  const facts = once(() => new Set(Array.from(support.steps.values(), (step) => factKey(step.predicate, step.args))));
+  const derives = (key: string) => facts().has(key);
   const echoes = echoesOf(support);
   const values = rememberedValues(support);
   return (text, beginsLine) => {
@@ -160,21 +152,15 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
   };
 }
 
-/**
- * The values of a group of tags. Recent groups are cached, because answers cite the same ones
- * repeatedly.
- */
+/** The values of a group of tags, cached because answers cite the same ones repeatedly. */
 function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
   const known = new Map<string, Values>();
   return (tags) => {
     if (tags.length > 64) return valuesOf(tags, support);
     const key = tags.map(formatTag).join('');
-    let values = known.get(key);
-    if (values === undefined) {
-      if (known.size === 64) known.clear();
-      values = valuesOf(tags, support);
-      known.set(key, values);
-    }
+    const values = known.get(key) ?? valuesOf(tags, support);
+    if (known.size === 64) known.clear();
+    known.set(key, values);
     return values;
   };
 }
@@ -182,11 +168,9 @@ function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
 function tagProblem(text: string, tags: readonly Tag[], support: Support): string | undefined {
   if (tags.length === 0) return 'it has no tag';
   if (REORDERING.test(text)) return 'it turns the order of its characters around';
-  for (const tag of tags) {
-    const known = tag.kind === 'HEDGE' ? support.edges : tag.kind === 'STEP' ? support.steps : support.rules;
-    if (!known.has(tag.number)) return `${formatTag(tag)} names nothing that this answer rests on`;
-  }
-  return undefined;
+  const numbered = { HEDGE: support.edges, STEP: support.steps, RULE: support.rules };
+  const unknown = tags.find(({ kind, number }) => !numbered[kind].has(number));
+  return unknown && `${formatTag(unknown)} names nothing that this answer rests on`;
 }
 
 function claimProblem(
@@ -225,11 +209,9 @@ const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)
 
 /** Whether a quoted text is one that the answer rests on; such texts may contain full stops. */
 function knownTexts(support: Support): (quoted: string) => boolean {
-  let known: ReadonlySet<string> | undefined;
-  return (quoted) => {
-    known ??= new Set(storedTexts(support).flatMap((text) => [comparable(text), comparable(shownText(text))]));
-    return known.has(comparable(unescaped(quoted)));
-  };
+  const spellings = (text: string) => [comparable(text), comparable(shownText(text))];
+  const known = once(() => new Set(storedTexts(support).flatMap(spellings)));
+  return (quoted) => known().has(comparable(unescaped(quoted)));
 }
 
 function storedTexts({ edges, steps, rules }: Support): string[] {
@@ -240,10 +222,7 @@ function storedTexts({ edges, steps, rules }: Support): string[] {
   ];
 }
 
-/**
- * Passages of stored texts that contain tags themselves: their author is not the one who cites, so
- * repeating them proves nothing.
- */
+/** Passages of stored texts that contain tags: repeating what their author cites proves nothing. */
 function echoesOf(support: Support): string[] {
   const passages = storedTexts(support)
     .filter(hasTag)
@@ -259,9 +238,7 @@ function echoProblem(text: string, echoes: readonly string[]): string | undefine
   return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
 }
 
-/**
- * The kept sentences with the text between them; a line break or a space where others were removed.
- */
+/** The kept sentences, with a line break or a space where others were removed. */
 function joined(answer: string, kept: readonly Pick<Judged, 'sentence' | 'text'>[]): string {
   const parts: string[] = [];
   let end = 0;

@@ -6,10 +6,7 @@ import { normalizeDigits } from './scan.ts';
 /** Text without a match needs no folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
 const INVISIBLE = /[\p{DI}\p{Cf}\p{Cc}\p{Co}]/gu;
-/**
- * Characters that reverse the displayed order: what is displayed cannot be compared with stored
- * values.
- */
+/** Characters that reverse the displayed order, which cannot be compared with stored values. */
 export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
 /** Long runs of combining marks take quadratic time to normalise, and no script needs them. */
 const MARKS = /(\p{M}{8})\p{M}+/gu;
@@ -31,10 +28,7 @@ const TWIN_OF = new Map(
   Object.entries(LATIN_TWINS).flatMap(([letter, twins]) => [...twins].map((twin) => [twin.toLowerCase(), letter])),
 );
 
-/**
- * Replaces compatibility forms by plain ones and digits of any script by ASCII, removes invisible
- * characters, and unifies minus signs and apostrophes.
- */
+/** Plain letters, ASCII digits, one minus, one apostrophe, and nothing that is invisible. */
 export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
   const plain = text
@@ -51,10 +45,7 @@ export function folded(text: string): string {
   return normalizeDigits(plain);
 }
 
-/**
- * How text looks to a reader: folded, in lower case, without accents, and with letters that
- * resemble Latin ones replaced by them. Equal for texts that look the same.
- */
+/** How text looks: folded, in lower case, without accents, and with Latin for similar letters. */
 export function skeleton(text: string): string {
   const lower = folded(text).toLowerCase();
   if (!NOT_ASCII.test(lower)) return lower;

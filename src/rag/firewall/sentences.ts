@@ -1,8 +1,8 @@
 // Cuts an answer into sentences. Lines, list items, headings and table rows are sentences of their
 // own, and tags after a full stop belong to the sentence before it.
 
+import { monthOf } from './answer-times.ts';
 import { comparable } from './lookalikes.ts';
-import { monthOf } from './month-names.ts';
 import { matchAt } from './scan.ts';
 import { endOfTagAt, hasTag } from './tags.ts';
 
@@ -50,10 +50,7 @@ export function* sentencesOf(
   for (const sentence of sentenceSteps(answer, isStored)) if (sentence !== undefined) yield sentence;
 }
 
-/**
- * Does not cut quoted texts for which `isStored` is true. Yields undefined after a fraction of a
- * millisecond of work.
- */
+/** Does not cut stored texts in quotes. Yields undefined after a fraction of a millisecond. */
 export function* sentenceSteps(
   answer: string,
   isStored: (quoted: string) => boolean,
@@ -125,10 +122,7 @@ function asSentence(answer: string, start: number, end: number, beginsLine: bool
   return { start, end, kind, beginsLine };
 }
 
-/**
- * Where the sentences of one line end; the last end is that of the line. Yields undefined for a
- * full stop that ends no sentence.
- */
+/** Where the sentences of one line end, at last the line; undefined for a stop that ends none. */
 function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd): Generator<number | undefined> {
   const stopFrom = (at: number) => {
     const stop = answer.slice(at, end).search(STOP);
@@ -155,10 +149,7 @@ function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd)
 /** The end of the known quote around an offset, if any; must be called with ascending offsets. */
 type QuoteEnd = (at: number) => number | undefined;
 
-/**
- * Finds quotes of known texts that contain punctuation. A stop just before the closing quote may
- * still end the sentence.
- */
+/** Finds quotes of known texts; a stop before the closing quote may still end the sentence. */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
   let quote = { start: -1, end: -1, isKnown: false };
@@ -187,10 +178,7 @@ function skipSpace(answer: string, from: number, to: number): number {
 const CLAUSE_START =
   /^(?:nodes?|members?|hyperedges?|events?|edges?|they|someone|everyone|everybody|nobody|all|both)\s/i;
 
-/**
- * Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the
- * sentence that began at `from`.
- */
+/** Whether the stops from `stop` to `stopsEnd`, with quotes up to `closed`, end the sentence. */
 function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
   if (closed >= end) return true;
   const sign = answer[stop]!;
@@ -229,10 +217,7 @@ const INSIDE_OR_LAST = new Set(
   usw u.s.w т.д т.п г sek min utc`.split(/\s+/),
 );
 
-/**
- * Whether a single full stop belongs to an abbreviation, an initial, a date or the number of a list
- * item.
- */
+/** Whether a full stop belongs to an abbreviation, an initial, a date or a list item's number. */
 function isInside(answer: string, from: number, stop: number, rest: string): boolean {
   const begun = answer.slice(Math.max(from, stop - 24), stop);
   const word = /[\p{L}\p{M}\p{N}.]+$/u.exec(begun)?.[0] ?? '';

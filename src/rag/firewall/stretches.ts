@@ -48,10 +48,7 @@ function single(text: string, tags: readonly Tag[]): Options {
   return [[{ text, tags }]];
 }
 
-/**
- * Rules by themselves have no values of edges, so what is next to them may also come from the tags
- * of a neighbouring group.
- */
+/** Rules have no values of edges: what is next to them may come from neighbouring tags too. */
 function withNeighbour(tags: readonly Tag[], neighbour: readonly Tag[] | undefined): readonly Tag[] {
   return neighbour !== undefined && tags.every((tag) => tag.kind === 'RULE') ? [...tags, ...neighbour] : tags;
 }

@@ -98,10 +98,7 @@ export function cutAtTags(sentence: string): TaggedSentence {
   return { texts, groups, spelled: () => spelled.map(spell).join(''), problem };
 }
 
-/**
- * `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case, also in full-width forms.
- * Undefined for anything else.
- */
+/** `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case and width. */
 function parseTags(content: string): Tag[] | undefined {
   const text = content.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
   const tags: Tag[] = [];
@@ -124,10 +121,7 @@ function parseTags(content: string): Tag[] | undefined {
   }
 }
 
-/**
- * Any word with a number in brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`. `[3,
- * 9]` and `[weight 0.5]` do not.
- */
+/** Any word with a number: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`, but not `[weight 0.5]`. */
 function looksLikeTag(content: string): boolean {
   if (content.length > 20_000) return true;
   const plain = skeleton(content);
@@ -145,10 +139,7 @@ function shown(content: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
-/**
- * Names of edges, steps and rules outside brackets (`HEDGE-12 shows ...`), including disguised and
- * incomplete ones.
- */
+/** Names of edges, steps and rules outside brackets, including disguised and incomplete ones. */
 export function namesOutsideTags(text: string): { tags: Tag[]; problem: string | undefined } {
   const tags: Tag[] = [];
   const looks = skeleton(text);
@@ -167,10 +158,7 @@ export function namesOutsideTags(text: string): { tags: Tag[]; problem: string |
   return { tags, problem: undefined };
 }
 
-/**
- * Makes anything that looks like a tag in stored texts and questions harmless: `[HEDGE-9]` becomes
- * `(HEDGE 9)`.
- */
+/** Makes what looks like a tag in stored texts harmless: `[HEDGE-9]` becomes `(HEDGE 9)`. */
 export function withoutTags(text: string): string {
   return text
     .replace(BRACKETS, (brackets, content: string) =>

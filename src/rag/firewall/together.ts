@@ -32,10 +32,7 @@ const CLAUSE =
   /;|[,\u2014\u2013](?:\s*(?:and|but|while|whereas|then))?\s+(?=(?:nodes?|members?|at|on|the|hyperedges?|events?|both|later|then)\b)|\s(?:and|but|while|whereas|then)\s+(?=(?:nodes?|members?|the|hyperedges?|events?|later|then|at)\b)/gi;
 const LIST_GAP = /^["'\])*_`]*\s*(?:[,;&/+]|and|or|,\s*(?:and|or))\s*(?:nodes?\s+)?["'[(*_`]*$/i;
 
-/**
- * Why a part of a sentence is stripped although it agrees with its tags taken together; undefined
- * if it is not.
- */
+/** Why a part of a sentence is stripped although it agrees with its tags taken together. */
 export function mixtureProblem(
   text: string,
   tags: readonly Tag[],

@@ -1,10 +1,9 @@
 // What the TEXT columns of cited edges say: their numbers, times and names, and what they deny. A
 // sentence that repeats such a text must say the same.
 //
-// Example: for "The company paid 42 dollars", citing an edge with the text "The company paid 42
-// dollars in 2019.": the number stands next to the same word ("dollars") as in the text, so it must
-// be the same number; the clause may only be denied if the text denies the same word; and a name
-// such as "Alice" must be a word of some text.
+// Example: if an edge has the text "The company paid 42 dollars in 2019.", a number next to the
+// word "dollars" must be 42, only a clause that the text denies may be denied, and a name such as
+// "Alice" must be a word of some text.
 
 import { DAY_SECONDS, type Stretch } from '../question/calendar.ts';
 import { stemOf } from '../question/general-words.ts';
@@ -202,10 +201,7 @@ function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
   });
 }
 
-/**
- * The offsets of denials that a text makes too; or the problem that a text denies what the sentence
- * states.
- */
+/** The offsets of denials that a text makes too; or that a text denies what is stated. */
 export function sharedDenials(
   text: string,
   { denied, stems }: Told,
