@@ -97,8 +97,9 @@ function digitToken(text: string, start: number, raw: string): NumberToken {
   const [, kilo, ordinal] = matchAt(SUFFIX, text, end)!;
   const scale = matchAt(SCALE_AFTER, text, end);
   const factor = scale === null ? 1 : SCALES.get(scale[1]!.toLowerCase())!;
+  const sign = signBefore(MINUS, text, start);
   const readings = readingsOf(raw).flatMap((plain) => {
-    const value = signBefore(MINUS, text, start) * Number(plain) * factor;
+    const value = sign * Number(plain) * factor;
     const half = halfUnit(plain) * factor;
     return [{ value, half }, ...(kilo === undefined ? [] : [{ value: value * 1000, half: half * 1000 || 500 }])];
   });
@@ -129,7 +130,7 @@ const GROUPINGS = [',', '.', '_', "'", ' '].map(
 
 /** The numbers, in JavaScript notation, that a run of digits and separators may mean. */
 function readingsOf(raw: string): string[] {
-  if (/^\d+(?:\.\d+)?e/i.test(raw)) return [raw];
+  if (/^\d+(?:$|(?:\.\d+)?e)/i.test(raw)) return [raw];
   if (raw.startsWith('.')) return [`0${raw}`];
   const readings = GROUPINGS.flatMap(([sign, pattern]) => {
     const match = pattern.exec(raw);

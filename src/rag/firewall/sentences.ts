@@ -92,7 +92,7 @@ function* linesOf(answer: string): Generator<{ start: number; end: number } | un
   const breaks = /^\s*(?:```(?:json)?\s*)?[[{"]/.test(answer) ? BREAK_OF_JSON : BREAK;
   for (const match of answer.matchAll(breaks)) {
     if (++found % STEP_CUTS === 0) yield undefined;
-    yield trimmed(answer, start, match.index);
+    if (match.index > start) yield trimmed(answer, start, match.index);
     start = match.index + match[0].length;
   }
   yield trimmed(answer, start, answer.length);
