@@ -3,7 +3,7 @@
 
 import { createRequire } from 'node:module';
 import type { Chrono } from 'chrono-node';
-import { dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
+import { dayOf, dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
 
 /**
  * Parsers that are left out: they read durations ("4 years ago"), which moments.ts reads itself,
@@ -60,11 +60,6 @@ function loadChrono(): Chrono {
   const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof import('chrono-node/en');
   const parsers = casual.parsers.filter((parser) => !LEFT_OUT.includes(parser.constructor.name));
   return new Chrono({ parsers, refiners: casual.refiners });
-}
-
-function dayOf(year: number, month: number, day: number): Stretch | undefined {
-  const first = dayStart(year, month, day);
-  return first === undefined ? undefined : wholeDay(first);
 }
 
 /**
