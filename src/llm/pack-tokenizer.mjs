@@ -17,10 +17,13 @@ const target = fileURLToPath(new URL('../../build/tokenizer/', import.meta.url))
 const beside = `${target}.new`;
 const TOKENS_A_LINE = 4096;
 
-/** Creates a tokenizer without tokens: tokens.ts adds them. */
-const COUNTER = `const { BytePairEncodingCore } = require('./BytePairEncodingCore.js');
+/** Creates a tokenizer without tokens, and gives the tokens that tokens.ts adds to it. */
+const PACKED = `const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { BytePairEncodingCore } = require('./BytePairEncodingCore.js');
 const { O200KBase } = require('./encodingParams/o200k_base.js');
 exports.create = () => new BytePairEncodingCore({ ...O200KBase([]), mergeCacheSize: 0 });
+exports.lines = () => readFileSync(join(__dirname, 'tokens.ndjson'), 'utf8').split('\\n');
 `;
 
 rmSync(beside, { recursive: true, force: true });
@@ -32,7 +35,7 @@ for (const path of Object.keys(require.cache)) {
   mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(path, copy);
 }
-writeFileSync(join(beside, 'counter.js'), COUNTER);
+writeFileSync(join(beside, 'packed.js'), PACKED);
 const tokens = require(ranks).default;
 const lines = [];
 for (let from = 0; from < tokens.length; from += TOKENS_A_LINE) {

@@ -12,9 +12,7 @@
 // not the start, so that a service that is never asked for answers does not pay. Counting processes
 // 2 to 8 MB per second.
 
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
 
 /**
@@ -41,11 +39,16 @@ const LONG_RUN = new RegExp(
 const LONGEST_COUNTED = 2 ** 16;
 /** Markers such as `<|endoftext|>` count as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
+
 /** The copy that the build makes (pack-tokenizer.mjs). */
-const PACKED = new URL('../../build/tokenizer/', import.meta.url);
+interface PackedTokenizer {
+  create(): EncodingCore;
+  /** The tokens by rank, as lines of JSON, each an array of texts and bytes. */
+  lines(): string[];
+}
 
 /** The parts of the package's `BytePairEncodingCore` that counting needs. */
-interface PackedTokenizer {
+interface EncodingCore {
   countNative(text: string): number;
   readonly bytePairStringRankEncoder: Map<string, number>;
   /** Tokens that are not UTF-8 on their own; sorted. */
@@ -63,10 +66,15 @@ let loading: Generator<void, CountText, void> | undefined;
  */
 export function* loadTokens(): Generator<void, void, void> {
   while (countText === undefined) {
-    loading ??= readTokens();
-    const step = loading.next();
+    const reading: Generator<void, CountText, void> = loading ?? readTokens();
+    // If this throws, the next caller begins anew.
+    loading = undefined;
+    const step = reading.next();
     if (step.done) countText = step.value;
-    else yield;
+    else {
+      loading = reading;
+      yield;
+    }
   }
 }
 
@@ -102,9 +110,9 @@ export function* tokenSteps(text: string): Generator<void, number, void> {
 function* readTokens(): Generator<void, CountText, void> {
   // Not import(): counting is synchronous.
   const require = createRequire(import.meta.url);
-  let core: PackedTokenizer;
+  let packed: PackedTokenizer;
   try {
-    core = (require(fileURLToPath(new URL('counter.js', PACKED))) as { create(): PackedTokenizer }).create();
+    packed = require('../../build/tokenizer/packed.js') as PackedTokenizer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
     const { countTokens, setMergeCacheSize } = require('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
@@ -114,10 +122,10 @@ function* readTokens(): Generator<void, CountText, void> {
     return (text) => countTokens(text, AS_TEXT);
   }
   yield;
-  const lines = readFileSync(new URL('tokens.ndjson', PACKED), 'utf8').split('\n');
+  const core = packed.create();
   const others: [Uint8Array, number][] = [];
   let rank = 0;
-  for (const line of lines) {
+  for (const line of packed.lines()) {
     yield;
     for (const token of JSON.parse(line) as (string | number[])[]) {
       if (typeof token === 'string') core.bytePairStringRankEncoder.set(token, rank);

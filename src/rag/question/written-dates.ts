@@ -2,7 +2,7 @@
 // and only ever sees a few words.
 
 import { createRequire } from 'node:module';
-import type { Chrono } from 'chrono-node';
+import type { Chrono, en } from 'chrono-node';
 import { dayOf, dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
 
 /**
@@ -57,7 +57,7 @@ export function writtenDate(text: string, nowTs: number): WrittenDate | undefine
 
 /** Called on first use, because it takes about 30 ms. */
 function loadChrono(): Chrono {
-  const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof import('chrono-node/en');
+  const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof en;
   const parsers = casual.parsers.filter((parser) => !LEFT_OUT.includes(parser.constructor.name));
   return new Chrono({ parsers, refiners: casual.refiners });
 }
