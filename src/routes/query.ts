@@ -53,7 +53,7 @@ async function answerLong(
     return false;
   });
   await slices(() => false);
-  return answer(call, statements, prepared, parameters, iso);
+  return answer(call, statements, prepared, parameters, iso, false);
 }
 
 function answer(
@@ -62,6 +62,8 @@ function answer(
   prepared: Prepared,
   parameters: ParameterValues,
   iso: boolean,
+  /** The handler has not yielded: only then may the body be in the shared space. */
+  atOnce = true,
 ): Reply | Promise<Reply> {
   const ndjson = wantsNdjson(call.accept);
   // The core writes times as seconds.
@@ -69,7 +71,7 @@ function answer(
   const read = statements.read(prepared, parameters, sessionOf(call), format);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
-    ? writtenReply(call, read, ndjson)
+    ? writtenReply(call, read, ndjson, atOnce)
     : resultReply(call, read, { ndjson, iso, ...OF_READ });
 }
 

@@ -12,10 +12,10 @@ const WHOLE_BODY_BYTES = 64 * 1024;
 const SLICES_AT_ONCE = 2;
 
 /** Answers synchronously if the first slices are all there is. */
-export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Reply | Promise<Reply> {
+export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean, atOnce: boolean): Reply | Promise<Reply> {
   const answer = new WrittenAnswer(call, read, ndjson);
   try {
-    for (let count = 0; count < SLICES_AT_ONCE; count++) if (!answer.step()) return answer.reply(true);
+    for (let count = 0; count < SLICES_AT_ONCE; count++) if (!answer.step()) return answer.reply(atOnce);
   } catch (error) {
     read.close();
     throw error;
