@@ -3,6 +3,7 @@
 
 import type { Attach, Database } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
+import type { Pauses } from '../schedule/steps.ts';
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import { DUCKDB_PACKAGE } from './backends/duckdb-messages.ts';
 import { type Backends, type BackendsOptions, type BackendTypeItem, openBackends } from './backends/index.ts';
@@ -152,6 +153,11 @@ export class VirtualGraphs {
     });
   }
 
+  #pauses(): Pauses | undefined {
+    const { database, monotonicMs } = this.#options;
+    return database && { nowUs: () => monotonicMs() * 1000, pause: () => database.scheduler.pause() };
+  }
+
   /**
    * Resolves once the query is known to be valid; its hyperedges are read from the result. Rejects
    * like `compile`.
@@ -172,7 +178,8 @@ export class VirtualGraphs {
       const key = { graph: name, specVersion: spec_version, statement, fingerprint: state };
       const known = this.#options.cache && request.refresh !== true ? this.#cache.get(key) : undefined;
       if (known !== undefined) return fromCache({ sql: statement.sql, reading }, known, provenance);
-      const source = () => closing(hydrate(session.query(statement, options), reading, provenance), session);
+      const source = () =>
+        closing(hydrate(session.query(statement, options), reading, provenance, this.#pauses()), session);
       running = fromBackend(
         { sql: statement.sql, reading },
         source,

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
 import type { ColumnKind, SqlRow, SqlValue } from '../../src/virtual/backend.ts';
 import type { RowReading } from '../../src/virtual/compile/compile.ts';
+import { listIds } from '../../src/virtual/hydrate/group-ids.ts';
 import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
-import { idText, listIds, propertyOf, secondOf } from '../../src/virtual/hydrate/values.ts';
+import { idText, propertyOf, secondOf } from '../../src/virtual/hydrate/values.ts';
 
 const PROVENANCE = { graph: 'g', spec_version: 3, captured_at: 1_700_000_000 };
 

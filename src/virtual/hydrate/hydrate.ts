@@ -1,9 +1,12 @@
 // Turns the rows of a compiled query into hyperedges.
 
+import { setImmediate } from 'node:timers/promises';
+import type { Pauses } from '../../schedule/steps.ts';
 import type { RowBatch, RowBatches, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 import type { ReadMember, RowReading } from '../compile/compile.ts';
+import { isLongList, listIds, prepareIds } from './group-ids.ts';
 import { type EdgeForm, type EdgeWriter, edgeWriter } from './json.ts';
-import { idText, listIds, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
+import { idText, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
 
 export interface HydratedMember {
   /** `<lowercase label>:<value>`, with the exact value. */
@@ -52,17 +55,25 @@ export interface HydratedBatch {
 
 /**
  * Hydrates batches as they arrive; leaving the loop early ends the query. Throws the errors of
- * `rows`; the batches throw `hydration_failed`.
+ * `rows`, or `hydration_failed`, which the batches throw too. `pauses`: how the work on large
+ * groups lets other work run; default: once per turn of the event loop.
  */
 export async function* hydrate(
   rows: RowBatches,
   reading: RowReading,
   provenance: Provenance,
+  pauses: Pauses = AT_TURNS,
 ): AsyncGenerator<HydratedBatch, void, undefined> {
   const edgeAt = edgeReader(reading, provenance);
   const write = edgeWriter(reading, provenance);
-  for await (const batch of rows) yield new Hydrated(batch, reading, edgeAt, write);
+  for await (const batch of rows) {
+    const hydrated = new Hydrated(batch, reading, edgeAt, write);
+    if (reading.shape !== 'row') await hydrated.prepare(pauses);
+    yield hydrated;
+  }
 }
+
+const AT_TURNS: Pauses = { nowUs: () => performance.now() * 1000, pause: () => setImmediate() };
 
 /** Builds the edge of a row; the row must be one of the edge rows. */
 type EdgeReader = (columns: readonly SqlColumn[], row: number) => HydratedEdge;
@@ -84,6 +95,16 @@ class Hydrated implements HydratedBatch {
     this.skipped = batch.length - this.#rows.length;
     this.#edgeAt = edgeAt;
     this.#write = write;
+  }
+
+  /** Sorts the members of large groups in steps. */
+  async prepare(pauses: Pauses): Promise<void> {
+    const { name, kind } = this.#reading.members[0]!;
+    const lists = this.#columns[this.#columns.length - 1]!;
+    for (const row of this.#rows) {
+      const list = lists[row]!;
+      if (isLongList(list)) await prepareIds(list, kind, name, pauses);
+    }
   }
 
   get count(): number {

@@ -4,9 +4,10 @@
 import { isoTime } from '../../iso-time.ts';
 import type { ColumnKind, SqlColumn } from '../backend.ts';
 import type { RowReading } from '../compile/compile.ts';
+import { listIds } from './group-ids.ts';
 import type { HydratedEdge, Provenance } from './hydrate.ts';
 import { JsonBytes } from './json-bytes.ts';
-import { idText, listIds, propertyOf, secondOf, vertexHead } from './values.ts';
+import { idText, propertyOf, secondOf, vertexHead } from './values.ts';
 
 /** The form in which each edge is written. */
 export interface EdgeForm {

@@ -1,7 +1,6 @@
 // Converts row values to member ids, properties and times, each exact in JSON.
 
 import { HedgerowError } from '../../errors.ts';
-import { compareTexts } from '../../model/text-order.ts';
 import type { ColumnKind, SqlValue } from '../backend.ts';
 import { shown } from '../identifiers.ts';
 import { isoDate, isoOfMicros } from '../times.ts';
@@ -35,39 +34,6 @@ export function idText(value: SqlValue, kind: ColumnKind, name: string): string 
   }
 }
 
-/** The distinct member ids of a group, ascending: numbers and times by value, texts by bytes. */
-export function listIds(value: SqlValue, kind: ColumnKind, name: string): string[] {
-  if (value === null) return [];
-  if (!Array.isArray(value)) throw strange(name, 'no list');
-  const items = (value as readonly (string | number | null)[]).filter((item) => item !== null);
-  const isInteger = kind === 'integer' || kind === 'timestamp' || kind === 'timestamptz' || kind === 'date';
-  const sorted = isInteger ? sortedIntegers(items, name) : [...items].sort(orderOf(kind));
-  const ids = new Set<string>();
-  for (const item of sorted) ids.add(idText(item, kind, name)!);
-  return [...ids];
-}
-
-/** Typed arrays and plain numbers sort much faster than bigints, and a group may be large. */
-function sortedIntegers(items: readonly (string | number)[], name: string): Iterable<number | bigint> {
-  if (items.every((item) => Number.isSafeInteger(item))) return Float64Array.from(items as readonly number[]).sort();
-  const integers = items.map((item) => BigInt(integerOf(INTEGER.test(String(item)) ? BigInt(item) : item, name)));
-  return integers.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-}
-
-const INTEGER = /^-?\d+$/;
-
-function orderOf(kind: ColumnKind): (a: string | number, b: string | number) => number {
-  if (kind === 'real') return (a, b) => compareReals(Number(a), Number(b));
-  if (kind !== 'decimal') return (a, b) => compareTexts(String(a), String(b));
-  return (a, b) => compareReals(Number(a), Number(b)) || (plainDecimal(String(a)) < plainDecimal(String(b)) ? -1 : 1);
-}
-
-/** NaN is the greatest, as in the databases. */
-function compareReals(a: number, b: number): number {
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /**
  * The JSON form of a value: integers beyond 2^53 and decimals of many digits as text, NaN and
  * infinities as null.
@@ -86,7 +52,7 @@ export function propertyOf(value: SqlValue, kind: ColumnKind, name: string): Pro
 }
 
 /** `1.50` as `1.5`, so that the same number looks the same from every database. */
-function plainDecimal(text: string): string {
+export function plainDecimal(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
@@ -101,7 +67,7 @@ export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): num
   );
 }
 
-function integerOf(value: SqlValue, name: string): number | bigint {
+export function integerOf(value: SqlValue, name: string): number | bigint {
   if (typeof value === 'bigint' || Number.isInteger(value)) return value as number | bigint;
   throw strange(name, `${typeof value === 'object' ? 'a list' : shown(String(value))} for an integer`);
 }
@@ -112,7 +78,7 @@ function textOf(value: SqlValue, name: string): string {
 }
 
 /** The error for a value that contradicts the backend's own column types. */
-function strange(name: string, what: string): HedgerowError {
+export function strange(name: string, what: string): HedgerowError {
   return new HedgerowError(
     'hydration_failed',
     `The backend gave ${what} in the column of ${shown(name)}; its data may have changed while it was read: try again.`,

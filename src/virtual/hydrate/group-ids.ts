@@ -1,0 +1,114 @@
+// The member ids of a group: its values sorted, as texts, each once.
+//
+// A group may contain some hundred thousand values. Its list is sorted in steps before the edge is
+// written: parts of it first, then merges of two neighbouring parts until one is left.
+
+import { compareTexts } from '../../model/text-order.ts';
+import { finish, inSlices, type Pauses, type Steps } from '../../schedule/steps.ts';
+import type { ColumnKind, SqlValue } from '../backend.ts';
+import { idText, integerOf, plainDecimal, strange } from './values.ts';
+
+type Item = string | number | bigint;
+
+/** Values that are sorted, merged or written in one step. */
+const VALUES_A_STEP = 4096;
+
+/** The ids of lists that were too long for one step. */
+const PREPARED = new WeakMap<object, readonly string[]>();
+
+/**
+ * The distinct member ids of a group, ascending: numbers and times by value, texts by code point.
+ * Throws `hydration_failed`.
+ */
+export function listIds(value: SqlValue, kind: ColumnKind, name: string): readonly string[] {
+  if (value === null) return [];
+  return (typeof value === 'object' ? PREPARED.get(value) : undefined) ?? finish(sortedIds(value, kind, name));
+}
+
+export function isLongList(value: SqlValue): value is Extract<SqlValue, readonly unknown[]> {
+  return Array.isArray(value) && value.length > VALUES_A_STEP;
+}
+
+/** Computes the ids of a long list in steps; `listIds` then has them. Rejects as it throws. */
+export async function prepareIds(
+  value: Extract<SqlValue, readonly unknown[]>,
+  kind: ColumnKind,
+  name: string,
+  pauses: Pauses,
+): Promise<void> {
+  PREPARED.set(value, await inSlices(sortedIds(value, kind, name), pauses));
+}
+
+function* sortedIds(value: SqlValue, kind: ColumnKind, name: string): Steps<string[]> {
+  if (!Array.isArray(value)) throw strange(name, 'no list');
+  const isInteger = kind === 'integer' || kind === 'timestamp' || kind === 'timestamptz' || kind === 'date';
+  const items: Item[] = [];
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index] as string | number | null;
+    if (item !== null) items.push(isInteger ? exactInteger(item, name) : item);
+    if (index % VALUES_A_STEP === VALUES_A_STEP - 1) yield undefined;
+  }
+  const sorted = yield* sortInSteps(items, orderOf(kind, isInteger));
+  const ids = new Set<string>();
+  for (let index = 0; index < sorted.length; index++) {
+    ids.add(idText(sorted[index] as SqlValue, kind, name)!);
+    if (index % VALUES_A_STEP === VALUES_A_STEP - 1) yield undefined;
+  }
+  return [...ids];
+}
+
+const INTEGER = /^-?\d+$/;
+
+/** Bigints only where a number is not exact: they sort much more slowly. */
+function exactInteger(item: string | number, name: string): number | bigint {
+  if (Number.isSafeInteger(item)) return item as number;
+  return integerOf(INTEGER.test(String(item)) ? BigInt(item) : item, name);
+}
+
+type Order = (a: Item, b: Item) => number;
+
+function orderOf(kind: ColumnKind, isInteger: boolean): Order {
+  if (isInteger) return (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+  if (kind === 'real') return (a, b) => compareReals(Number(a), Number(b));
+  if (kind !== 'decimal') return (a, b) => compareTexts(String(a), String(b));
+  return (a, b) => compareReals(Number(a), Number(b)) || (plainDecimal(String(a)) < plainDecimal(String(b)) ? -1 : 1);
+}
+
+/** NaN is the greatest, as in the databases. */
+function compareReals(a: number, b: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Merge sort; equal items keep their order. */
+function* sortInSteps(items: readonly Item[], order: Order): Steps<readonly Item[]> {
+  let from: Item[] = [];
+  for (let start = 0; start < items.length; start += VALUES_A_STEP) {
+    for (const item of items.slice(start, start + VALUES_A_STEP).sort(order)) from.push(item);
+    yield undefined;
+  }
+  for (let width = VALUES_A_STEP; width < from.length; width *= 2) {
+    const into: Item[] = [];
+    for (let start = 0; start < from.length; start += 2 * width)
+      yield* merge(from, { start, middle: start + width, end: start + 2 * width }, into, order);
+    from = into;
+  }
+  return from;
+}
+
+/** Appends two neighbouring sorted parts to `into`, merged. */
+function* merge(
+  from: readonly Item[],
+  { start, middle, end }: { start: number; middle: number; end: number },
+  into: Item[],
+  order: Order,
+): Steps<void> {
+  const [leftEnd, rightEnd] = [Math.min(middle, from.length), Math.min(end, from.length)];
+  let left = start;
+  let right = leftEnd;
+  while (left < leftEnd || right < rightEnd) {
+    const isLeft = right >= rightEnd || (left < leftEnd && order(from[left]!, from[right]!) <= 0);
+    into.push(from[isLeft ? left++ : right++]!);
+    if (into.length % VALUES_A_STEP === 0) yield undefined;
+  }
+}
