@@ -57,6 +57,15 @@ describe('errors', () => {
     expect(await caught(clientAt(world.url, { apiKey: 'x' }).tables.list())).toMatchObject({ statusCode: 401 });
   });
 
+  test('say what is too long where the service itself has not seen the request', async () => {
+    const error = await caught(client.tables.get('x'.repeat(100_000)));
+    expect(error).toBeInstanceOf(HedgerowApiError);
+    expect(error).toMatchObject({
+      statusCode: 431,
+      message: expect.stringContaining('a name or a query parameter is too long'),
+    });
+  });
+
   test('of an unreachable service are connection errors', async () => {
     const gone = await startWorld();
     await gone.close();
