@@ -75,7 +75,7 @@ export function apiError(response: FetchAnswer, text: string, retryAfter: number
   });
 }
 
-/** What is known of an error that the service did not describe: a proxy or its HTTP parser answered. */
+/** The detail of an error without a description: a proxy, or the parser of the server, answered. */
 function plainDetail({ status, statusText }: FetchAnswer, text: string): string {
   if (status === TOO_LONG)
     return 'The path and headers of the request are too long for the server, which takes about 16 KB: a name or a query parameter is too long.';

@@ -12,7 +12,7 @@ console.log(statuses);
 steps.sort((a, b) => b.ms - a.ms);
 const longest = steps[0]?.ms ?? 0;
 console.log(
-  `${steps.length} steps of the event loop over 100 ms, the longest ${longest} ms; ${failures.length} failures`,
+  `${steps.length} steps of the event loop over ${process.env.HEDGEROW_LOOP_LIMIT_MS ?? 100} ms, the longest ${longest} ms; ${failures.length} failures`,
 );
 for (const { ms, collectedMs, during } of steps.slice(0, 20))
   console.log(`${ms} ms (garbage collection ${collectedMs} ms) during`, during);

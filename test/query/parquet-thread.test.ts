@@ -1,7 +1,7 @@
 // Parquet in a separate thread gives the same results as decoding and encoding in place. Needs
 // dist/ (npm run build).
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -101,3 +101,21 @@ describe.skipIf(!existsSync(SCRIPT))('a thread for Parquet', () => {
     new ThreadSink(SCRIPT, COLUMNS).close();
   });
 });
+
+test.skipIf(!existsSync(SCRIPT))(
+  'a damaged file on which the library does not end is refused, and its thread ends',
+  async () => {
+    const bytes = readFileSync('test/fixtures/parquet/duckdb.parquet');
+    // Inverts a bit of the number of children of a column.
+    bytes[2565]! ^= 1;
+    const path = join(dir, 'endless.parquet');
+    writeFileSync(path, bytes);
+    const source = new ThreadSource(SCRIPT, path, 500);
+    await expect(source.names()).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('probably damaged'),
+    });
+    await expect(source.next(NAMES)).rejects.toMatchObject({ code: 'invalid_input' });
+    source.close();
+  },
+);

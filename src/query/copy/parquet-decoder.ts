@@ -122,6 +122,6 @@ class PortFile implements RangeFile {
   }
 }
 
-function noParquet(why: string, cause?: unknown): HedgerowError {
+export function noParquet(why: string, cause?: unknown): HedgerowError {
   return new HedgerowError('invalid_input', `The file is no Parquet that can be read: ${why}.`, { cause });
 }

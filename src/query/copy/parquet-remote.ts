@@ -7,7 +7,7 @@ import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
 import type { FileHandle } from '../../storage/index.ts';
 import { ThreadLink, type ThreadWorker } from '../../threads/link.ts';
 import type { Value } from '../binder/bound.ts';
-import { ParquetDecoder } from './parquet-decoder.ts';
+import { noParquet, ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetBatch, ParquetSink, ParquetSource } from './parquet-port.ts';
 import type { ResultColumn } from './result-columns.ts';
 
@@ -22,6 +22,11 @@ export type ParquetCalls = {
 
 /** Memory limit of the thread: a file that needs more is refused, and nothing else is affected. */
 const THREAD_MB = 2048;
+/**
+ * A step on a file takes a second at most, even on a slow disk. The library does not end on some
+ * damaged files, for example if a count in the description is wrong.
+ */
+const LONGEST_STEP_MS = 60_000;
 /** Few short-lived objects are made per batch. */
 const THREAD_YOUNG_MB = 8;
 
@@ -47,18 +52,38 @@ export function parquetSink(columns: readonly ResultColumn[]): ParquetSink {
 export class ThreadSource implements ParquetSource {
   readonly #thread: Thread;
   readonly #path: string;
+  readonly #longestStepMs: number;
 
-  constructor(script: URL, path: string) {
+  /** `longestStepMs`: time after which the file counts as damaged. */
+  constructor(script: URL, path: string, longestStepMs: number = LONGEST_STEP_MS) {
     this.#thread = new Thread(script);
     this.#path = path;
+    this.#longestStepMs = longestStepMs;
   }
 
   names(): Promise<string[]> {
-    return this.#thread.link.call('read', this.#path);
+    return this.#inTime(this.#thread.link.call('read', this.#path));
   }
 
   next(columns: readonly string[]): Promise<ParquetBatch | undefined> {
-    return this.#thread.link.call('next', columns);
+    return this.#inTime(this.#thread.link.call('next', columns));
+  }
+
+  /** Ends the thread if the step takes too long; the step then rejects. */
+  async #inTime<T>(step: Promise<T>): Promise<T> {
+    const seconds = this.#longestStepMs / 1000;
+    const timer = setTimeout(
+      () =>
+        void this.#thread.link.stop(
+          noParquet(`reading a part of it takes more than ${seconds} s, so it is probably damaged`),
+        ),
+      this.#longestStepMs,
+    );
+    try {
+      return await step;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   close(): void {
