@@ -4,11 +4,11 @@
 import { NOBODY, type Principal } from '../access/principal.ts';
 import { type ErrorCode, HedgerowError, refusal } from '../errors.ts';
 import type { AuditFacts } from '../observe/observer.ts';
+import { ChunkStream } from './answer/chunk-stream.ts';
+import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './answer/compression.ts';
 import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
-import { ChunkStream } from './chunk-stream.ts';
 import { addressText } from './client-address.ts';
-import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './compression.ts';
 import { overloaded } from './load.ts';
 import type { Parts } from './parts.ts';
 import { type CutReason, ReaderWatch } from './reader-watch.ts';

@@ -1,7 +1,7 @@
 // The running scan of one request, with the snapshot it reads and the cursor it may end with.
 
 import type { QueryPlan, RowKey, Scan, Table } from '../engine/index.ts';
-import type { Call, EntityTag, Pin, Services } from '../http/index.ts';
+import type { AnswerFormat, Call, EntityTag, Pin, Services } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import { isoRows } from './iso-rows.ts';
 
@@ -12,7 +12,7 @@ export interface RowsRequest {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
-  ndjson: boolean;
+  format: AnswerFormat;
   /** Whether times are written as ISO 8601. */
   isoTimes: boolean;
   /** Tag of the current state; undefined for a page of an older one. */
@@ -53,11 +53,11 @@ export class OpenRows implements QueryFacts {
 
   /** The next slice of encoded rows, null at the end. */
   next(): Uint8Array | null {
-    const { isoTimes, ndjson } = this.request;
+    const { isoTimes, format } = this.request;
     if (!isoTimes) return this.#scan.next();
     const { rows } = this.#scan;
     const lines = this.#scan.next();
-    return lines === null ? null : isoRows(lines, rows, ndjson);
+    return lines === null ? null : isoRows(lines, rows, format);
   }
 
   /** Like `next`; the slice is valid until the engine is called again. */
@@ -118,7 +118,7 @@ export class OpenRows implements QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, ndjson, isoTimes } = this.request;
+    const { table, node, startTs, endTs, limit, format, isoTimes } = this.request;
     return table.scan(
       {
         startTs,
@@ -126,7 +126,8 @@ export class OpenRows implements QueryFacts {
         nodes: node === undefined ? undefined : [node],
         limit,
         after: this.#after,
-        format: ndjson || isoTimes ? 'ndjson' : 'json',
+        // Rows that are rewritten need a newline after each, which shows where they end.
+        format: isoTimes ? 'ndjson' : format,
         // Pages of one cursor have the columns of its snapshot, even if the table is altered in
         // between.
         rows: this.#pin?.snapshot.rowPlan,

@@ -2,13 +2,13 @@
 
 import { refusal } from '../errors.ts';
 import {
+  type AnswerFormat,
   type Call,
   type ChunkSource,
   checkDeadline,
-  JSON_TYPE,
-  NDJSON_TYPE,
   type Reply,
   type ReplyFacts,
+  typeOf,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import {
@@ -37,7 +37,7 @@ export const MOST_COLLECTED = 16 * 2 ** 20;
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
-  readonly ndjson: boolean;
+  readonly format: AnswerFormat;
   /** Whether times are written as ISO 8601. */
   readonly iso: boolean;
   readonly audit: ReplyFacts['audit'];
@@ -47,8 +47,8 @@ export interface ResultReplyOptions {
 }
 
 /** The body for a statement that wrote, which is one row, as stored under an Idempotency-Key. */
-export function resultBody(row: object, ndjson: boolean): string {
-  if (ndjson) return `${JSON.stringify(row)}\n`;
+export function resultBody(row: object, format: AnswerFormat): string {
+  if (format === 'ndjson') return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
   const column_types = typesOfAnswer(columns);
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
@@ -70,7 +70,7 @@ export function resultReply(call: Call, result: StatementResult, options: Result
     if (ended) text.close();
     return {
       status: 200,
-      contentType: options.ndjson ? NDJSON_TYPE : JSON_TYPE,
+      contentType: typeOf(options.format),
       body: ended ? text.take() : '',
       lsn: result.lsn,
       headers: undefined,
@@ -103,7 +103,7 @@ export async function collectRows(
   most: number,
   iso: boolean,
 ): Promise<{ rows: unknown[]; bytes: number }> {
-  const text = new ResultText(call, result, { ndjson: true, iso });
+  const text = new ResultText(call, result, { format: 'ndjson', iso });
   try {
     const step = (): boolean => {
       checkDeadline(call);
@@ -165,7 +165,7 @@ class ReadFacts implements QueryFacts {
 class ResultText implements ChunkSource {
   readonly #call: Call;
   readonly #result: StatementResult;
-  readonly #ndjson: boolean;
+  readonly #format: AnswerFormat;
   readonly #keys: RowKeys;
   readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
@@ -177,13 +177,13 @@ class ResultText implements ChunkSource {
   /** Everything has been written. */
   ended = false;
 
-  constructor(call: Call, result: StatementResult, { ndjson, iso }: Pick<ResultReplyOptions, 'ndjson' | 'iso'>) {
+  constructor(call: Call, result: StatementResult, { format, iso }: Pick<ResultReplyOptions, 'format' | 'iso'>) {
     this.#call = call;
     this.#result = result;
-    this.#ndjson = ndjson;
+    this.#format = format;
     this.#keys = rowKeys(result.columns);
     this.#written = iso ? isoValues(result.forms) : [];
-    if (!ndjson) this.#sink.bytes(headBytes(result));
+    if (format === 'json') this.#sink.bytes(headBytes(result));
   }
 
   /** Bytes written and not yet taken. */
@@ -214,15 +214,15 @@ class ResultText implements ChunkSource {
       }
       const chunk = step.value;
       if (chunk === null || chunk.count === 0) continue;
-      if (!this.#ndjson && this.rows > 0) this.#sink.text(',');
-      this.#writing = writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink, this.#written);
+      if (this.#format === 'json' && this.rows > 0) this.#sink.text(',');
+      this.#writing = writeChunk(chunk, this.#keys, this.#format === 'ndjson' ? '\n' : '', this.#sink, this.#written);
       this.rows += chunk.count;
     } while (now() < end && this.length < WHOLE_BODY_BYTES);
   }
 
   #end(): void {
     this.ended = true;
-    if (!this.#ndjson) this.#sink.bytes(tailBytes(this.rows, this.#result.plan()));
+    if (this.#format === 'json') this.#sink.bytes(tailBytes(this.rows, this.#result.plan()));
   }
 
   take(): Uint8Array {

@@ -6,15 +6,14 @@ import { HedgerowError, refusal } from '../errors.ts';
 import {
   type Call,
   checkDeadline,
+  formatOf,
   invalidFields,
   JSON_BODY,
-  JSON_TYPE,
   kindOf,
-  NDJSON_TYPE,
   type Reply,
   type Route,
+  typeOf,
   WriteAnswer,
-  wantsNdjson,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
@@ -63,14 +62,13 @@ function answer(
   parameters: ParameterValues,
   iso: boolean,
 ): Reply | Promise<Reply> {
-  const ndjson = wantsNdjson(call.accept);
+  const format = formatOf(call.accept);
   // The core writes times as seconds.
-  const format = iso ? undefined : ndjson ? 'ndjson' : 'json';
-  const read = statements.read(prepared, parameters, sessionOf(call), format);
+  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
-    ? writtenReply(call, read, ndjson)
-    : resultReply(call, read, { ndjson, iso, ...OF_READ });
+    ? writtenReply(call, read, format)
+    : resultReply(call, read, { format, iso, ...OF_READ });
 }
 
 const OF_READ = { audit: 'none', kept: false, deadline: true } as const;
@@ -82,9 +80,9 @@ async function execute(
   parameters: ParameterValues,
   iso: boolean,
 ): Promise<Reply> {
-  const ndjson = wantsNdjson(call.accept);
-  const bodyOf = (row: object) => resultBody(row, ndjson);
-  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, ndjson ? NDJSON_TYPE : JSON_TYPE);
+  const format = formatOf(call.accept);
+  const bodyOf = (row: object) => resultBody(row, format);
+  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, typeOf(format));
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),
@@ -92,9 +90,9 @@ async function execute(
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
     attach: kept.attach,
   });
-  if (prepared.effect === 'read') return resultReply(call, result, { ndjson, iso, ...OF_READ });
+  if (prepared.effect === 'read') return resultReply(call, result, { format, iso, ...OF_READ });
   return resultReply(call, result, {
-    ndjson,
+    format,
     iso,
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,

@@ -2,14 +2,14 @@
 
 import type { Table } from '../engine/index.ts';
 import {
+  type AnswerFormat,
   type Call,
   type ChunkSource,
   checkDeadline,
   type EntityTag,
-  JSON_TYPE,
-  NDJSON_TYPE,
   type Reply,
   tableTag,
+  typeOf,
 } from '../http/index.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
@@ -26,13 +26,15 @@ const WHOLE_BODY_SLICES = 8;
  */
 const NDJSON_KEPT_BYTES = 2 ** 20;
 
+const FORMAT_TAGS: Readonly<Record<AnswerFormat, string>> = { json: '', ndjson: 'n' };
+
 /**
  * The formats of an answer may share a URL, so their tags must differ. The tag of the usual format
  * is a number, for which response heads are cached as bytes.
  */
-export function rowsTag(table: Table, ndjson: boolean, isoTimes: boolean): EntityTag {
+export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
-  return ndjson || isoTimes ? `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}` : tag;
+  return format === 'json' && !isoTimes ? tag : `${tag}${FORMAT_TAGS[format]}${isoTimes ? 'i' : ''}`;
 }
 
 const NO_SLICES: readonly Uint8Array[] = [];
@@ -41,21 +43,21 @@ export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Rep
   const rows = new OpenRows(call, request);
   try {
     const first = rows.borrowNext();
-    if (rows.isEnded && !request.ndjson) {
+    if (rows.isEnded && request.format === 'json') {
       const reply = wholeJson(call, rows, first === null ? NO_SLICES : [first]);
       rows.close();
       return reply;
     }
     const slices: Uint8Array[] = first === null || first.length === 0 ? [] : [Buffer.from(first)];
     if (!readSlices(rows, slices)) {
-      if (!request.ndjson) return streamReply(rows, new JsonSource(rows, slices), undefined);
+      if (request.format === 'json') return streamReply(rows, new JsonSource(rows, slices), undefined);
       if (request.limit === undefined) return streamReply(rows, new NdjsonSource(rows, slices), undefined);
       return limitedNdjson(call, rows, slices).catch((error: unknown) => {
         rows.close();
         throw error;
       });
     }
-    const reply = request.ndjson ? wholeNdjson(rows, slices) : wholeJson(call, rows, slices);
+    const reply = request.format === 'json' ? wholeJson(call, rows, slices) : wholeNdjson(rows, slices);
     rows.close();
     return reply;
   } catch (error) {
@@ -136,13 +138,13 @@ function rowsAnswer(
   headers: Reply['headers'],
   source: ChunkSource | undefined,
 ): Reply {
-  const { ndjson, limit, tag } = rows.request;
+  const { format, limit, tag } = rows.request;
   // A cursor lives only for minutes: an answer that contains one, or may still get one, must not be
   // cached for long.
   const mayHaveCursor = source === undefined ? rows.hasNext : limit !== undefined;
   return {
     status: 200,
-    contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
+    contentType: typeOf(format),
     body,
     lsn: rows.lsn,
     headers,

@@ -1,7 +1,7 @@
 // Answers queries on virtual graphs: hyperedges in the order they arrive, as one body if they are
 // few, otherwise as a stream.
 
-import { type ChunkSource, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
+import { type AnswerFormat, type ChunkSource, type Reply, typeOf } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
@@ -9,7 +9,7 @@ const WHOLE_BODY_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
 
 export interface EdgesForm {
-  readonly ndjson: boolean;
+  readonly format: AnswerFormat;
   /** Whether times are written as ISO 8601 instead of seconds. */
   readonly isoTimes: boolean;
 }
@@ -20,10 +20,10 @@ export interface EdgesForm {
  */
 export async function virtualReply(
   running: RunningQuery,
-  { ndjson, isoTimes }: EdgesForm,
+  { format, isoTimes }: EdgesForm,
   ended: () => void,
 ): Promise<Reply> {
-  const texts = new EdgeTexts(running, { ndjson, isoTimes }, ended);
+  const texts = new EdgeTexts(running, { format, isoTimes }, ended);
   try {
     const body: Uint8Array[] = [];
     let bytes = 0;
@@ -39,7 +39,7 @@ export async function virtualReply(
     if (whole) await texts.close();
     return {
       status: 200,
-      contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
+      contentType: typeOf(format),
       body: whole ? Buffer.concat(body) : '',
       lsn: undefined,
       headers: undefined,
@@ -56,17 +56,17 @@ export async function virtualReply(
 /** The text of an answer in UTF-8, one piece per batch. */
 class EdgeTexts {
   readonly #running: RunningQuery;
-  readonly #ndjson: boolean;
+  readonly #format: AnswerFormat;
   readonly #batches: AsyncIterator<EdgesAsJson>;
   readonly #ended: () => void;
   #count = 0;
   #part: 'head' | 'edges' | 'end' = 'head';
   #closed = false;
 
-  constructor(running: RunningQuery, { ndjson, isoTimes }: EdgesForm, ended: () => void) {
+  constructor(running: RunningQuery, { format, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
-    this.#ndjson = ndjson;
-    const around = ndjson ? { before: '', after: '\n' } : { before: ',', after: '' };
+    this.#format = format;
+    const around = format === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
     this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
   }
@@ -74,20 +74,20 @@ class EdgeTexts {
   /** The next piece, valid until the next call; null at the end. */
   async next(): Promise<Uint8Array | null> {
     if (this.#part === 'end') return null;
-    if (this.#part === 'head' && !this.#ndjson) {
+    if (this.#part === 'head' && this.#format === 'json') {
       this.#part = 'edges';
       return Buffer.from('{"hyperedges":[');
     }
     const { done, value } = await this.#batches.next();
     if (done === true) {
       this.#part = 'end';
-      return this.#ndjson ? NOTHING : Buffer.from(this.#tail());
+      return this.#format === 'ndjson' ? NOTHING : Buffer.from(this.#tail());
     }
     const { count, bytes } = value;
     const isFirst = this.#count === 0;
     this.#count += count;
     // No comma before the first edge.
-    return isFirst && !this.#ndjson ? bytes.subarray(1) : bytes;
+    return isFirst && this.#format === 'json' ? bytes.subarray(1) : bytes;
   }
 
   #tail(): string {

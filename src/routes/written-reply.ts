@@ -1,7 +1,7 @@
 // Answers a statement whose rows are encoded by the core: small results as one body, large ones as
 // a stream of the scan's own slices.
 
-import { type Call, type ChunkSource, checkDeadline, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
+import { type AnswerFormat, type Call, type ChunkSource, checkDeadline, type Reply, typeOf } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { WrittenRead } from '../query/index.ts';
 import { headBytes, LONGEST_TAIL, tailBytes, writeTail } from './result-frame.ts';
@@ -12,8 +12,8 @@ const WHOLE_BODY_BYTES = 64 * 1024;
 const SLICES_AT_ONCE = 2;
 
 /** Answers synchronously if the first slices are all there is. */
-export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Reply | Promise<Reply> {
-  const answer = new WrittenAnswer(call, read, ndjson);
+export function writtenReply(call: Call, read: WrittenRead, format: AnswerFormat): Reply | Promise<Reply> {
+  const answer = new WrittenAnswer(call, read, format);
   try {
     for (let count = 0; count < SLICES_AT_ONCE; count++) if (!answer.step()) return answer.reply(true);
   } catch (error) {
@@ -31,7 +31,7 @@ export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Re
 class WrittenAnswer implements ChunkSource {
   private readonly call: Call;
   private readonly read: WrittenRead;
-  private readonly ndjson: boolean;
+  private readonly format: AnswerFormat;
   private readonly slices: Uint8Array[];
   private size: number;
   private ended: boolean;
@@ -41,15 +41,15 @@ class WrittenAnswer implements ChunkSource {
   private waiting: Uint8Array[];
   private tailed: boolean;
 
-  constructor(call: Call, read: WrittenRead, ndjson: boolean) {
+  constructor(call: Call, read: WrittenRead, format: AnswerFormat) {
     this.call = call;
     this.read = read;
-    this.ndjson = ndjson;
+    this.format = format;
     this.slices = [];
     this.size = 0;
     this.ended = false;
     this.waiting = this.slices;
-    this.tailed = ndjson;
+    this.tailed = format === 'ndjson';
   }
 
   /** Reads a slice; false if the answer can begin. */
@@ -68,13 +68,13 @@ class WrittenAnswer implements ChunkSource {
 
   /** `atOnce`: the handler has not yielded since it began. */
   reply(atOnce: boolean): Reply {
-    const { read, ndjson, ended } = this;
+    const { read, format, ended } = this;
     let body: Uint8Array | string = '';
-    if (ended) body = ndjson ? joined(this.slices) : this.whole(atOnce);
-    else if (!ndjson) this.waiting = [headBytes(read), ...this.slices];
+    if (ended) body = format === 'ndjson' ? joined(this.slices) : this.whole(atOnce);
+    else if (format === 'json') this.waiting = [headBytes(read), ...this.slices];
     return {
       status: 200,
-      contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
+      contentType: typeOf(format),
       body,
       lsn: read.lsn,
       headers: undefined,

@@ -2,7 +2,7 @@
 // their chunk header twice (uWebSockets.js issue 1249).
 
 import { expect, test } from 'vitest';
-import { ChunkStream } from '../../src/http/chunk-stream.ts';
+import { ChunkStream } from '../../src/http/answer/chunk-stream.ts';
 import type { TransportResponse } from '../../src/http/transport.ts';
 import { Scheduler } from '../../src/schedule/scheduler.ts';
 

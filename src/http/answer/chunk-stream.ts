@@ -1,10 +1,10 @@
 // Sends a source of chunks to a client, at the client's pace and within the time that the service's
 // scheduler grants.
 
-import type { Scheduler } from '../schedule/scheduler.ts';
-import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
-import type { ChunkSource } from './reply.ts';
-import type { TransportResponse } from './transport.ts';
+import type { Scheduler } from '../../schedule/scheduler.ts';
+import { type CutReason, type ReaderLimits, ReaderWatch } from '../reader-watch.ts';
+import type { ChunkSource } from '../reply.ts';
+import type { TransportResponse } from '../transport.ts';
 
 /**
  * Bytes passed to the transport at once: with its chunk header it fits into the transport's own
