@@ -2,6 +2,8 @@
 // the transports below it.
 
 export { type AnswerFormat, formatOf, typeOf } from './answer/format.ts';
+export { OPENINGS, type Opening } from './answer/openings.ts';
+export { type AnswerFrame, type AnswerText, writeAnswer } from './answer/write-answer.ts';
 export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';
 export { chooseTransport, transportLine } from './choose-transport.ts';
 export type { Pin } from './cursors.ts';
