@@ -33,7 +33,7 @@ function query(call: Call): Reply | Promise<Reply> {
   if (text.length > LONG_TEXT) return answerLong(call, statements, text, parameters, iso);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
-  return answer(call, statements, prepared, parameters, iso);
+  return answer(call, statements, prepared, parameters, iso, true);
 }
 
 /** Parses a long text in steps; binding and answering then get a step each. */
@@ -52,22 +52,24 @@ async function answerLong(
     return false;
   });
   await slices(() => false);
-  return answer(call, statements, prepared, parameters, iso);
+  return answer(call, statements, prepared, parameters, iso, false);
 }
 
+/** `atOnce`: as in `writeAnswer`. */
 function answer(
   call: Call,
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
   iso: boolean,
+  atOnce: boolean,
 ): Reply | Promise<Reply> {
   const format = formatOf(call.accept);
   // The core writes times as seconds.
   const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
-    ? writtenReply(call, read, format)
+    ? writtenReply(call, read, format, atOnce)
     : resultReply(call, read, { format, iso, ...OF_READ });
 }
 

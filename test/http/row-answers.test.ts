@@ -135,6 +135,15 @@ describe('answers side by side', () => {
     }
   });
 
+  test('are each their own if their texts are long, which are parsed in steps', async () => {
+    const padding = ` /* ${'x'.repeat(17_000)} */`;
+    const asked = Array.from({ length: 40 }, (_, i) => i);
+    const answers = await Promise.all(
+      asked.map((i) => run(lookup(ANY, '*') + padding, { node: 1000 + i, from: 0, to: ROWS })),
+    );
+    expect(answers.map(({ json }) => json.rows[0].event_ts)).toEqual(asked);
+  });
+
   test('that nobody reads to the end let go of their snapshots', async () => {
     const { database } = server;
     const table = database.table('calls');
