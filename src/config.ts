@@ -8,6 +8,7 @@ import { isLoopback } from './config/kinds.ts';
 import {
   type Basis,
   type Config,
+  DSN_VARIABLE,
   fileKeyOf,
   flagOf,
   SETTING_NAMES,
@@ -19,6 +20,7 @@ import {
 export { ConfigError } from './config/config-error.ts';
 export type { ConfigFile } from './config/file.ts';
 export { isLoopback } from './config/kinds.ts';
+export { messageWithSettings } from './config/setting-names.ts';
 export {
   type Config,
   fileKeyOf,
@@ -49,8 +51,6 @@ export interface LoadedConfig {
   /** Worth logging: names that look misspelt, insecure exposure, weak keys. */
   warnings: string[];
 }
-
-const DSN_VARIABLE = 'HEDGEROW_VIRTUAL_DSN_';
 
 /** Throws ConfigError. */
 export function loadConfig(surroundings: Surroundings): LoadedConfig {

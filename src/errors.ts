@@ -74,17 +74,38 @@ export interface FieldError {
   msg: string;
 }
 
+/**
+ * A setting of the service that an error points to. The rooms that throw do not know how it is set:
+ * an embedder passes an option, and http/ and cli/ name the environment variable.
+ */
+export type SettingKey =
+  | 'auditLog'
+  | 'backupRoot'
+  | 'copyRoot'
+  | 'llmAllowedHosts'
+  | 'llmBaseUrl'
+  | 'llmModel'
+  | 'openaiApiKey'
+  | 'virtualDsn'
+  | `virtualDsn.${string}`
+  | 'virtualRoot';
+
+/** Further details for programs: `line`, `file`, `offset`, ... */
+export interface ErrorFields {
+  readonly settings?: readonly SettingKey[];
+  readonly [name: string]: unknown;
+}
+
 export class HedgerowError extends Error {
   readonly code: ErrorCode;
   /** The invalid fields, when there are several or when the location matters. */
   readonly errors: FieldError[] | undefined;
-  /** Further details for programs: `line`, `file`, `offset`, ... */
-  readonly fields: Record<string, unknown> | undefined;
+  readonly fields: ErrorFields | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    more: { errors?: FieldError[]; fields?: Record<string, unknown>; cause?: unknown } = {},
+    more: { errors?: FieldError[]; fields?: ErrorFields; cause?: unknown } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'HedgerowError';
@@ -105,7 +126,7 @@ export class HedgerowError extends Error {
 export function refusal(
   code: ErrorCode,
   detail: string,
-  more: { errors?: FieldError[]; fields?: Record<string, unknown> } = {},
+  more: { errors?: FieldError[]; fields?: ErrorFields } = {},
 ): HedgerowError {
   return Object.assign(Object.create(HedgerowError.prototype) as HedgerowError, {
     name: 'HedgerowError',

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageWithSettings } from '../config.ts';
 import type { DocumentChange } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { nodeFs, writeFileAtomically } from '../storage/index.ts';
@@ -50,7 +51,7 @@ function graphOf(path: string, name: string, root: string): VirtualGraph {
     if (name === spec.id + END) return { ...spec, spec_version };
     throw wrong(`has the id ${JSON.stringify(spec.id)}: call the file ${spec.id}${END}.`);
   } catch (error) {
-    throw error instanceof HedgerowError ? wrong(`is no spec: ${error.message} ${ADVICE}`) : error;
+    throw error instanceof HedgerowError ? wrong(`is no spec: ${messageWithSettings(error)} ${ADVICE}`) : error;
   }
 }
 

@@ -1,5 +1,7 @@
 // What a command sees of the process it runs in, so that tests can run commands without one.
 
+import { messageWithSettings } from '../config.ts';
+import { HedgerowError } from '../errors.ts';
 import { systemProblem } from './system-error.ts';
 
 export interface Output {
@@ -73,8 +75,13 @@ function endAtBrokenOutput(error: NodeJS.ErrnoException): void {
 
 /** The exit code of a failed command, said on stderr: 2 for a wrong call, 1 for everything else. */
 export function reportFailure(world: World, error: unknown): number {
-  world.stderr.write(`hedgerow: ${systemProblem(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
+  world.stderr.write(`hedgerow: ${systemProblem(error) ?? sentenceOf(error)}\n`);
   return error instanceof UsageError ? 2 : 1;
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof HedgerowError) return messageWithSettings(error);
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** `value` of a flag as an integer; throws UsageError. */

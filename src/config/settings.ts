@@ -84,6 +84,9 @@ export interface Setting<T> {
   readonly flag?: string;
 }
 
+/** The variables of `virtualDsn` begin with it; the database's NAME follows. */
+export const DSN_VARIABLE = 'HEDGEROW_VIRTUAL_DSN_';
+
 const NONE = () => undefined;
 
 export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {

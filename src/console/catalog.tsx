@@ -1,6 +1,7 @@
 // What there is, at the left: tables with their columns and indexes, and the rules.
 
 import { BUILT_IN_COLUMNS } from '../model/columns.ts';
+import { describedOptions } from '../model/options.ts';
 import { countText } from './format.ts';
 import { lazy } from './lazy.tsx';
 import { signal, useEffect, useRef, useState } from './preact.ts';
@@ -142,7 +143,7 @@ function TableEntry({ name }: { name: string }) {
             </tbody>
           </table>
           <p class="quiet">
-            Buckets of {table.bucket_seconds} s
+            With {describedOptions(table)}
             {table.member_tables.length > 0 && `; members: ${table.member_tables.join(', ')}`}
           </p>
           <p class="entry-actions">

@@ -2,6 +2,7 @@
 // client has gone.
 
 import { NOBODY, type Principal } from '../access/principal.ts';
+import { messageWithSettings } from '../config/setting-names.ts';
 import { type ErrorCode, HedgerowError, refusal } from '../errors.ts';
 import type { AuditFacts } from '../observe/observer.ts';
 import { ChunkStream } from './answer/chunk-stream.ts';
@@ -358,7 +359,7 @@ export class Exchange implements HeadFacts {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     this.services.log.error('request failed', {
       request_id: this.requestId,
-      error: error.message,
+      error: thrown instanceof HedgerowError ? messageWithSettings(thrown) : error.message,
       stack: thrown instanceof HedgerowError ? undefined : error.stack,
     });
   }

@@ -1,6 +1,7 @@
 // What a handler answers: a plain value with status, headers and body (or a source of chunks); and
 // the one error body of the service.
 
+import { messageWithSettings } from '../config/setting-names.ts';
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import type { AuditEvent, QueryFacts } from '../observe/observer.ts';
 import { maskPatterns } from '../observe/redact.ts';
@@ -153,10 +154,14 @@ const LISTS: Readonly<Record<string, string>> = {
   rules: 'GET /v1/rules lists them.',
 };
 
-/** What clients are told of an error, without what looks like a key. */
-export function detailOf({ message, fields }: HedgerowError): string {
-  const route = LISTS[String(fields?.listed)];
-  return maskPatterns(route === undefined ? message : `${message} ${route}`);
+/**
+ * What clients are told of an error: its message, the settings and the route that it points to;
+ * without what looks like a key.
+ */
+export function detailOf(error: HedgerowError): string {
+  const sentence = messageWithSettings(error);
+  const route = LISTS[String(error.fields?.listed)];
+  return maskPatterns(route === undefined ? sentence : `${sentence} ${route}`);
 }
 
 /** Where an invalid value may be. Places named by the engine are fields of the body. */

@@ -47,13 +47,11 @@ export function checkModelAddress(
   const reach = reachOf(host);
   if (!listed.has(host)) {
     if (entries.some((entry) => entry.host === host))
-      throw invalid(
-        `names port ${portOf(url)} of ${host}, which HEDGEROW_LLM_ALLOWED_HOSTS does not list for that host`,
-      );
+      throw invalid(`names port ${portOf(url)} of ${host}, which is not an allowed port of that host`);
     throw invalid(
       reach === undefined || reach === 'public'
-        ? `names the host ${host}, which HEDGEROW_LLM_ALLOWED_HOSTS does not list`
-        : `names ${host}, an address of this machine, of a private or of a reserved network, which HEDGEROW_LLM_ALLOWED_HOSTS does not list`,
+        ? `names the host ${host}, which is not on the list of allowed hosts`
+        : `names ${host}, an address of this machine, of a private or of a reserved network, which is not on the list of allowed hosts`,
     );
   }
   if (url.protocol !== 'https:' && host !== 'localhost' && reach !== 'loopback') {
@@ -81,7 +79,7 @@ export function checkResolved({ host, listed }: ModelAddress, answers: readonly 
     // The message does not name the resolved address: it would reveal networks the caller cannot
     // see.
     throw invalid(
-      `names the host ${host}, which leads to an address of this machine, of a private or of a reserved network that HEDGEROW_LLM_ALLOWED_HOSTS does not list`,
+      `names the host ${host}, which leads to an address of this machine, of a private or of a reserved network that is not on the list of allowed hosts`,
     );
   }
 }
@@ -161,6 +159,7 @@ function plainHost(text: string): string | undefined {
 function invalid(what: string): HedgerowError {
   return refusal(
     'invalid_model_address',
-    `The address of the language model ${what}. Give base_url or HEDGEROW_LLM_BASE_URL an https address on a listed host, such as https://api.openai.com/v1.`,
+    `The address of the language model ${what}. Give an https address on an allowed host, such as https://api.openai.com/v1.`,
+    { fields: { settings: ['llmBaseUrl', 'llmAllowedHosts'] } },
   );
 }

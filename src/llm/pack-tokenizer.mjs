@@ -1,5 +1,8 @@
 // Copies the part of the tokenizer package that counting needs to build/tokenizer: 2.5 of 30 MB, so
 // that an installed Hedgerow does not depend on the package.
+//
+// The table of tokens becomes lines of JSON, which can be read in steps: the package's own module
+// blocks its thread for 0.3 to 0.5 s.
 
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,20 +10,41 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const entry = require.resolve('gpt-tokenizer/encoding/o200k_base');
-/** The package's script folder; the encoding is one level below. */
-const scripts = dirname(dirname(entry));
+const ranks = require.resolve('gpt-tokenizer/bpeRanks/o200k_base');
+/** The package's script folder; the table of tokens is one level below. */
+const scripts = dirname(dirname(ranks));
 const target = fileURLToPath(new URL('../../build/tokenizer/', import.meta.url)).slice(0, -1);
 const beside = `${target}.new`;
+const TOKENS_A_LINE = 4096;
+
+/** Creates a tokenizer without tokens, and gives the tokens that tokens.ts adds to it. */
+const PACKED = `const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { BytePairEncodingCore } = require('./BytePairEncodingCore.js');
+const { O200KBase } = require('./encodingParams/o200k_base.js');
+exports.create = () => new BytePairEncodingCore({ ...O200KBase([]), mergeCacheSize: 0 });
+exports.lines = () => readFileSync(join(__dirname, 'tokens.ndjson'), 'utf8').split('\\n');
+`;
 
 rmSync(beside, { recursive: true, force: true });
-require(entry);
+require(join(scripts, 'BytePairEncodingCore.js'));
+require(join(scripts, 'encodingParams/o200k_base.js'));
 for (const path of Object.keys(require.cache)) {
   if (!path.startsWith(scripts + sep)) throw new Error(`${path} is not of the tokenizer: nothing else was to be copied`);
   const copy = join(beside, relative(scripts, path));
   mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(path, copy);
 }
+writeFileSync(join(beside, 'packed.js'), PACKED);
+const tokens = require(ranks).default;
+const lines = [];
+for (let from = 0; from < tokens.length; from += TOKENS_A_LINE) {
+  // Array.from: holes become undefined.
+  const line = Array.from(tokens.slice(from, from + TOKENS_A_LINE));
+  if (line.includes(undefined)) throw new Error('a rank without a token: tokens.ts counts them in order');
+  lines.push(JSON.stringify(line));
+}
+writeFileSync(join(beside, 'tokens.ndjson'), lines.join('\n'));
 writeFileSync(join(beside, 'package.json'), '{"type":"commonjs"}\n');
 copyFileSync(join(scripts, '../LICENSE'), join(beside, 'LICENSE'));
 rmSync(target, { recursive: true, force: true });

@@ -8,9 +8,9 @@
 //   at most;
 // - after 64 K characters, beyond which the count is extrapolated.
 //
-// Cost: the tables are 2.4 MB of script and take about 270 ms of one core and 65 MB of memory,
-// once. They are loaded by the first count, not at startup, so that a service that is never asked
-// for answers does not pay. Counting processes 2 to 8 MB per second.
+// Cost: the table of 200,000 tokens is read once, in steps of a few ms. The first count reads it,
+// not the start, so that a service that is never asked for answers does not pay. Counting processes
+// 2 to 8 MB per second.
 
 import { createRequire } from 'node:module';
 import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
@@ -40,7 +40,43 @@ const LONGEST_COUNTED = 2 ** 16;
 /** Markers such as `<|endoftext|>` count as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-let tokenizer: typeof O200k | undefined;
+/** The copy that the build makes (pack-tokenizer.mjs). */
+interface PackedTokenizer {
+  create(): EncodingCore;
+  /** The tokens by rank, as lines of JSON, each an array of texts and bytes. */
+  lines(): string[];
+}
+
+/** The parts of the package's `BytePairEncodingCore` that counting needs. */
+interface EncodingCore {
+  countNative(text: string): number;
+  readonly bytePairStringRankEncoder: Map<string, number>;
+  /** Tokens that are not UTF-8 on their own; sorted. */
+  bytePairNonUtfSortedEncoder: [Uint8Array, number][];
+}
+
+type CountText = (text: string) => number;
+
+let countText: CountText | undefined;
+let loading: Generator<void, CountText, void> | undefined;
+
+/**
+ * Reads the tokens in steps of a few ms. Several callers share the work; one that counts before it
+ * is done does the rest of it at once.
+ */
+export function* loadTokens(): Generator<void, void, void> {
+  while (countText === undefined) {
+    const reading: Generator<void, CountText, void> = loading ?? readTokens();
+    // If this throws, the next caller begins anew.
+    loading = undefined;
+    const step = reading.next();
+    if (step.done) countText = step.value;
+    else {
+      loading = reading;
+      yield;
+    }
+  }
+}
 
 /**
  * Number of tokens of a text. Exact if the text has at most 64 K characters, a space within every
@@ -70,29 +106,36 @@ export function* tokenSteps(text: string): Generator<void, number, void> {
   return at < text.length ? Math.ceil((count * text.length) / at) : count;
 }
 
-function tokens(): typeof O200k {
-  if (tokenizer === undefined) {
-    tokenizer = readTokenizer();
-    // The merge cache would keep 100,000 pieces of the texts counted; counting is as fast without
-    // it.
-    tokenizer.setMergeCacheSize(0);
-  }
-  return tokenizer;
-}
-
-/**
- * Loads the copy packed by the build (pack-tokenizer.mjs), or the package itself in a checkout that
- * was not built.
- */
-function readTokenizer(): typeof O200k {
-  // Not import(): counting is synchronous, and loading the tables blocks either way.
+/** Reads the packed copy, or the package itself in a checkout that was not built. */
+function* readTokens(): Generator<void, CountText, void> {
+  // Not import(): counting is synchronous.
   const require = createRequire(import.meta.url);
+  let packed: PackedTokenizer;
   try {
-    return require('../../build/tokenizer/encoding/o200k_base.js') as typeof O200k;
+    packed = require('../../build/tokenizer/packed.js') as PackedTokenizer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    return require('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
+    const { countTokens, setMergeCacheSize } = require('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
+    // The merge cache would keep 100,000 pieces of the texts counted; counting is as fast without
+    // it.
+    setMergeCacheSize(0);
+    return (text) => countTokens(text, AS_TEXT);
   }
+  yield;
+  const core = packed.create();
+  const others: [Uint8Array, number][] = [];
+  let rank = 0;
+  for (const line of packed.lines()) {
+    yield;
+    for (const token of JSON.parse(line) as (string | number[])[]) {
+      if (typeof token === 'string') core.bytePairStringRankEncoder.set(token, rank);
+      else others.push([Uint8Array.from(token), rank]);
+      rank++;
+    }
+  }
+  yield;
+  core.bytePairNonUtfSortedEncoder = others.sort(([a], [b]) => Buffer.compare(a, b));
+  return (text) => core.countNative(text);
 }
 
 function endOfWindow(text: string, start: number): number {
@@ -118,7 +161,9 @@ function countWindow(text: string): number {
 }
 
 function countPiece(text: string): number {
-  return text === '' ? 0 : tokens().countTokens(text, AS_TEXT);
+  if (text === '') return 0;
+  if (countText === undefined) for (const _ of loadTokens());
+  return countText!(text);
 }
 
 /** Moves a cut back by one if it would split a surrogate pair. */

@@ -15,8 +15,13 @@ interface OptionRule {
   /** For the description of answers, and of requests. */
   readonly about: string;
   readonly aboutDefault: string;
-  /** It decides how rows are stored: a table with another value cannot take the rows of a dump. */
+  /**
+   * It decides how rows are stored: no table changes it, and one with another value cannot take the
+   * rows of a dump.
+   */
   readonly isFixed: boolean;
+  /** Of a table, after its name: it has `buckets of 10 s`. */
+  readonly said: (value: number) => string;
 }
 
 const MAX_BUCKET_SECONDS = 2 ** 40;
@@ -32,6 +37,12 @@ export const OPTION_WORDS = {
 
 export type TableOption = keyof typeof OPTION_WORDS;
 
+/**
+ * The options, by their fields, that whatever describes a table to people or models says, and how.
+ * Apart from the rules as well.
+ */
+const DESCRIBED = { bucket_seconds: (seconds: number) => `buckets of ${seconds} s` } as const;
+
 /** Integers. */
 export const TABLE_OPTIONS = {
   bucketSeconds: {
@@ -43,6 +54,7 @@ export const TABLE_OPTIONS = {
     about: 'Width of a time bucket.',
     aboutDefault: 'Default 10.',
     isFixed: true,
+    said: DESCRIBED.bucket_seconds,
   },
   compactThreshold: {
     field: 'compact_threshold',
@@ -53,8 +65,14 @@ export const TABLE_OPTIONS = {
     about: 'Log entries that start a compaction by themselves; 0: none do.',
     aboutDefault: 'Default 0: no compaction by itself.',
     isFixed: false,
+    said: (operations) => (operations === 0 ? 'compacted on request' : `compacted after ${operations} operations`),
   },
 } as const satisfies Record<TableOption, OptionRule>;
+
+/** Those that a table can change. */
+export type AlterableOption = {
+  [name in TableOption]: (typeof TABLE_OPTIONS)[name]['isFixed'] extends true ? never : name;
+}[TableOption];
 
 /** As programs write them. */
 export type TableOptions = Record<TableOption, number>;
@@ -63,6 +81,8 @@ export type OptionFields = Record<(typeof TABLE_OPTIONS)[TableOption]['field'], 
 
 export const OPTION_NAMES = Object.keys(OPTION_WORDS) as readonly TableOption[];
 export const OPTION_FIELDS: readonly string[] = /* @__PURE__ */ OPTION_NAMES.map((name) => TABLE_OPTIONS[name].field);
+export const DESCRIBED_FIELDS = Object.keys(DESCRIBED) as readonly (keyof typeof DESCRIBED)[];
+export const ALTERABLE_OPTIONS = /* @__PURE__ */ OPTION_NAMES.filter(isAlterable);
 
 /** All options, defaults for those that are left out. Throws `invalid_input`. */
 export function completeOptions(given: { readonly [name in TableOption]?: number | undefined }): TableOptions {
@@ -107,6 +127,15 @@ export function optionWords(fields: Readonly<Record<string, unknown>>): string {
 
 function mapped(optionOf: (name: TableOption) => number): TableOptions {
   return Object.fromEntries(OPTION_NAMES.map((name) => [name, optionOf(name)])) as TableOptions;
+}
+
+/** What a description of a table says of its options, after its name and "with". */
+export function describedOptions(fields: OptionFields): string {
+  return DESCRIBED_FIELDS.map((field) => DESCRIBED[field](fields[field])).join(', ');
+}
+
+function isAlterable(name: TableOption): name is AlterableOption {
+  return !TABLE_OPTIONS[name].isFixed;
 }
 
 /** The names of the node kinds that may be members. Throws `invalid_input`. */

@@ -6,6 +6,7 @@
 // no longer fit in memory are counted as lost.
 
 import { dirname } from 'node:path';
+import { HedgerowError } from '../errors.ts';
 import { jsonText } from './json-text.ts';
 import { LineSink } from './line-sink.ts';
 import type { Logger } from './log.ts';
@@ -58,9 +59,10 @@ export class AuditLog {
           makeDir?.(dirname(file));
           return openFile(file, listener);
         } catch (cause) {
-          throw new Error(
-            `The audit log ${file} cannot be written (${(cause as Error).message}). Set HEDGEROW_AUDIT_LOG to a file this user may write.`,
-            { cause },
+          throw new HedgerowError(
+            'disk_failed',
+            `The audit log ${file} cannot be written (${(cause as Error).message}). Name a file that this user may write.`,
+            { fields: { settings: ['auditLog'] }, cause },
           );
         }
       },

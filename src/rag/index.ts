@@ -2,14 +2,14 @@
 // sentences that are all supported.
 
 import type { Database, Table } from '../engine/index.ts';
-import { HedgerowError, refusal } from '../errors.ts';
+import { type ErrorFields, HedgerowError, refusal, type SettingKey } from '../errors.ts';
 import {
-  countTokens,
   createChatModel,
   createMockModel,
   isSameAddress,
   keyFor,
   type LanguageModel,
+  loadTokens,
 } from '../llm/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';
 import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.ts';
@@ -156,14 +156,13 @@ export class Reasoning {
 
   /**
    * Loads what the first question needs, before its stages are timed. Not at start, because it
-   * takes 70 MB that a service without questions never needs.
+   * takes 35 MB that a service without questions never needs.
    */
   *#readied(): Steps<void> {
-    if (this.#isReady) return;
+    if (!this.#isReady) writtenDate('1 May 2020', 0);
     this.#isReady = true;
-    writtenDate('1 May 2020', 0);
     yield;
-    countTokens('a');
+    for (const _ of loadTokens()) yield;
   }
 
   #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, runner: StepRunner): Tools {
@@ -229,11 +228,12 @@ export class Reasoning {
 /** The default address, which refuses requests without a key. */
 const KEYED_ADDRESS = 'https://api.openai.com/v1';
 const NEED_NO_MODEL = 'Questions in mode "symbolic", or with "mock": true, need no model.';
-const UNSET_KEY = 'OPENAI_API_KEY is not set';
+const UNSET_KEY = 'no API key is set';
 
 function unconfiguredModel(name: string): LanguageModel {
-  const what = `No language model is configured: ${UNSET_KEY}. Set it, or set HEDGEROW_LLM_BASE_URL, HEDGEROW_LLM_MODEL and HEDGEROW_LLM_ALLOWED_HOSTS for a model that needs no key.`;
-  return { name, complete: () => Promise.reject(refusal('model_failed', `${what} ${NEED_NO_MODEL}`)) };
+  const what = `No language model is configured: ${UNSET_KEY}. Set it, or set the address, the name and the allowed host of a model that needs no key.`;
+  const fields: ErrorFields = { settings: ['openaiApiKey', 'llmBaseUrl', 'llmModel', 'llmAllowedHosts'] };
+  return { name, complete: () => Promise.reject(refusal('model_failed', `${what} ${NEED_NO_MODEL}`, { fields })) };
 }
 
 /**
@@ -241,7 +241,8 @@ function unconfiguredModel(name: string): LanguageModel {
  * a model.
  */
 function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
-  const settings = `The model is that of HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL${hasKey ? '' : `; ${UNSET_KEY}`}.`;
+  const what = `The model is the configured one${hasKey ? '' : `; ${UNSET_KEY}`}.`;
+  const settings: readonly SettingKey[] = ['llmBaseUrl', 'llmModel', ...(hasKey ? [] : ['openaiApiKey' as const])];
   return {
     name: model.name,
     async complete(prompt, signal) {
@@ -249,7 +250,8 @@ function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
         return await model.complete(prompt, signal);
       } catch (error) {
         if (!(error instanceof HedgerowError) || error.code !== 'model_failed') throw error;
-        throw refusal('model_failed', `${error.message} ${settings} ${NEED_NO_MODEL}`);
+        const fields = { ...error.fields, settings };
+        throw refusal('model_failed', `${error.message} ${what} ${NEED_NO_MODEL}`, { fields });
       }
     },
   };

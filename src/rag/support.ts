@@ -1,5 +1,6 @@
 // What the sentences of an answer may rest on: the edges, steps and rules of that answer.
 
+import { finish } from '../schedule/steps.ts';
 import { type Derived, MOST_FACTS } from './derived.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import type { StepFacts, Support } from './firewall/firewall.ts';
@@ -35,14 +36,9 @@ class LazyStepFacts implements StepFacts {
 
   get(number: number): StepFact | undefined {
     if (!this.has(number)) return undefined;
-    const made = this.#made.get(number);
-    if (made !== undefined) return made;
-    const steps = this.#derived!.step(number);
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done !== true) continue;
-      this.#made.set(number, step.value);
-      return step.value;
-    }
+    const made = this.#made.get(number) ?? finish(this.#derived!.step(number));
+    this.#made.set(number, made);
+    return made;
   }
 
   *values(): Generator<Pick<StepFact, 'predicate' | 'args'>, void, void> {

@@ -2,6 +2,7 @@
 // in tables.
 
 import { includesRole } from '../access/principal.ts';
+import { settingsSentence } from '../config/setting-names.ts';
 import { refusal } from '../errors.ts';
 import {
   type Call,
@@ -67,7 +68,14 @@ const backends = validated({
   summary: 'The types of backends, and which are available here.',
   answers: { 200: backendList },
   errors: [404],
-  handler: (_input, call) => jsonReply(200, { backends: graphsOf(call).backends() }),
+  handler: (_input, call) =>
+    jsonReply(200, {
+      backends: graphsOf(call)
+        .backends()
+        .map(({ type, available, description, setting }) => {
+          return { type, available, description: `${description} ${settingsSentence([setting])}` };
+        }),
+    }),
 });
 
 const propose = validated({

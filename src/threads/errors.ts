@@ -1,11 +1,11 @@
 // Passes errors between threads: as plain values that become the same errors on the other side.
 
-import { type ErrorCode, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
+import { type ErrorCode, type ErrorFields, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
 
 export interface PlainError {
   message: string;
   code: string | undefined;
-  fields: Record<string, unknown> | undefined;
+  fields: ErrorFields | undefined;
   errors: FieldError[] | undefined;
   stack: string | undefined;
 }

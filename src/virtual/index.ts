@@ -31,7 +31,7 @@ export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'instal
   documents: Parameters<typeof graphStore>[0];
   /** Absolute path of the folder that contains the files of backends. */
   root: string;
-  /** Connection strings by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  /** Connection strings by the NAME that specs give in `backend.dsn`. */
   dsns: Readonly<Record<string, string>>;
   /** False: results are not cached. */
   cache: boolean;

@@ -36,7 +36,7 @@ describe('the first key', () => {
     expect(keys.authenticate(GIVEN)).toEqual({ keyId: keys.list()[0]!.key_id, role: 'admin' });
   });
 
-  test('is made when none is given, and told once', async () => {
+  test('is created when none is given, and shown once', async () => {
     const first = await KeyStore.open({ ...options(), bootstrapKey: undefined });
     expect(first.firstKey).toMatch(/^hgr_[A-Za-z0-9_-]{43}$/);
     expect(first.keys.authenticate(first.firstKey!)?.role).toBe('admin');
@@ -46,21 +46,21 @@ describe('the first key', () => {
     expect(second.keys.authenticate(first.firstKey!)?.role).toBe('admin');
   });
 
-  test('a given key means nothing to a store that has keys', async () => {
+  test('a configured key has no effect on a store that already has keys', async () => {
     await openKeys();
     const { keys } = await KeyStore.open({ ...options(), bootstrapKey: 'another-key-of-the-operator' });
     expect(keys.authenticate('another-key-of-the-operator')).toBeUndefined();
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('loading makes none', () => {
+  test('loading a store creates no key', () => {
     expect(reopened().list()).toEqual([]);
     expect(documents.log).toEqual([]);
   });
 });
 
 describe('keys', () => {
-  test('are stored as SHA-256 only, and still open the door after a restart', async () => {
+  test('are stored only as SHA-256, and remain valid after a restart', async () => {
     const keys = await openKeys();
     const made = await keys.create({ role: 'readwrite', description: 'loader' });
     expect(JSON.stringify([...documents.values])).not.toContain(made.plaintext_key);
@@ -71,7 +71,7 @@ describe('keys', () => {
     }
   });
 
-  test('answers show what the contract lists', async () => {
+  test('answers contain the fields that the contract lists', async () => {
     const keys = await openKeys();
     const made = await keys.create({ role: 'readonly', description: 'dashboard', expiresDays: 1 });
     expect(made).toEqual({
@@ -97,7 +97,7 @@ describe('keys', () => {
     },
   );
 
-  test('expire at their time, fractions of a day too, and stay in the list', async () => {
+  test('expire on time, also after fractions of a day, and stay in the list', async () => {
     const keys = await openKeys();
     const { plaintext_key, key_id } = await keys.create({ role: 'readonly', expiresDays: 0.5 });
     nowMs += DAY_MS / 2 - 1;
@@ -108,7 +108,7 @@ describe('keys', () => {
     expect(keys.list().map((key) => key.key_id)).toContain(key_id);
   });
 
-  test('a stored key that cannot be read opens no store', async () => {
+  test('a store with an unreadable key does not open', async () => {
     await openKeys();
     const [record] = records();
     for (const wrong of [
@@ -125,7 +125,7 @@ describe('keys', () => {
 });
 
 describe('revocation', () => {
-  test('is durable when it resolves, and the key is gone from list and store', async () => {
+  test('is durable when it resolves, and the key is removed from the list and the store', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readwrite' });
     await keys.revoke(key_id);
@@ -136,7 +136,7 @@ describe('revocation', () => {
     expect(await codeOf(keys.revoke(key_id))).toBe('key_not_found');
   });
 
-  test('takes effect before the disk has it', async () => {
+  test('takes effect before it is durable', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readwrite' });
     let synced = () => {};
@@ -153,7 +153,7 @@ describe('revocation', () => {
     expect(records()).toHaveLength(1);
   });
 
-  test('that fails leaves the key as it was', async () => {
+  test('that fails leaves the key unchanged', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readwrite' });
     documents.failure = new Error('disk full');
@@ -164,7 +164,7 @@ describe('revocation', () => {
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('does not repeat what may be a secret', async () => {
+  test('does not repeat a possible secret in its error', async () => {
     const keys = await openKeys();
     await expect(keys.revoke(GIVEN)).rejects.toThrow(/^(?!.*a-key-that).*no key/);
   });
@@ -182,7 +182,7 @@ describe('the last admin', () => {
     expect(await codeOf(keys.revoke(other.key_id))).toBe('last_admin');
   });
 
-  test('an expired admin does not count, and may go', async () => {
+  test('that has expired does not count and can be revoked', async () => {
     const keys = await openKeys();
     const [first] = keys.list();
     const brief = await keys.create({ role: 'admin', expiresDays: 1 });
@@ -194,7 +194,7 @@ describe('the last admin', () => {
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('two revocations at once leave one', async () => {
+  test('remains when two revocations run at once', async () => {
     const keys = await openKeys();
     const other = await keys.create({ role: 'admin' });
     const [first] = keys.list();
@@ -206,7 +206,7 @@ describe('the last admin', () => {
 });
 
 describe('last use', () => {
-  test('is known at once and written by flush, in one change', async () => {
+  test('is visible at once and written by flush, in one change', async () => {
     const keys = await openKeys();
     const { plaintext_key } = await keys.create({ role: 'readonly' });
     await keys.create({ role: 'readonly' });
@@ -228,7 +228,7 @@ describe('last use', () => {
     expect(documents.log).toHaveLength(before + 1);
   });
 
-  test('is not touched by a refused use', async () => {
+  test('is not updated by a refused request', async () => {
     const keys = await openKeys();
     const { plaintext_key } = await keys.create({ role: 'readonly', expiresDays: 1 });
     nowMs += DAY_MS;
@@ -238,7 +238,7 @@ describe('last use', () => {
     expect(keys.list()[1]!.last_used_at).toBeNull();
   });
 
-  test('a flush brings no revoked key back, and one that fails is made up for', async () => {
+  test('survives a failed flush, and no flush restores a revoked key', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readonly' });
     keys.authenticate(plaintext_key);

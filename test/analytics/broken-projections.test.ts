@@ -8,7 +8,7 @@ import { type Core, loadCore } from '../../src/core/index.ts';
 
 const SOURCE = { tableId: 1, token: 'rows', window: { startTs: undefined, endTs: undefined } } as unknown as EdgeSource;
 
-test('their instance is not used again, whoever releases them last', async () => {
+test('the instance of a broken projection is not reused, no matter which user releases it last', async () => {
   const cache = new ProjectionCache(2 ** 30, loadCore());
   const cores: Core[] = [];
   const make = async (core: Core) => {

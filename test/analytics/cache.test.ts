@@ -42,7 +42,7 @@ test('edges are read once for any number of measures, also after a compaction', 
   expect(threads[0]!.reads).toBe(1);
 });
 
-test('edges are read anew after a write, a removal, rows that went by their age, and for another window or table', async () => {
+test('edges are read again after a write, a delete or an expired row, and for another window or table', async () => {
   const analytics = open();
   const other = await database.createTable({ name: 'other' });
   const reads = async (table?: string, params = {}) => {
@@ -69,7 +69,7 @@ test('edges are read anew after a write, a removal, rows that went by their age,
   expect((await analytics.run(undefined, 'node_degree')).result).toEqual({});
 });
 
-test('calls at the same time share one reading, and the makings of it', async () => {
+test('concurrent calls share one reading and what is computed from it', async () => {
   const analytics = open();
   const names = [
     'betweenness',
@@ -87,7 +87,7 @@ test('calls at the same time share one reading, and the makings of it', async ()
   for (const answer of together) expect(answer).toEqual(await alone.run(undefined, answer.measure));
 });
 
-test('when the one that reads gives up, another one reads', async () => {
+test('when the call that reads is cancelled, another call takes over', async () => {
   const analytics = open();
   const controller = new AbortController();
   const first = analytics.run(undefined, 'node_degree', { weighted: true }, { signal: controller.signal });
@@ -98,7 +98,7 @@ test('when the one that reads gives up, another one reads', async () => {
   expect(database.table().openSnapshots).toBe(0);
 });
 
-test('what does not fit goes, the least recently used first, and comes back when it is asked for', async () => {
+test('entries that do not fit are evicted, least recently used first, and recomputed on demand', async () => {
   const instance = loadCore().instantiate().memory.size;
   // Room for the small instances of two windows, but not of three.
   const analytics = open(instance * 3 + instance / 2);
@@ -119,7 +119,7 @@ test('what does not fit goes, the least recently used first, and comes back when
   expect(threads[1]!.reads).toBe(2);
 });
 
-test('an error of a measure leaves what was made in place', async () => {
+test('a failing measure leaves cached results in place', async () => {
   const analytics = open();
   await analytics.run(undefined, 'node_degree');
   await expect(analytics.run(undefined, 's_distance', { source: 12345 })).rejects.toMatchObject({

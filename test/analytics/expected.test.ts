@@ -261,7 +261,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
   });
 });
 
-describe('what was wrong once', () => {
+describe('bugs that were fixed', () => {
   const edges: PlainEdge[] = [
     { id: 1, event_ts: 0, members: [1, 2] },
     { id: 2, event_ts: 10, members: [3, 4] },
@@ -270,7 +270,7 @@ describe('what was wrong once', () => {
   ];
   const run = (name: string, params: Record<string, unknown>) => new MeasuredEdges(edges, 10).run(name, params).result;
 
-  it('an edge that weighs nothing joins nothing', () => {
+  it('an edge of weight 0 connects no nodes', () => {
     expect(run('spectral_gap', { weighted: true })).toBe(0);
     expect(run('spectral_gap', {})).toBeGreaterThan(0);
   });
@@ -284,7 +284,7 @@ describe('what was wrong once', () => {
     expect(run('redundancy', { variant: 'latapy_edges', edge_id: 4 })).toEqual({ 1: 0 });
   });
 
-  it('a parameter that says nothing beside the others is refused by name', () => {
+  it('a parameter without effect next to the others is refused by name', () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       ['betweenness', { projection: 'line', node_id: 1 }, 'node_id'],
       ['betweenness', { edge_id: 1 }, 'edge_id'],

@@ -27,7 +27,7 @@ describe('spectral_gap', () => {
     },
   );
 
-  it('of weights that differ by more than numbers can tell is a number', () => {
+  it('is a number for weights that differ by more than doubles can express', () => {
     // Node 1 keeps nearly all of its walks within its own two edges. Found by the random test
     // below; it made the solver fail.
     const edges = edgesOf([
@@ -83,7 +83,7 @@ describe('modularity and pagerank', () => {
     expect(heavy.run('pagerank', { weighted: true }).result).toEqual({ 1: null, 2: null, 3: null });
   });
 
-  it('alpha too near 1 is refused by its name', () => {
+  it('alpha too close to 1 is refused by name', () => {
     const edges = new MeasuredEdges(
       edgesOf([
         [[1, 2], 1],
@@ -96,7 +96,7 @@ describe('modularity and pagerank', () => {
   });
 });
 
-it('weights of every size make no measure fail', () => {
+it('no measure fails for weights of any size', () => {
   const WEIGHTS = [0, 1, 1e308, 1.7e308, 5e-324, 1e-308, null, 1e150, 1e-160];
   const RUNS: [string, Record<string, unknown>][] = [
     ...['strict', 'majority', 'linear', 'graph'].map((weight) => ['modularity', { weight }] as [string, object]),

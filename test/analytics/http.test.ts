@@ -37,7 +37,7 @@ async function post(path: string, body?: unknown): Promise<Answered> {
   return { status: response.status, headers: response.headers, json: await response.json() };
 }
 
-test('an answer tells measure, table, result, definition, basis, parameters and log position', async () => {
+test('an answer contains measure, table, result, definition, basis, parameters and log position', async () => {
   const { status, headers, json } = await post('HYPEREDGES/node_degree', {
     params: { weighted: true, end_ts: 25 },
     more: 1,
@@ -62,7 +62,7 @@ test('a body may be left out, and params may be null', async () => {
   expect((await post('hyperedges/edge_size', { params: { start_ts: null } })).json).toEqual(without.json);
 });
 
-test('measures are listed with what they take, what they give and where they come from', async () => {
+test('measures are listed with parameters, results and sources', async () => {
   const listed = (await (await fetch(`${server.url}/v1/analytics`)).json()) as Record<string, unknown>[];
   expect(listed).toHaveLength(25);
   for (const item of listed) {
@@ -135,7 +135,7 @@ test('an empty table and an empty window have answers', async () => {
   }
 });
 
-test('a node or an edge that has no part in the window gives an empty result', async () => {
+test('a node or an edge outside the window gives an empty result', async () => {
   for (const [measure, params] of [
     ['node_degree', { node_id: 77 }],
     ['node_degree', { node_id: 4, end_ts: 25 }],
@@ -186,7 +186,7 @@ describe('sums of weights beyond the finite numbers', () => {
     expect(await weighted('HeavySet/spectral_gap')).toEqual([200, null]);
   });
 
-  test('are not met by one weight that is very large or very small', async () => {
+  test('do not arise from a single very large or very small weight', async () => {
     await server.database.createTable({ name: 'OneLarge' });
     await server.database.createTable({ name: 'Small' });
     await insertAll(server.database.table('OneLarge'), [{ event_ts: 10, members: [1, 2], weight: 1e308 }]);
@@ -211,7 +211,7 @@ describe('sums of weights beyond the finite numbers', () => {
     expect(await weighted('HeavySet/pagerank', { walk })).toEqual([200, { 1: null, 2: null }]);
   });
 
-  test('are no matter where weights do not count', async () => {
+  test('do not matter to measures that ignore weights', async () => {
     expect((await post('Heavy/node_degree', { params: {} })).json.result).toEqual({ 1: 1, 2: 3, 3: 2 });
     expect((await post('Heavy/spectral_gap', { params: {} })).json.result).toBeGreaterThan(0);
   });
@@ -226,7 +226,7 @@ function wideEdges(count: number, nodes: number): TestEdge[] {
   }));
 }
 
-test('large answers are streamed, from here', async () => {
+test('large answers computed in this thread are streamed', async () => {
   const table = await server.database.createTable({ name: 'wide' });
   const edges = wideEdges(50, 400);
   await insertAll(table, edges);
@@ -243,7 +243,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
     client = new HedgerowClient({ url: server.url, maxAttempts: 1, readYourWrites: true });
   });
 
-  test('large answers are streamed, at the pace of the client', async () => {
+  test("large answers are streamed at the client's pace", async () => {
     const pairs = naivePairs(edges);
     const { result } = await client.analytics.run('wider', 's_adjacency');
     expect(result).toEqual(pairs);
@@ -255,7 +255,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
     expect(size).toMatchObject({ is_uniform: true, k: 60 });
   });
 
-  test('a write is seen by the next call, and the answer tells its position', async () => {
+  test('the next call sees a write, and its answer contains the log position', async () => {
     const before = await client.analytics.run('wider', 'node_degree', { node_id: 3 });
     const { members } = await client.hyperedges.insert({ table: 'wider', event_ts: 9, members: [3, 5000] });
     expect(members).toEqual([3, 5000]);
@@ -265,7 +265,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
   });
 });
 
-test('what takes longer than the service allows answers 504', async () => {
+test('a call over the time limit answers 504', async () => {
   const hurried = await startServer({ queryTimeoutMs: 1 });
   try {
     await insertAll(hurried.database.table(), wideEdges(200, 2000));

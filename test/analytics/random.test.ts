@@ -123,7 +123,7 @@ function close(found: unknown, wanted: unknown, place: string, tolerance: number
 const toleranceOf = (name: string) => (/spectral|algebraic/.test(name) ? 1e-7 : 1e-9);
 
 describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
-  it('give what the definitions give', () => {
+  it('agree with the definitions', () => {
     for (let seed = 1; seed <= COUNT; seed++) {
       const edges = randomEdges(seed);
       const naive = new Naive(edges, 20);
@@ -147,12 +147,12 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('leave no measure out', () => {
+  it('cover every measure', () => {
     const named = new Set([...CASES.map(([name]) => name), 'modularity']);
     expect([...named].sort()).toEqual(measures.map(({ name }) => name).sort());
   });
 
-  it('do not ask how nodes are named, or in which order edges came', () => {
+  it('give results that do not depend on node ids or the order of edges', () => {
     for (let seed = 1; seed <= Math.ceil(COUNT / 10); seed++) {
       const edges = randomEdges(seed);
       const rename = (v: number) => v * 1_000_003 - 4_000_000_000;
@@ -169,7 +169,7 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('find communities that only the seed decides, never worse than all in one', () => {
+  it('give communities that depend only on the seed, never worse than a single community', () => {
     for (let seed = 1; seed <= Math.ceil(COUNT / 10); seed++) {
       const edges = randomEdges(seed);
       const run = (given: number) =>

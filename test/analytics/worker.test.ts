@@ -35,7 +35,7 @@ async function expectEdges(analytics: Analytics, edges: readonly TestEdge[], par
   expect(activity).toEqual(naiveActivity(edges, 10));
 }
 
-describe('what a measure sees', () => {
+describe('the snapshot of a measure', () => {
   let fs: SimFs;
   let database: Database;
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('what a measure sees', () => {
     await expectEdges(inThreads(database, fs), edges, params);
   };
 
-  test('is the same wherever the rows stand: log, segments, both, with tombstones, after a restart', async () => {
+  test('is the same for rows in the log, in segments, in both, with tombstones, after a restart', async () => {
     const edges = randomEdges(1, 300, 40);
     await expectBoth([]);
     await insertAll(database.table(), edges.slice(0, 120));
@@ -84,7 +84,7 @@ describe('what a measure sees', () => {
     await expectBoth(left);
   });
 
-  test('does not change while it runs, whatever is written and compacted meanwhile; the next call sees it', async () => {
+  test('does not change during writes and compactions; the next call sees them', async () => {
     const edges = randomEdges(2, 200, 30);
     await insertAll(database.table(), edges.slice(0, 100));
     await database.compact({});
@@ -142,7 +142,7 @@ describe('the end of a call', () => {
   });
   afterEach(() => database.close());
 
-  test('comes with the time that is over, with its signal, and with budget_ms; the snapshot is let go when the thread has stopped', async () => {
+  test('is caused by its deadline, its signal or budget_ms; the snapshot is released when the thread has stopped', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -168,7 +168,7 @@ describe('the end of a call', () => {
     expect(result).toHaveProperty('1');
   });
 
-  test('here comes with its signal too, and leaves no snapshot', async () => {
+  test('in this thread is caused by its signal too, and releases the snapshot', async () => {
     const analytics = new Analytics({ database, moveAfterMs: Infinity });
     const controller = new AbortController();
     const left = analytics.run(undefined, 'betweenness', {}, { signal: controller.signal });
@@ -180,7 +180,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('a thread that dies takes its calls with it, and the next call starts another one', async () => {
+  test('is caused by the death of its thread, and the next call starts another one', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     const { result } = await analytics.run(undefined, 'closeness');
@@ -198,7 +198,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('one that ran out of memory is told what to ask for instead', async () => {
+  test('by lack of memory comes with advice on what to ask for instead', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -212,7 +212,7 @@ describe('the end of a call', () => {
     });
   });
 
-  test('of all of them comes when the door closes', async () => {
+  test('is caused for all calls by close', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -222,7 +222,7 @@ describe('the end of a call', () => {
     await Promise.all([expect(lost).rejects.toMatchObject({ code: 'draining' }), analytics.close()]);
   });
 
-  test('small tables that take long after all move to a thread', async () => {
+  test('small tables that take long move to a thread', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads, { smallMembers: 20_000, moveAfterMs: -1 });
     const here = new Analytics({ database, moveAfterMs: Infinity });
@@ -230,7 +230,7 @@ describe('the end of a call', () => {
     expect(threads).toHaveLength(1);
   });
 
-  test('progress is told, and never falls', async () => {
+  test('progress is reported and never decreases', async () => {
     const told: number[] = [];
     const analytics = inThreads(database, fs);
     await analytics.run(undefined, 'betweenness', {}, { progress: (done) => told.push(done) });
@@ -265,7 +265,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     rmSync(dir, { recursive: true });
   });
 
-  test('reads the segment files itself and gives what the naive reading gives, in many chunks', async () => {
+  test('reads the segment files itself and agrees with a naive reading, in many chunks', async () => {
     await expectEdges(analytics, edges);
     expect(workers).toHaveLength(1);
     expect(database.table().openSnapshots).toBe(0);
@@ -280,7 +280,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     expect(workers).toHaveLength(1);
   });
 
-  test('that is ended answers 503 and is replaced', async () => {
+  test('that is terminated answers 503 and is replaced', async () => {
     const lost = analytics.run(undefined, 'betweenness').catch((thrown: unknown) => thrown);
     await until(() => workers.length === 1);
     await workers[0]!.terminate();
@@ -290,7 +290,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     expect(workers).toHaveLength(2);
   });
 
-  test('that meets a damaged file names it', async () => {
+  test('that finds a damaged file names it', async () => {
     const folder = `${dir}/tables/1`;
     const name = readdirSync(folder).find((each) => each.endsWith('.hgs'))!;
     const bytes = readFileSync(`${folder}/${name}`);

@@ -59,7 +59,7 @@ test('verify names file and offset of damage, as text and as JSON', async () => 
   expect(JSON.parse(world.out).problems).toMatchObject([{ file: path, offset: expect.any(Number) }]);
 });
 
-test('verify beside an open database says so', async () => {
+test('verify reports that the database is open', async () => {
   await lookInto(world.path('db'), async (database) => {
     await addEdges(database.table(), 10);
     expect(await verifyCommand('db', {}, world)).toBe(0);
@@ -67,7 +67,7 @@ test('verify beside an open database says so', async () => {
   });
 });
 
-test('what is no data directory is refused, and stays as it is', async () => {
+test('a directory that is not a data directory is refused and left unchanged', async () => {
   mkdirSync(world.path('empty'));
   expect(await verifyCommand('empty', {}, world)).toBe(1);
   expect(await verifyCommand('nowhere', {}, world)).toBe(1);
@@ -78,7 +78,7 @@ test('what is no data directory is refused, and stays as it is', async () => {
   expect(readdirSync(world.path('empty'))).toEqual([]);
 });
 
-test('a directory that is open elsewhere is not backed up behind its back', async () => {
+test('a directory open in another process is not backed up', async () => {
   await lookInto(world.path('db'), async () => {
     expect(await backupCommand({ data: 'db', to: 'out' }, world)).toBe(1);
   });
@@ -97,7 +97,7 @@ test.each([
   expect(world.err).toMatch(said);
 });
 
-test('restore needs --data, and says what is wrong with a file or a directory', async () => {
+test('restore needs --data, and reports what is wrong with a file or a directory', async () => {
   expect(await restoreCommand('x', {}, world)).toBe(2);
   expect(await restoreCommand('none.tar.gz', { data: 'db' }, world)).toBe(1);
   world.file('junk.tar.gz', 'junk');
@@ -109,7 +109,7 @@ test('restore needs --data, and says what is wrong with a file or a directory', 
   expect(world.err).toMatch(/db is not empty/);
 });
 
-test('an interrupted restore leaves nothing', async () => {
+test('an interrupted restore leaves no files', async () => {
   await madeDirectory();
   await backupCommand({ data: 'db', to: 'out' }, world);
   const restoring = restoreCommand(madePath(), { data: 'copy' }, world);
@@ -120,7 +120,7 @@ test('an interrupted restore leaves nothing', async () => {
   expect(world.interrupt).toBeUndefined();
 });
 
-test('an interrupted backup of a directory leaves nothing', async () => {
+test('an interrupted backup of a directory leaves no files', async () => {
   await madeDirectory();
   const making = backupCommand({ data: 'db', to: 'out' }, world);
   while (world.interrupt === undefined) await new Promise((resolve) => setImmediate(resolve));
@@ -132,7 +132,7 @@ test('an interrupted backup of a directory leaves nothing', async () => {
   expect(left).toEqual([]);
 });
 
-test('a running server makes the backup, below its root, for an admin', async () => {
+test('a running server writes the backup below its root, for an admin', async () => {
   const server = await startServer({ auth: true });
   try {
     await addEdges(server.database.table(), 30);
@@ -152,7 +152,7 @@ test('a running server makes the backup, below its root, for an admin', async ()
   expect(world.err).toMatch(/No answer from/);
 });
 
-test('the progress of long work shows on a terminal after a second, not before', async () => {
+test('progress is shown on a terminal after one second', async () => {
   let shown = '';
   const output = new Writable({
     write(chunk, _encoding, done) {

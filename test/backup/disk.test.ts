@@ -103,7 +103,7 @@ test.each(['crash', 'kill'] as const)(
   },
 );
 
-test('a disk that is full at any write answers disk_full and leaves nothing; the database goes on', async () => {
+test('a full disk at any write answers disk_full and leaves no file; the database keeps working', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (let at = 0; ; at++) {
@@ -128,7 +128,7 @@ test('a disk that is full at any write answers disk_full and leaves nothing; the
   await database.close();
 });
 
-test('a failing disk and a short write leave nothing either', async () => {
+test('a failing disk and a short write leave no file either', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (const fault of [{ code: 'EIO' }, { shortBytes: 3 }] as const) {
@@ -140,7 +140,7 @@ test('a failing disk and a short write leave nothing either', async () => {
   await database.close();
 });
 
-test('a file in the way is not overwritten: 409', async () => {
+test('an existing file is not overwritten: 409', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const { path } = await backup(database);
@@ -153,7 +153,7 @@ test('a file in the way is not overwritten: 409', async () => {
   await database.close();
 });
 
-test('a file that takes the name while the backup is written is not overwritten', async () => {
+test('a file created under the name while the backup is written is not overwritten', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const { path } = await backup(database);
@@ -170,7 +170,7 @@ test('a file that takes the name while the backup is written is not overwritten'
   await database.close();
 });
 
-test('with durability async a backup holds what was answered before it, synced or not', async () => {
+test('with durability async a backup contains every acknowledged write, synced or not', async () => {
   const fs = simDisk();
   const database = await openSim(fs, { durability: 'async' });
   const { lsn } = await database.table().insert({ event_ts: 1, members: [1] });
@@ -180,7 +180,7 @@ test('with durability async a backup holds what was answered before it, synced o
   await database.close();
 });
 
-test('one at a time: a second waits and is another file', async () => {
+test('backups run one at a time; a second one waits and has its own file', async () => {
   const fs = simDisk();
   let ms = 1_000_000_000_000;
   const database = await openSim(fs, { now: () => (ms += 1000) });
@@ -190,7 +190,7 @@ test('one at a time: a second waits and is another file', async () => {
   await database.close();
 });
 
-test('a corrupt segment or log refuses, with file and offset, and leaves nothing', async () => {
+test('a corrupt segment or log makes the backup refuse with file and offset, and leaves no file', async () => {
   for (const [dir, offset] of [
     ['/db/tables/1', 400],
     ['/db/log', 4096 + 60],
@@ -221,7 +221,7 @@ test('a table that refuses makes the backup refuse', async () => {
   await database.close();
 });
 
-test('directories of the engine itself are refused', async () => {
+test("the engine's own directories are refused as targets", async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (const dir of ['/db/log', '/db/tables', '/db/tables/1'])
@@ -229,7 +229,7 @@ test('directories of the engine itself are refused', async () => {
   await database.close();
 });
 
-test('closing the database ends a backup that runs; handles, log and segments are let go', async () => {
+test('closing the database ends a running backup and releases handles, log and segments', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   let closing: Promise<void> | undefined;
@@ -247,7 +247,7 @@ test('closing the database ends a backup that runs; handles, log and segments ar
   await again.close();
 });
 
-test('compactions, drops and truncations meanwhile take nothing away from a backup, and go on behind it', async () => {
+test('concurrent compactions, drops and truncations remove nothing from a backup, and continue after it', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const other = await database.createTable({ name: 'other' });

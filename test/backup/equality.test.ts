@@ -189,7 +189,7 @@ beforeEach(() => {
 afterEach(() => removeDir(home));
 
 test(
-  'a backup taken while a writer makes 2,000 writes a second is the state of its LSN',
+  'a backup taken during 2,000 writes per second is the state at its LSN',
   async () => {
     const database = await openSmall(`${home}/db`);
     const writer = new Writer(database);

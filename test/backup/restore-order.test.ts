@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeDir(home));
 
-test('only some of the parts are refused, all of them open', async () => {
+test('an incomplete set of parts is refused, a complete one opens', async () => {
   for (let count = 1; count <= ORDER.length; count++) {
     const dir = `${home}/part-${count}`;
     mkdirSync(dir);

@@ -102,7 +102,7 @@ async function expectWhole(dir: string): Promise<void> {
   await database.close();
 }
 
-test('an archive holds what a database is, and nothing else of its directory', () => {
+test('an archive contains the database and nothing else of its directory', () => {
   mkdirSync(`${home}/db/backups`, { recursive: true });
   const names = entriesOf(archive);
   expect(names[0]).toBe('backup.json');
@@ -117,13 +117,13 @@ test('an archive holds what a database is, and nothing else of its directory', (
   ]);
 });
 
-test('into a directory that is not there', async () => {
+test('restores into a directory that does not exist', async () => {
   await restore(archive, `${place}/db`);
   await expectWhole(`${place}/db`);
   expect(readdirSync(place)).toEqual(['db']);
 });
 
-test('into an empty directory, as a mounted volume is one', async () => {
+test('restores into an empty directory, such as a mounted volume', async () => {
   mkdirSync(`${place}/db/lost+found`, { recursive: true });
   const { ino } = statSync(`${place}/db`);
   await restore(archive, `${place}/db`);
@@ -132,14 +132,14 @@ test('into an empty directory, as a mounted volume is one', async () => {
   await expectWhole(`${place}/db`);
 });
 
-test('through a link to an empty directory', async () => {
+test('restores through a link to an empty directory', async () => {
   mkdirSync(`${place}/real`);
   symlinkSync(`${place}/real`, `${place}/db`);
   await restore(archive, `${place}/db`);
   await expectWhole(`${place}/real`);
 });
 
-test('what a killed restore left is taken away, in both places', async () => {
+test('the remains of a killed restore are removed, in both places', async () => {
   mkdirSync(`${place}/.db.restoring/log`, { recursive: true });
   writeFileSync(`${place}/.db.restoring/log/junk`, 'x');
   writeFileSync(`${place}/.db.restoring.lock`, '{"pid":4194305}');
@@ -151,7 +151,7 @@ test('what a killed restore left is taken away, in both places', async () => {
   await expectWhole(`${place}/there`);
 });
 
-test('a directory that holds anything, or is none, is refused', async () => {
+test('a target that is not empty or not a directory is refused', async () => {
   mkdirSync(`${place}/full`);
   writeFileSync(`${place}/full/note`, 'x');
   expect(await refusal(archive, `${place}/full`)).toMatch(/not empty \(it holds note\)/);
@@ -165,14 +165,14 @@ test('a directory that holds anything, or is none, is refused', async () => {
   await database.close();
 });
 
-test('a directory that another process has just begun to use is refused', async () => {
+test('a directory that another process has just started to use is refused', async () => {
   mkdirSync(`${place}/db`);
   const lock = await nodeFs.lock(`${place}/db/lock`);
   expect(await refusal(archive, `${place}/db`)).toMatch(/already open in this process/);
   lock.release();
 });
 
-test('a flipped byte anywhere is refused, and nothing is left', async () => {
+test('a flipped byte anywhere is refused, and no file is left', async () => {
   const bytes = readFileSync(archive);
   const random = new Random(11);
   const file = `${place}/damaged.tar.gz`;
@@ -188,7 +188,7 @@ test('a flipped byte anywhere is refused, and nothing is left', async () => {
   }
 });
 
-test('a truncated or prolonged file is refused, and nothing is left', async () => {
+test('a truncated or extended file is refused, and no file is left', async () => {
   const bytes = readFileSync(archive);
   const random = new Random(12);
   const file = `${place}/cut.tar.gz`;
@@ -244,7 +244,7 @@ async function goodEntries(): Promise<Entry[]> {
   ];
 }
 
-test('entries that are no file of a database are refused by name and kind', async () => {
+test('entries that are not files of a database are refused by name and kind', async () => {
   const good = await goodEntries();
   const [about, ...files] = good as [Entry, ...Entry[]];
   expect(await refusal(await craft(good), `${place}/whole`)).toBe('restored');
@@ -279,7 +279,7 @@ test('entries that are no file of a database are refused by name and kind', asyn
   expect(await refusal(await craft([about]))).not.toBe('restored');
 });
 
-test('a list of sums that is missing, wrong, or not of these files is refused', async () => {
+test('a list of checksums that is missing, wrong or of other files is refused', async () => {
   const good = await goodEntries();
   expect(await refusal(await craft(good, false))).toMatch(/does not end with SHA256SUMS/);
   const sum = (entry: Entry, text = entry.content ?? '') =>
@@ -303,7 +303,7 @@ test('a list of sums that is missing, wrong, or not of these files is refused', 
   ).toMatch(/stands behind its last/);
 });
 
-test('contents that do not fit each other are refused, with right sums', async () => {
+test('contents that contradict each other are refused, despite correct checksums', async () => {
   const good = await goodEntries();
   const about = JSON.parse(String(good[0]!.content));
   const rest = good.slice(1);
@@ -393,14 +393,14 @@ test.each(['new', 'empty'])('a full disk at any operation leaves nothing of a %s
   await expectWhole(`${place}/db`);
 });
 
-test('a failing disk and one that may not be written are told', async () => {
+test('a failing disk and a read-only one are reported', async () => {
   expect(await refusal(archive, `${place}/db`, { fs: failing(5, 'EIO') })).toMatch(
     /cannot be written \(EIO\); nothing was left/,
   );
   expect(await refusal(archive, `${place}/db`, { fs: failing(0, 'EACCES') })).toMatch(/\(EACCES\)/);
 });
 
-test('stopped at any moment it leaves nothing', async () => {
+test('a restore stopped at any moment leaves no files', async () => {
   for (let at = 1; ; at++) {
     let looks = 0;
     const outcome = await refusal(archive, `${place}/db`, {
@@ -413,7 +413,7 @@ test('stopped at any moment it leaves nothing', async () => {
   }
 });
 
-test('a file that changes between check and unpacking is refused', async () => {
+test('a file that changes between verification and unpacking is refused', async () => {
   const file = `${place}/changing.tar.gz`;
   copyFileSync(archive, file);
   let looks = 0;

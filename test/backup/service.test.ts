@@ -29,7 +29,7 @@ function backup(body?: unknown, headers: Record<string, string> = {}) {
   return send(server, 'POST', '/v1/backup', body, { 'x-api-key': server.keys.admin, ...headers });
 }
 
-test('without a body: into the root, which is made, and audited', async () => {
+test('a request without a body writes into the root, which is created, and is audited', async () => {
   expect(existsSync(root)).toBe(false);
   const { status, json } = await backup();
   expect(status).toBe(200);
@@ -47,7 +47,7 @@ test('without a body: into the root, which is made, and audited', async () => {
   ]);
 });
 
-test('into a directory below the root, compacted before', async () => {
+test('a backup into a directory below the root can be preceded by a compaction', async () => {
   const { status, json } = await backup({ backup_dir: 'nightly/deep', compact_first: true });
   expect(status).toBe(200);
   expect(json).toMatchObject({ compact_first: true });
@@ -56,7 +56,7 @@ test('into a directory below the root, compacted before', async () => {
   expect(entriesOf(json.path).some((name) => name.startsWith('tables/1/seg-'))).toBe(true);
 });
 
-test('holds no other backup, no audit log, no lock, no spare, no key in plain', async () => {
+test('a backup contains no other backup, no audit log, no lock, no spare and no plaintext key', async () => {
   mkdirSync(root);
   writeFileSync(`${home}/db/audit.log`, 'secret');
   await backup();
@@ -66,7 +66,7 @@ test('holds no other backup, no audit log, no lock, no spare, no key in plain', 
   expect(entriesOf(json.path).filter((name) => /backups|audit|lock|spare/.test(name))).toEqual([]);
 });
 
-test('only an admin, and only what is said; a refusal makes nothing', async () => {
+test('only an admin may ask, unknown values are refused, and a refusal creates nothing', async () => {
   expect((await send(server, 'POST', '/v1/backup')).status).toBe(401);
   for (const role of ['readonly', 'readwrite'] as const)
     expect((await backup({}, { 'x-api-key': server.keys[role] })).status).toBe(403);
@@ -104,13 +104,15 @@ test('only an admin, and only what is said; a refusal makes nothing', async () =
   expect((await send(server, 'GET', '/v1/backup', undefined, { 'x-api-key': server.keys.admin })).status).toBe(405);
 });
 
-test('null is the same as leaving it out; an encoded dot is refused', async () => {
+test('null is the same as an absent field; an encoded dot is refused', async () => {
   expect((await backup({ backup_dir: null, compact_first: null })).status).toBe(200);
-  expect((await backup({ backup_dir: '%2e%2e' })).status).toBe(400);
+  const escaping = await backup({ backup_dir: '%2e%2e' });
+  expect(escaping.status).toBe(400);
+  expect(escaping.json.detail).toMatch(/below the backup root\. See the setting HEDGEROW_BACKUP_ROOT\.$/);
   expect((await backup({ backup_dir: '..%2F..%2foutside' })).status).toBe(400);
 });
 
-test('a file in the way: 409, and it stays as it was', async () => {
+test('an existing file answers 409 and is left unchanged', async () => {
   const made = await Promise.all([backup(), backup(), backup(), backup()]);
   const statuses = made.map(({ status }) => status).sort();
   // Without writes in between, several backups in one second have the same name.
@@ -131,7 +133,7 @@ test('the same Idempotency-Key gives the same backup again', async () => {
   expect(readdirSync(`${root}/x`).length).toBe(1);
 });
 
-test('a place that cannot be a directory is told without a bug report', async () => {
+test("a path that cannot be a directory is refused as the caller's mistake", async () => {
   mkdirSync(root);
   writeFileSync(`${root}/file`, 'x');
   expect((await backup({ backup_dir: 'file' })).status).toBe(400);

@@ -135,7 +135,7 @@ test.each(
   expect(outcome(typeof trick === 'string' ? trick : trick())).toBe('invalid_input');
 });
 
-test('there are enough tricks', () => {
+test('at least the expected number of tricks is tested', () => {
   expect(TRICKS.length).toBeGreaterThan(40);
 });
 
@@ -153,11 +153,11 @@ test.each([
   ['$HOME', '/$HOME'],
   ['nuit d’été', '/nuit d’été'],
   ['x'.repeat(255), `/${'x'.repeat(255)}`],
-])('%s lies in the root', (given, path) => {
+])('%s is inside the root', (given, path) => {
   expect(outcome(given)).toBe(root + path);
 });
 
-test('an absolute path inside the root is taken, also when the root is reached over a link', () => {
+test('an absolute path inside the root is accepted, also when the root is reached through a link', () => {
   expect(outcome(root)).toBe(root);
   expect(outcome(`${root}/nightly/a`)).toBe(`${root}/nightly/a`);
   const linked = `${home}/linked-root`;
@@ -168,7 +168,7 @@ test('an absolute path inside the root is taken, also when the root is reached o
   expect(outcome('in', linked)).toBe(`${linked}/in`);
 });
 
-test('a root that is not made yet holds what is named below it, and nothing else', () => {
+test('paths below a root that does not exist yet are accepted, and no others', () => {
   const later = `${home}/later/backups`;
   expect(outcome(undefined, later)).toBe(later);
   expect(outcome('a/b', `${later}/`)).toBe(`${later}/a/b`);

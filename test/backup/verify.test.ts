@@ -85,7 +85,7 @@ function usedBytes(path: string): number {
   return used;
 }
 
-test('a good directory: what is in it, and no problem', async () => {
+test('verify lists the contents of an intact directory and no problem', async () => {
   const report = await verify(dir);
   expect(report).toMatchObject({ problems: [], notes: [], lock: null, documents: 1, stored_answers: 3 });
   expect(report.tables).toMatchObject([
@@ -99,7 +99,7 @@ test('a good directory: what is in it, and no problem', async () => {
   await database.close();
 });
 
-test('it changes nothing', async () => {
+test('verify changes nothing', async () => {
   const before = filesBelow(dir);
   flip(`${dir}/manifest`, 200);
   flip(pathsOf('log')[0]!, 5000);
@@ -157,7 +157,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('behind the seal of a log that was closed in order', async () => {
+  test('after the seal of a log that was closed in order', async () => {
     const path = logFiles().at(-1)!;
     const used = usedBytes(path);
     flip(path, used + 100);
@@ -178,7 +178,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('anywhere in the mark of the log is a note at most: what it proves is there', async () => {
+  test('anywhere in the mark of the log is at most a note, because what it proves is present', async () => {
     const path = `${dir}/log/mark`;
     for (let at = 0; at < 12288; at += at % 4096 < 64 ? 1 : 997) {
       flip(path, at);
@@ -193,7 +193,7 @@ describe('a flipped byte', () => {
     expect((await verify(dir)).problems).toMatchObject([{ file: path, what: expect.stringContaining('missing') }]);
   });
 
-  test('in several files: all are named', async () => {
+  test('in several files names all of them', async () => {
     const damaged = [
       pathsOf('tables')[0]!,
       pathsOf('tables')[1]!,
@@ -207,7 +207,7 @@ describe('a flipped byte', () => {
   });
 });
 
-describe('what no checksum tells', () => {
+describe('damage that no checksum detects', () => {
   test('a missing segment, a missing log file, a missing log, a missing file of answers', async () => {
     for (const path of [pathsOf('tables')[0]!, pathsOf('replays')[0]!]) {
       rmSync(path);
@@ -306,7 +306,7 @@ describe('what no checksum tells', () => {
 });
 
 describe('no damage', () => {
-  test('files that a crash left are notes', async () => {
+  test('in files that a crash left: they are notes', async () => {
     writeFileSync(`${dir}/tables/1/seg-0000000000ff.hgs`, 'x');
     writeFileSync(`${dir}/replays/replays-000000ff`, 'x');
     writeFileSync(`${dir}/manifest.tmp`, 'x');
@@ -315,7 +315,7 @@ describe('no damage', () => {
     expect(notes).toHaveLength(3);
   });
 
-  test('a write that a crash cut is a note, and stays one in the file before the next', async () => {
+  test('in a write that a crash cut: it is a note, and stays one in the file before the next', async () => {
     const path = logFiles().at(-1)!;
     const database = await openSmall(dir);
     await addEdges(database.table(), 5, 5000);
@@ -344,7 +344,7 @@ describe('no damage', () => {
     expect(report.notes).toEqual([]);
   });
 
-  test('a server that writes and compacts meanwhile', async () => {
+  test('while a server writes and compacts', async () => {
     const database = await openSmall(dir);
     let pauses = 0;
     // A compaction replaces the segments between the reading of the manifest and of the segments it
@@ -361,7 +361,7 @@ describe('no damage', () => {
     await database.close();
   });
 
-  test('what stays wrong under a server is told', async () => {
+  test('is reported if it persists under a running server', async () => {
     const database = await openSmall(dir);
     const [path] = pathsOf('tables/2');
     flip(path!, 700);

@@ -63,7 +63,7 @@ describe('parts of the benches', () => {
     }
   });
 
-  it('reads the edges of its file, and again after they were released', () => {
+  it('reads its edges from its file, and again after they were released', () => {
     const { edges } = dataset;
     expect(edges).toEqual(syntheticEdges(edges.length, 1));
     dataset.release();
@@ -75,7 +75,7 @@ describe('parts of the benches', () => {
 describe('the synthetic stream', () => {
   const edges = syntheticEdges(2000, 7);
 
-  it('is the same for a seed', () => {
+  it('is the same for the same seed', () => {
     expect(syntheticEdges(2000, 7)).toEqual(edges);
     expect(syntheticEdges(2000, 8)).not.toEqual(edges);
   });
@@ -93,7 +93,7 @@ describe('the synthetic stream', () => {
 });
 
 describe('a row of the table', () => {
-  it('judges the ratio or our figure by its target', () => {
+  it('compares the ratio or our figure with its target', () => {
     const figures = { name: 'x', unit: 'rows/s', ours: 30, peer: 10 };
     expect(benchRow({ ...figures, target: { ratioAtLeast: 3 } })).toMatchObject({
       ratio: 3,

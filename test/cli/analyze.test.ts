@@ -49,7 +49,7 @@ describe('at both places', () => {
     }
   });
 
-  test('the largest values come largest first, equal ones by id', async () => {
+  test('the largest values are sorted in descending order, ties by id', async () => {
     const hub = [{ event_ts: 3, members: [9, 2, 3], weight: null }];
     await lookInto(world.path('db'), async (database) => insertAll(database.table(), hub));
     await insertAll(server.database.table(), hub);
@@ -71,7 +71,7 @@ describe('at both places', () => {
     }
   });
 
-  test('what is wrong is said in one line', async () => {
+  test('an error is reported in one line', async () => {
     for (const place of places) {
       expect(await analyze(place, 'hyperedges', 'densty')).toBe(1);
       expect(world.err).toMatch(/^hedgerow: .*densty.*density/);
@@ -84,7 +84,7 @@ describe('at both places', () => {
   });
 });
 
-test('parameters are JSON, or else texts', () => {
+test('parameters are JSON, otherwise texts', () => {
   expect(measureParametersOf(['s=2', 'kind=jaccard', 'weighted=true'], '{"s":1,"top":3}')).toEqual({
     s: 2,
     kind: 'jaccard',
@@ -96,7 +96,7 @@ test('parameters are JSON, or else texts', () => {
   for (const json of ['[1]', '5', '{']) expect(() => measureParametersOf([], json)).toThrow(UsageError);
 });
 
-test('results of every form have rows', () => {
+test('results of every shape are shown as rows', () => {
   expect(rowsOf(0.5, 'some')).toEqual([{ value: 0.5 }]);
   expect(rowsOf(null, 'some')).toEqual([{ value: null }]);
   expect(rowsOf({ '-3': 0.5, 7: null }, 'some')).toEqual([
@@ -112,7 +112,7 @@ test('results of every form have rows', () => {
   expect(rowsOf([{ ts: 1, count: 2 }], 'some')).toEqual([{ ts: 1, count: 2 }]);
 });
 
-test('values are ranked with null last, what has no one value keeps its order', () => {
+test('values are ranked with null last; results without a single value keep their order', () => {
   const ranked = (result: unknown) => largestFirst(rowsOf(result, 'some'), result);
   expect(ranked({ 1: null, 4: 2, 7: 5, '-2': 2 }).map(({ id }) => id)).toEqual([7, -2, 4, 1]);
   expect(ranked({ 1: { B: 1 }, 2: { B: 5 } }).map(({ id }) => id)).toEqual([1, 2]);

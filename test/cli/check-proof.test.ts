@@ -61,7 +61,7 @@ function changed(change: (answer: typeof ANSWER) => void): typeof ANSWER {
 }
 
 describe('reads', () => {
-  test('a proof, proofs, or a whole answer', async () => {
+  test('one proof, several proofs, or a whole answer', async () => {
     world.file('rules.json', JSON.stringify([MET]));
     for (const [document, count] of [
       [proofs[0], '1 proof'],
@@ -76,7 +76,7 @@ describe('reads', () => {
     expect(world.err).toBe('');
   });
 
-  test('stdin when no file is named, or -', async () => {
+  test('stdin without a file name or with -', async () => {
     for (const file of [undefined, '-']) {
       world.out = '';
       world.stdin = stream([JSON.stringify(ANSWER).slice(0, 50), JSON.stringify(ANSWER).slice(50)]);
@@ -135,7 +135,7 @@ describe('says what is wrong', () => {
     expect(world.out).toMatch(new RegExp(`^proof-1: .*${field} is .*, but derived_facts says "?${value}"?\n`));
   });
 
-  test('where a derived fact names other edges, has no proof, or is left out', async () => {
+  test('if a derived fact names other edges, has no proof or is missing', async () => {
     const tags = changed(({ derived_facts: [first] }) => Object.assign(first!, { hedge_tags: ['HEDGE-2'] }));
     expect(await check(tags)).toBe(1);
     expect(world.out).toMatch(/rests on edges that are not the hedge_tags/);
@@ -162,7 +162,7 @@ describe('a wrong call exits 2 with one line:', () => {
     expect(world.out).toBe('');
   });
 
-  test('files that are not there, rules that are none', async () => {
+  test('missing files and invalid rules', async () => {
     expect(await checkProofCommand('none.json', {}, world)).toBe(1);
     expect(await checkProofCommand('.', {}, world)).toBe(1);
     world.file('bytes.json', Uint8Array.of(0x22, 0xff, 0x22));

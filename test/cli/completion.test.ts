@@ -24,7 +24,7 @@ test.each<[before: string, word: string, some: string[], none: string[]]>([
   ['COPY ', '', ['Contact'], []],
   ['xyz', 'xyz', [], ['match']],
   ['', '', [], ['match']],
-])('%j goes on with names that fit', (before, word, some, none) => {
+])('%j is completed with matching names', (before, word, some, none) => {
   const completion = completionOf(before, TABLES);
   expect(completion.word).toBe(word);
   for (const name of some) expect(completion.candidates).toContain(name);
@@ -40,6 +40,6 @@ test.each<[string, string, string[]]>([
   ['.quit x', 'x', []],
   ['.nothing x', 'x', []],
   ['.mode a b', '', []],
-])('the command %j goes on with what it takes', (line, word, candidates) => {
+])('the command %j is completed with its arguments', (line, word, candidates) => {
   expect(commandCompletion(line, COMMANDS, TABLES)).toEqual({ candidates, word });
 });

@@ -45,7 +45,7 @@ test('every setting is shown with its value and its source', () => {
   });
 });
 
-test('secrets are masked, in both forms', () => {
+test('secrets are masked in both formats', () => {
   world.environment = SECRETS;
   const shown = printed({});
   expect([shown.api_key, shown.openai_api_key, shown['virtual_dsn.PG']]).toEqual(
@@ -64,7 +64,7 @@ test('the table has a line for every setting', () => {
   expect(world.out).toMatch(/^copy_root +- +default$/m);
 });
 
-test('settings that cannot be used: one line; a file that cannot be read ends with 1, a wrong value with 2', () => {
+test('invalid settings give one line; an unreadable file exits with 1, a wrong value with 2', () => {
   expect(configPrintCommand({ config: 'nowhere.toml', settings: {}, json: false }, world)).toBe(1);
   expect(world.err).toBe('hedgerow: The configuration file nowhere.toml cannot be read (ENOENT).\n');
   world.err = '';
@@ -74,13 +74,13 @@ test('settings that cannot be used: one line; a file that cannot be read ends wi
   expect(world.out).toBe('');
 });
 
-test('what looks wrong is said beside the settings', () => {
+test('warnings are shown next to the settings', () => {
   world.environment = { HEDGEROW_PROT: '1' };
   expect(configPrintCommand({ config: undefined, settings: {}, json: false }, world)).toBe(0);
   expect(world.err).toBe('hedgerow: HEDGEROW_PROT is no setting of this service; did you mean HEDGEROW_PORT?\n');
 });
 
-test('serve and config print have a flag for every setting, and say its variable', async () => {
+test('serve and config print have a flag for every setting, and name its variable', async () => {
   for (const command of [['serve'], ['config', 'print']]) {
     let help = '';
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => {

@@ -34,7 +34,7 @@ test('a seed always makes the same meetings, another seed makes others', async (
   expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toMatchInlineSnapshot(`"9a434ebbc4d54445"`);
 });
 
-test('the default demo is about 50,000 believable meetings', async () => {
+test('the default demo has about 50,000 plausible meetings', async () => {
   const lines = (await demoText({ people: 3000, days: 28, seed: 1 })).trimEnd().split('\n');
   const all = lines.map((line) => JSON.parse(line) as Meeting);
   expect(all.length).toBeGreaterThan(45_000);
@@ -169,7 +169,7 @@ async function servingHere(flags: DemoFlags): Promise<Serving> {
 
 const SMALL = { people: '200', days: '7', seed: '5', port: '0' };
 
-test('by itself: a server with a table, two rules, an address and a key; another run takes up the same town', async () => {
+test('without a server it starts one with a table, two rules, an address and a key; another run continues the same town', async () => {
   const first = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
   const { console: address, key, curls } = first.invited;
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -192,7 +192,7 @@ test('by itself: a server with a table, two rules, an address and a key; another
 });
 
 if (REASON_TO_SKIP !== undefined) console.log(`demo: the console skipped: ${REASON_TO_SKIP}`);
-test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a drawing, and keeps no key', async () => {
+test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a graph, and drops the key', async () => {
   const { out, invited, stop } = await servingHere(SMALL);
   const address = /^ {2}(http\S+#\S+)$/m.exec(out)![1]!;
   expect(address).toContain(invited.key);
@@ -229,7 +229,7 @@ test('takes the next port when the first one is in use', async () => {
   await taken.close();
 });
 
-test('with --no-serve: everything is stored, and nothing runs on', async () => {
+test('with --no-serve everything is stored, and no process keeps running', async () => {
   const flags = { data: 'db', people: '200', days: '3', seed: '5', port: '0', serve: false };
   expect(await demoCommand(flags, world), world.err).toBe(0);
   expect(world.out).toMatch(/Serve it again: hedgerow serve --data db --port \d+$/m);
@@ -241,7 +241,7 @@ test('with --no-serve: everything is stored, and nothing runs on', async () => {
   });
 });
 
-test('into a running server: every printed curl finds something, and no key is printed', async () => {
+test('with a running server every printed curl command finds something, and no key is printed', async () => {
   const server = await startServer({ auth: true });
   const flags = { url: server.url, apiKey: server.keys.admin, people: '200', days: '7', table: 'town' };
   expect(await demoCommand(flags, world), world.err).toBe(0);
@@ -256,7 +256,7 @@ test('into a running server: every printed curl finds something, and no key is p
 });
 
 test.each([[{ people: '5' }], [{ days: '0' }], [{ seed: 'x' }], [{ port: '70000' }], [{ open: true, serve: false }]])(
-  'a wrong call answers 2: %j',
+  'a wrong call exits with 2: %j',
   async (flags) => {
     expect(await demoCommand({ data: 'db', ...flags }, world)).toBe(2);
   },

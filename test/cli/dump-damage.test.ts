@@ -13,16 +13,15 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dumpCommand } from '../../src/cli/dump/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { loadCommand } from '../../src/cli/load/command.ts';
 import { startServer, type TestServer } from '../http/support.ts';
+import { MAIN } from '../service/child.ts';
 import { multiset } from './round-trip.ts';
 import { edgeLines, lookInto, TestWorld } from './support.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Whether the build is there, and recent enough to contain this file. */
 const BUILT = existsSync(new URL('../../dist/cli/load/statements.js', import.meta.url));
 const EDGES = 'dump/tables/hyperedges.parquet';
@@ -94,7 +93,7 @@ describe('a dump that is damaged', () => {
       /no table and no file of one/,
     ],
     ['a later version wrote it', () => rewriteManifest((dump) => Object.assign(dump, { version: 2 })), /this version/],
-  ])('is refused, and nothing is made: %s', async (_name, damage, message) => {
+  ])('is refused, and nothing is created: %s', async (_name, damage, message) => {
     cpSync(whole.path('dump'), world.path('dump'), { recursive: true });
     damage();
     expect(await loadCommand('dump', { data: 'new' }, world)).toBe(1);
@@ -104,7 +103,7 @@ describe('a dump that is damaged', () => {
 });
 
 describe('a load', () => {
-  test('into tables that are others makes nothing', async () => {
+  test('into tables that differ creates nothing', async () => {
     const server = await startServer();
     try {
       await server.database.createTable({ name: 'later', columns: [{ name: 'a', type: 'TEXT', default: 'x' }] });
@@ -116,7 +115,7 @@ describe('a load', () => {
     const to = await startServer();
     try {
       for (const [input, message] of [
-        [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has 3 s in the dump/],
+        [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has buckets of 3 s in the dump/],
         [{ name: 'later', columns: [{ name: 'a', type: 'REAL' }] }, /column a of later is REAL here, and TEXT/],
         [
           { name: 'later', columns: [{ name: 'a', type: 'TEXT' }] },
@@ -135,7 +134,7 @@ describe('a load', () => {
     }
   });
 
-  test('does not begin again where rows are and nothing says which', async () => {
+  test('does not start over if rows exist and no progress file says which', async () => {
     await dumpOf(40, 'ndjson');
     world.file('some.ndjson', edgeLines(10));
     expect(await importCommand(['some.ndjson'], { data: 'new' }, world), world.err).toBe(0);
@@ -143,7 +142,7 @@ describe('a load', () => {
     expect(world.err).toMatch(/holds 10 of the 40 edges.*progress\.json.*is not there/);
   });
 
-  test('into a server that takes fewer members says so', async () => {
+  test('into a server with a lower member limit reports it', async () => {
     world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 100 }, (_, at) => at)}]}\n`);
     expect(await importCommand(['wide.ndjson'], { data: 'db', maxMembers: '255' }, world), world.err).toBe(0);
     const server = await startServer();
@@ -188,7 +187,7 @@ test.skipIf(!BUILT).each([
   ['parquet', 40_000, 1],
   ['statements', 4800, 2],
 ])(
-  'a load that was killed goes on without a duplicate or a gap: %s',
+  'a killed load is resumed without duplicates or gaps: %s',
   async (format, rows, kills) => {
     await dumpOf(rows, format);
     const server = await startServer();

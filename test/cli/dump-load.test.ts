@@ -73,7 +73,7 @@ async function documents(server: TestServer, path: string): Promise<unknown> {
   return (await fetch(server.url + path)).json();
 }
 
-test('a whole database is the same behind a dump and a load', async () => {
+test('a whole database is the same after a dump and a load', async () => {
   const from = await start();
   const random = new Random(7);
   for (let at = 0; at < 4; at++) await randomTable(from.database, random, `t${at}`);
@@ -121,7 +121,7 @@ test('the primary table keeps its name in a new directory', async () => {
   await loaded.close();
 });
 
-test('what is there is not loaded twice, and a load that broke off goes on', async () => {
+test('existing rows are not loaded twice, and an interrupted load is resumed', async () => {
   world.file('edges.ndjson', edgeLines(50));
   expect(await importCommand(['edges.ndjson'], { data: 'db' }, world)).toBe(0);
   expect(await importCommand(['edges.ndjson'], { data: 'db', table: 'u', createTable: true }, world)).toBe(0);
@@ -136,7 +136,7 @@ test('what is there is not loaded twice, and a load that broke off goes on', asy
   });
 });
 
-test('what is no whole dump is said, and nothing is made', async () => {
+test('an incomplete dump is reported, and nothing is created', async () => {
   expect(await loadCommand('nowhere', { data: 'new' }, world)).toBe(1);
   expect(world.err).toMatch(/holds no whole dump/);
   world.file('edges.ndjson', edgeLines(5));

@@ -104,7 +104,7 @@ async function loadInto(kind: 'server' | 'directory', dump: string): Promise<Ret
 }
 
 test(
-  `${DUMPS} random databases are the same behind a dump and a load in every format`,
+  `${DUMPS} random databases are the same after a dump and a load in every format`,
   async () => {
     for (let seed = FIRST; seed < FIRST + DUMPS; seed++) {
       const kinds = ['server', 'directory'] as const;
@@ -125,7 +125,7 @@ test(
   60_000 + DUMPS * 30_000,
 );
 
-test('the statements of a dump make the same tables, edges and indexes in the shell', async () => {
+test('the statements of a dump create the same tables, edges and indexes in the shell', async () => {
   await withFilled('directory', 4, async (place, facts) => {
     expect(await dumpCommand('dump', { ...place, format: 'statements' }, world), world.err).toBe(0);
     await lookInto(world.path('hand'), () => {});
@@ -144,7 +144,7 @@ test('the statements of a dump make the same tables, edges and indexes in the sh
   });
 });
 
-test('the statements of tables name every option', async () => {
+test('the statements that create tables name every option', async () => {
   await inDirectory('db', async (database) => {
     await database.createTable({
       name: 'rides',
@@ -172,7 +172,7 @@ test('the statements of tables name every option', async () => {
   ]);
 });
 
-test('an edge that no statement can hold is told, and no dump is left', async () => {
+test('an edge that no statement can express is reported, and no dump is left', async () => {
   await inDirectory('db', async (database) => {
     const columns = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, type: 'TEXT' as const }));
     const table = await database.createTable({ name: 'long', columns });

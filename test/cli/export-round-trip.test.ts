@@ -64,7 +64,7 @@ test.each<[Record<string, string>, number, RegExp]>([
   [{ start: 'soon' }, 2, /--start is "soon"/],
   [{ statement: 'MATCH (e:hyperedges) RETURN e.nothing', out: 'x.csv' }, 1, /nothing/],
   [{ statement: 'MATCH (e:hyperedges) RETURN e.id', format: 'hif' }, 1, /must return event_ts and members/],
-])('%o is answered with what is wrong', async (flags, code, message) => {
+])('%o is refused with the reason', async (flags, code, message) => {
   world.file('x.ndjson', '{"event_ts":1,"members":[1]}\n');
   expect(await importCommand(['x.ndjson'], { data: 'db' }, world)).toBe(0);
   expect(await exportCommand({ data: 'db', ...flags }, world)).toBe(code);
@@ -72,7 +72,7 @@ test.each<[Record<string, string>, number, RegExp]>([
 });
 
 test.each(['csv', 'ndjson', 'parquet', 'hif'])(
-  'columns called as keys that every object has, and times that look like milliseconds: %s',
+  'columns named like keys of every object, and times that look like milliseconds: %s',
   async (format) => {
     await lookInto(world.path('db'), () => {});
     await lookInto(world.path('db'), async (database) => {
@@ -103,7 +103,7 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])(
   },
 );
 
-test('a statement without rows keeps the names of its columns', async () => {
+test('a result without rows keeps the names of its columns', async () => {
   world.file('x.ndjson', '{"event_ts":1,"members":[1]}\n');
   expect(await importCommand(['x.ndjson'], { data: 'db' }, world)).toBe(0);
   for (const format of ['csv', 'parquet']) {
@@ -115,7 +115,7 @@ test('a statement without rows keeps the names of its columns', async () => {
   expect(readFileSync(world.path('none.csv'), 'utf8')).toBe('"event_ts","members"\n');
 });
 
-test('Parquet: an expression under the name of a column has a type of its own, and a value of another one is told', async () => {
+test('Parquet: an expression named like a column has its own type, and a value of another type is reported', async () => {
   world.file('x.ndjson', '{"event_ts":1,"members":[1],"n":1}\n{"event_ts":2,"members":[1],"n":2}\n');
   expect(await importCommand(['x.ndjson'], { data: 'db', create: true }, world), world.err).toBe(0);
   const from = (n: string, out: string) =>
@@ -134,7 +134,7 @@ test('Parquet: an expression under the name of a column has a type of its own, a
   expect(halves).toEqual([1.5, 2.5]);
 });
 
-test('a time without a zone is UTC, and parts of a second do not widen a window', async () => {
+test('a time without a zone is UTC, and fractions of a second do not widen a window', async () => {
   world.file('x.ndjson', [10, 11, 12].map((time) => `{"event_ts":${time},"members":[1]}\n`).join(''));
   expect(await importCommand(['x.ndjson'], { data: 'db' }, world)).toBe(0);
   world.out = '';

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { reportFailure } from '../../src/cli/world.ts';
+import { MAIN } from '../service/child.ts';
 import { TestWorld } from './support.ts';
-
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 test
   .skipIf(!existsSync('/dev/full'))
@@ -40,7 +39,7 @@ test
   }
 });
 
-test('a failed call of the system is told as a sentence with the file', () => {
+test('a failed system call is reported as a sentence with the file', () => {
   const world = new TestWorld();
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',

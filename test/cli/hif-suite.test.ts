@@ -40,7 +40,7 @@ async function imported(path: string): Promise<{ code: number; edges: object[]; 
   return { code, ...found };
 }
 
-describe('files that comply', () => {
+describe('valid files of the HIF suite', () => {
   test.each(filesOf('compliant'))('%s is imported', async (file) => {
     const path = `compliant/${file}`;
     const document = JSON.parse(readFileSync(FOLDER + path, 'utf8'));
@@ -52,8 +52,8 @@ describe('files that comply', () => {
   });
 });
 
-describe('files that do not comply', () => {
-  test.each(filesOf('non-compliant'))('%s is refused, and nothing is made', async (file) => {
+describe('invalid files of the HIF suite', () => {
+  test.each(filesOf('non-compliant'))('%s is refused, and nothing is created', async (file) => {
     const path = `non-compliant/${file}`;
     expect(isHif(JSON.parse(readFileSync(FOLDER + path, 'utf8')))).toBe(false);
     expect(await imported(path)).toEqual({ code: 1, edges: [], tables: [] });
@@ -61,7 +61,7 @@ describe('files that do not comply', () => {
   });
 });
 
-test('the suite has 15 files that comply and 16 that do not, and the table is what they gave', () => {
+test('the suite has 15 valid and 16 invalid files, and the table matches their results', () => {
   expect([filesOf('compliant').length, filesOf('non-compliant').length]).toEqual([15, 16]);
   const text = `${HEADING}${rows.join('\n')}\n`;
   if (process.env.HEDGEROW_WRITE_GOLDEN === '1') writeFileSync(TABLE, text);

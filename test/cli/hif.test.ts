@@ -80,7 +80,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('an edge that no incidence names is not kept, and one without a time is a bad row of its own', async () => {
+  test('an edge without incidences is dropped, and one without a time is a bad row', async () => {
     const document = {
       edges: [
         { edge: 1, attrs: { event_ts: 1 } },
@@ -116,14 +116,14 @@ describe('documents of other libraries', () => {
     ['incidences that are an object', { incidences: {} }, /incidences/],
     ['a list at the top', [], /no JSON object/],
     ['a text behind the document', '{"incidences":[]} x', /there is something after its end/],
-  ])('%s: refused in a sentence, and nothing is made', async (_name, document, message) => {
+  ])('%s: refused with a sentence, and nothing is created', async (_name, document, message) => {
     expect(await importDocument(document)).not.toBe(0);
     expect(world.err).toMatch(message);
     expect(world.err.split('\n').length).toBe(2);
     expect(world.err).not.toMatch(/\n\s+at /);
   });
 
-  test('without times, --ts gives all edges one; names of edges are a column', async () => {
+  test('without times --ts sets the time of all edges; edge names become a column', async () => {
     const document = {
       incidences: [
         { edge: 'tea', node: 'ann' },
@@ -138,7 +138,7 @@ describe('documents of other libraries', () => {
     expect(world.err).toBe('');
   });
 
-  test('--ts gives a time to edges alone that have none; an attribute of another name holds times too', async () => {
+  test('--ts sets the time only of edges without one; another attribute can hold the times', async () => {
     const document = {
       incidences: [
         { edge: 1, node: 1 },
@@ -153,7 +153,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('years as numbers are times by a pattern', async () => {
+  test('numeric years are times with a pattern', async () => {
     const document = {
       incidences: [
         { edge: 1, node: 1 },
@@ -166,7 +166,7 @@ describe('documents of other libraries', () => {
     expect((await stored()).map((edge) => (edge as { event_ts: number }).event_ts)).toEqual([86_400, 31_536_000]);
   });
 
-  test('the result and a dry run name everything that is not kept', async () => {
+  test('the result and a dry run name everything that is dropped', async () => {
     const document = {
       'network-type': 'directed',
       metadata: { source: 'a survey', year: 2020 },
@@ -193,7 +193,7 @@ describe('documents of other libraries', () => {
     expect(await stored()).toEqual([{ event_ts: 5, members: ['ann', 'bob'], edge: 'e', weight: 1, x: 2 }]);
   });
 
-  test('without --create, names of edges go into a column that is there, and are named as not kept where there is none', async () => {
+  test('without --create edge names go into an existing column, and without one they are reported as dropped', async () => {
     const document = { incidences: [{ edge: 'tea', node: 1 }] };
     world.file('x.json', JSON.stringify(document));
     const flags = { data: 'db', table: 't', ts: '1', createTable: true };
@@ -219,7 +219,7 @@ describe('documents of other libraries', () => {
     edges: [{ edge: 'tea', attrs: { event_ts: 1 } }],
   });
 
-  test('a half-read file writes nothing, wherever it breaks off', async () => {
+  test('a truncated file writes nothing, wherever it ends', async () => {
     for (let length = 0; length < WHOLE.length; length++) {
       world.err = '';
       expect(await importDocument(WHOLE.slice(0, length)), WHOLE.slice(0, length)).toBe(1);
@@ -254,7 +254,7 @@ describe('documents of other libraries', () => {
     expect(existsSync(world.path('db'))).toBe(false);
   });
 
-  test('an export of this database gains no column of names', async () => {
+  test('importing an export of this database adds no column of names', async () => {
     expect(await importDocument(WHOLE), world.err).toBe(0);
     expect(await exportCommand({ data: 'db', table: 't', out: 'own.hif' }, world), world.err).toBe(0);
     world.err = '';
@@ -266,7 +266,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('an empty document is no edge', async () => {
+  test('an empty document gives no edges', async () => {
     expect(await importDocument({ incidences: [] }), world.err).toBe(0);
     expect(world.out).toMatch(/inserted 0/);
   });
@@ -285,7 +285,7 @@ describe('exports', () => {
     return document;
   }
 
-  test('rows of a statement that share an id are edges of their own', async () => {
+  test('rows of a statement with equal ids become separate edges', async () => {
     const { edges } = await exported(
       'MATCH (a:hyperedges), (b:hyperedges) WHERE a.event_ts < b.event_ts RETURN a.id AS id, a.event_ts AS event_ts, b.members AS members',
     );
@@ -299,14 +299,14 @@ describe('exports', () => {
     ]);
   });
 
-  test('a weight that is no number is an attribute', async () => {
+  test('a weight that is not a number becomes an attribute', async () => {
     const { edges } = await exported(
       "MATCH (e:hyperedges) WHERE e.event_ts = 1 RETURN e.event_ts AS event_ts, e.members AS members, 'heavy' AS weight",
     );
     expect(edges).toEqual([{ edge: 0, attrs: { event_ts: 1, weight: 'heavy' } }]);
   });
 
-  test('a statement without rows is an empty document', async () => {
+  test('a statement without rows becomes an empty document', async () => {
     expect(await exported('MATCH (e:hyperedges) WHERE e.event_ts > 99 RETURN *')).toMatchObject({
       incidences: [],
       edges: [],
@@ -314,7 +314,7 @@ describe('exports', () => {
   });
 
   test.each(['e.formation AS members', "'ab' AS members", 'e.event_ts AS members'])(
-    'rows that are no edges are refused: %s',
+    'rows that are not edges are refused: %s',
     async (members) => {
       const statement = `MATCH (e:hyperedges) RETURN e.event_ts AS event_ts, ${members}`;
       expect(await exportCommand({ data: 'db', statement, out: 'y.hif' }, world)).toBe(1);

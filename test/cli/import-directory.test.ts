@@ -15,7 +15,7 @@ function importInto(paths: string[], flags: Record<string, string | boolean> = {
   return importCommand(paths, { data: 'db', ...flags }, world);
 }
 
-test('plain and gzipped files and stdin give the same rows, whatever the files are called', async () => {
+test('plain files, gzipped files and stdin give the same rows, regardless of file names', async () => {
   const text = edgeLines(2500);
   world.file('plain.gz', text);
   world.file('packed.ndjson', gzip(text));
@@ -46,7 +46,7 @@ const BAD_LINES: [string, RegExp][] = [
   ['{"event_ts":1,"members":[1],"table":"nowhere"}', /no table "nowhere"/],
 ];
 
-test('skip sets every kind of bad line aside with its number, reason and text, and takes all others', async () => {
+test('skip rejects every kind of bad line with its number, reason and text, and imports all others', async () => {
   const good = edgeLines(30).split('\n');
   const lines = BAD_LINES.flatMap(([bad], index) => [good[index * 3]!, '', bad, good[index * 3 + 1]!]);
   world.file('mixed.ndjson', lines.join('\r\n'));
@@ -73,7 +73,7 @@ test('a line that is not UTF-8 is a bad line', async () => {
   expect(world.objects('aside')[0]).toMatchObject({ line: 1, reason: 'The line is not valid UTF-8.' });
 });
 
-test('stop ends at the first bad line, keeps every line before it, and says so', async () => {
+test('stop ends at the first bad line, keeps every line before it, and reports it', async () => {
   world.file('stops.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(30, 100)}also nonsense\n`);
   expect(await importInto(['stops.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/line 26 of .*stops\.ndjson: Not valid JSON/);
@@ -101,7 +101,7 @@ test('lines may name other tables; a batch over several tables is one commit', a
   });
 });
 
-test('--create-table makes the table, --compact leaves nothing in the log', async () => {
+test('--create-table creates the table, --compact leaves no rows in the log', async () => {
   world.file('edges.ndjson', edgeLines(500));
   expect(await importInto(['edges.ndjson'], { table: 'calls' })).toBe(1);
   expect(world.err).toMatch(/no table calls .*--create-table/);
@@ -114,7 +114,7 @@ test('--create-table makes the table, --compact leaves nothing in the log', asyn
   });
 });
 
-test('the guard of members comes from the flag, else from the environment', async () => {
+test('the member limit comes from the flag, otherwise from the environment', async () => {
   world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 70 }, (_, i) => i)}]}\n`);
   expect(await importInto(['wide.ndjson'])).toBe(1);
   world.environment.HEDGEROW_MAX_MEMBERS = '69';
@@ -126,7 +126,7 @@ test('the guard of members comes from the flag, else from the environment', asyn
   expect(world.err).toMatch(/HEDGEROW_MAX_MEMBERS is "256"/);
 });
 
-test('an input that breaks off keeps what was whole and fails', async () => {
+test('a truncated input keeps its complete lines and fails', async () => {
   const packed = gzip(edgeLines(10_000));
   world.file('torn.gz', packed.subarray(0, packed.length - 2000));
   expect(await importInto(['torn.gz'], { batch: '1000' })).toBe(1);
@@ -136,7 +136,7 @@ test('an input that breaks off keeps what was whole and fails', async () => {
   await lookInto(world.path('db'), (database) => expect(database.table().rowCount).toBe(inserted));
 });
 
-test('an interrupt ends the import after the batch that is under way', async () => {
+test('an interrupt ends the import after the current batch', async () => {
   world.stdin = (async function* () {
     for (let i = 0; ; i++) {
       if (i === 20) world.interrupt!();
@@ -150,7 +150,7 @@ test('an interrupt ends the import after the batch that is under way', async () 
   await lookInto(world.path('db'), (database) => expect(database.table().rowCount).toBe(inserted));
 });
 
-test('a directory that is open elsewhere is refused with advice', async () => {
+test('a directory open in another process is refused with advice', async () => {
   const database = await openDatabase({ dir: world.path('db') });
   world.file('edges.ndjson', edgeLines(1));
   expect(await importInto(['edges.ndjson'])).toBe(1);
@@ -167,7 +167,7 @@ test.each<[string, string[], Record<string, string | boolean>]>([
   ['a reject file over the input', ['a.ndjson'], { rejects: './a.ndjson' }],
   ['bucket seconds without a new table', ['-'], { bucketSeconds: '5' }],
   ['a table name with a blank', ['-'], { table: 'a b' }],
-])('a wrong call answers 2 and touches nothing: %s', async (_name, paths, flags) => {
+])('a wrong call exits with 2 and touches nothing: %s', async (_name, paths, flags) => {
   world.file('a.ndjson', 'keep me');
   expect(await importInto(paths, flags)).toBe(2);
   expect(readFileSync(world.path('a.ndjson'), 'utf8')).toBe('keep me');

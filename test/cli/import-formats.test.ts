@@ -27,7 +27,7 @@ lines"
 `;
 
 describe('CSV', () => {
-  test('times in ISO 8601, a list of names, properties with types that were found out', async () => {
+  test('imports ISO 8601 times, a list of names, and properties with detected types', async () => {
     world.file('calls.csv', CALLS);
     const flags = { tsColumn: 'when', memberColumn: 'who' };
     expect(await importInto(['calls.csv'], flags), world.err).toBe(0);
@@ -45,7 +45,7 @@ describe('CSV', () => {
     expect(existsSync(world.path('calls.csv.progress.json'))).toBe(false);
   });
 
-  test('names keep their numbers in a later import', async () => {
+  test('keeps the numbers of names in a later import', async () => {
     world.file('a.csv', 'ts,a,b\n1,ann,bob\n');
     world.file('b.csv.gz', gzip('ts,a,b\n2,dan,bob\n3,eve,\n'));
     for (const path of ['a.csv', 'b.csv.gz'])
@@ -53,13 +53,13 @@ describe('CSV', () => {
     expect((await plain()).map(({ members }) => members)).toEqual([[1, 2], [2, 3], [4]]);
   });
 
-  test('milliseconds, several columns of nodes, built-in columns, another delimiter', async () => {
+  test('imports milliseconds, several member columns, built-in columns and another delimiter', async () => {
     world.file('x.tsv', 'timestamp\tsource\ttarget\tweight\tid\n1714564800123\t5\t7\t2\t99\n');
     expect(await importInto(['x.tsv'], { memberColumns: 'source,target' }), world.err).toBe(0);
     expect(await plain()).toEqual([{ event_ts: 1714564800, members: [5, 7], weight: 2 }]);
   });
 
-  test('bad rows go aside with their line and text, all others are taken', async () => {
+  test('rejects bad rows with line and text, and imports all others', async () => {
     world.file('x.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3","a\n\n4,,1\n5,6,7,8\n6,7,8\n');
     const flags = { onError: 'skip', types: 'n=INTEGER', tsFormat: 's', memberIds: 'number' };
     world.file('y.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3",a\n\n4,,1\n5,6,7,8\n6,7,8\n7,ann,1\n');
@@ -86,7 +86,7 @@ describe('CSV', () => {
     expect((await plain('u')).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
   });
 
-  test('--dry-run shows the plan and writes nothing', async () => {
+  test('with --dry-run shows the plan and writes nothing', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { tsColumn: 'when', memberColumn: 'who', dryRun: true }), world.err).toBe(0);
     expect(world.out).toMatch(/table: t at .*db, will be made/);
@@ -104,7 +104,7 @@ describe('CSV', () => {
     expect(world.out).toMatch(/there is no t at .*--create makes it/);
   });
 
-  test('a column that the table has not is an error without --create, and leaves nothing', async () => {
+  test('without --create refuses a column that the table does not have, and leaves nothing', async () => {
     world.file('x.csv', 'ts,members,extra\n1,1;2,x\n');
     expect(await importInto(['x.csv'], { create: false, createTable: true })).toBe(1);
     expect(world.err).toMatch(/no column extra.*--create/);
@@ -131,7 +131,7 @@ describe('HIF', () => {
     nodes: [{ node: 'ann', attrs: { age: 3 } }],
   };
 
-  test('edges are put together, wherever in the document they stand', async () => {
+  test('edges are assembled wherever their parts are in the document', async () => {
     world.file('x.hif', JSON.stringify(DOCUMENT, null, 2));
     world.file('y.json.gz', gzip(JSON.stringify(DOCUMENT)));
     for (const path of ['x.hif', 'y.json.gz']) expect(await importInto([path], { table: path[0]! }), world.err).toBe(0);
@@ -163,7 +163,7 @@ describe('HIF', () => {
   });
 });
 
-test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are no %s are refused in a sentence', async (format) => {
+test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are not %s are refused with a sentence', async (format) => {
   for (const text of [
     '',
     '\u0000\u0001\u0002',
@@ -184,7 +184,7 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are no %s are refused
 });
 
 describe('--ts', () => {
-  test('is the time of all rows where no column holds one, and of those that have none', async () => {
+  test('is the time of all rows without a time column, and of rows without a time', async () => {
     world.file('x.csv', 'members,n\n1;2,1\n3,2\n');
     expect(await importInto(['x.csv'], { ts: '2024-05-01' }), world.err).toBe(0);
     expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1714521600, 1714521600]);
@@ -196,14 +196,14 @@ describe('--ts', () => {
     ]);
   });
 
-  test('that is no time is a wrong call', async () => {
+  test('that is not a time is a wrong call', async () => {
     world.file('x.csv', 'members\n1;2\n');
     expect(await importInto(['x.csv'], { ts: 'soon' })).toBe(2);
     expect(world.err).toMatch(/--ts is "soon", but it takes a time: .*ISO 8601/);
   });
 });
 
-test('an import that stops at a bad row keeps names of no row after it, and makes no table for none', async () => {
+test('an import that stops at a bad row stores no names of later rows, and creates no table without rows', async () => {
   world.file('x.csv', 'ts,a,b\nsoon,ann,bob\n2,cid,dan\n');
   expect(await importInto(['x.csv'], { memberColumns: 'a,b' })).toBe(1);
   expect(await lookInto(world.path('db'), (database) => database.tables().map(({ name }) => name))).not.toContain(
@@ -229,7 +229,7 @@ test('--max-rejects with --on-error stop is a wrong call', async () => {
   expect(await importInto(['x.csv'], { maxRejects: '0' }), world.err).toBe(0);
 });
 
-test('in a column with decimal commas, a number with a point that parts no thousands is a bad row', async () => {
+test('in a column with decimal commas a number with a point that does not separate thousands is a bad row', async () => {
   const head = 'ts;members;n\n';
   world.file('x.csv', `${head}1;1;"12,5"\n2;1;1.10\n`);
   expect(await importInto(['x.csv'], { decimal: ',', types: 'n=REAL' })).toBe(1);

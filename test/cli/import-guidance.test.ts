@@ -26,7 +26,7 @@ const CALLS = `when,agents,customer,topic
 `;
 const BOTH = { memberColumns: 'agents,customer' };
 
-test('a column of members that --property-columns names is a property too: which end was which is kept', async () => {
+test('a member column named by --property-columns is also a property, so the ends stay distinguishable', async () => {
   world.file('trips.csv', 'sent_at,from,to,kg\n2024-04-01,Hamburg,München,3\n2024-04-02,München,Hamburg,5\n');
   const flags = { memberColumns: 'from,to', propertyColumns: 'from,kg' };
   expect(await importInto(['trips.csv'], flags), world.err).toBe(0);
@@ -49,7 +49,7 @@ describe('lists in some of several member columns', () => {
     expect(world.err).not.toMatch(/--separator/);
   });
 
-  test('without it, dry run and import name the flag, and the dry run shows names', async () => {
+  test('without --separator dry run and import name the flag, and the dry run shows names', async () => {
     world.file('calls.csv', CALLS);
     const warning = /2 of 3 cells of agents hold ";" between names.*--separator ';' splits/;
     expect(await importInto(['calls.csv'], { ...BOTH, dryRun: true }), world.err).toBe(0);
@@ -63,7 +63,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('bars are lists too, one name with a mark among many is none', async () => {
+  test('bars separate lists too; a single name with a mark is not a list', async () => {
     const many = Array.from({ length: 20 }, (_, at) => `${at},n${at},m\n`).join('');
     world.file('a.csv', `ts,a,b\n1,ann|bob,cid\n2,bob|cid,ann\n`);
     world.file('b.csv', `ts,a,b\n${many}21,ann;bob,m\n`);
@@ -75,17 +75,17 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('both flags for members: the call that works is named', async () => {
+  test('with both flags for members the error names the call that works', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { memberColumn: 'agents', memberColumns: 'customer' })).toBe(2);
     expect(world.err).toMatch(/exclude each other; --member-columns customer,agents --separator ';' reads/);
   });
 });
 
-describe('behind a bad line', () => {
+describe('after a bad line', () => {
   const TEXT = `${edgeLines(3)}bad\n${edgeLines(3, 3)}worse\n${edgeLines(2, 6)}`;
 
-  test('the call that the message names goes on to the end', async () => {
+  test('the call that the message names completes the import', async () => {
     world.file('x.ndjson', TEXT);
     expect(await importInto(['x.ndjson'])).toBe(1);
     expect(world.err).toMatch(/mend the line.*--resume, or leave bad lines out with --resume --on-error skip\.\n/);
@@ -99,7 +99,7 @@ describe('behind a bad line', () => {
     expect(world.objects('x.ndjson.rejects.ndjson').map(({ line }) => line)).toEqual([4, 8]);
   });
 
-  test('where nothing was inserted, or nothing can be read again, no --resume is named', async () => {
+  test('--resume is not suggested if nothing was inserted or the input cannot be read again', async () => {
     world.file('x.ndjson', `bad\n${edgeLines(2)}`);
     expect(await importInto(['x.ndjson'])).toBe(1);
     expect(world.err).toMatch(/The same call with --on-error skip/);
@@ -111,7 +111,7 @@ describe('behind a bad line', () => {
     expect(world.err).not.toMatch(/--resume/);
   });
 
-  test.each([false, true])('an import elsewhere is told so before a table is made; resumed: %s', async (resume) => {
+  test.each([false, true])('an import elsewhere is reported before a table is created; resumed: %s', async (resume) => {
     world.file('x.ndjson', TEXT);
     expect(await importInto(['x.ndjson'])).toBe(1);
     world.err = '';
@@ -127,7 +127,7 @@ describe('behind a bad line', () => {
 });
 
 describe('a dry run of rows that cannot be read', () => {
-  test('says what an import says, and fails', async () => {
+  test('reports the same error as an import, and fails', async () => {
     const latin = Buffer.from('ts,a,b\n1,Gro\xdf,x\n2,M\xfcller,y\n', 'latin1');
     world.file('x.csv', latin);
     const flags = { memberColumns: 'a,b' };
@@ -143,7 +143,7 @@ describe('a dry run of rows that cannot be read', () => {
     expect(await importInto(['x.csv'], { ...flags, dryRun: true, onError: 'skip' })).toBe(1);
   });
 
-  test('one bad row among good ones: fails as the import would, passes where bad rows are skipped', async () => {
+  test('with one bad row fails like the import, and passes if bad rows are skipped', async () => {
     world.file('x.csv', 'ts,a,b\n1,1,2\nsoon,1,2\n3,1,2\n');
     const flags = { memberColumns: 'a,b', dryRun: true };
     expect(await importInto(['x.csv'], flags)).toBe(1);
@@ -186,7 +186,7 @@ describe('dates with day and month first', () => {
     ['mdy', '3/14/24'],
     ['mdy', '3/14/2024 13:00 PM'],
     ['dmy', '04.03-2024'],
-  ])('%s refuses %s and says what it takes', async (tsFormat, time) => {
+  ])('%s refuses %s and names what it accepts', async (tsFormat, time) => {
     world.file('x.csv', `day,a\n${time},1\n`);
     expect(await importInto(['x.csv'], { tsColumn: 'day', memberColumns: 'a', tsFormat })).toBe(1);
     expect(world.err).toMatch(/but it takes (day|month), (month|day) and year, such as .*--ts-format/);
@@ -211,10 +211,47 @@ describe('the column with the time', () => {
     ['two', 'when,start,a\n1,2,3\n', { memberColumns: 'a' }, /Columns when, start could each be the time.*--ts-column/],
     ['no times', 'when,a\nsoon,3\n', { memberColumns: 'a' }, /is called event_ts, timestamp, .*when, .*--ts-column/],
     ['nodes', 'start,end\n1,2\n', { memberColumns: 'start,end' }, /None of the columns \(start, end\) is called/],
-  ])('%s: it is asked for', async (_name, text, flags, message) => {
+  ])('%s: the flag is required', async (_name, text, flags, message) => {
     world.file('x.csv', text);
     expect(await importInto(['x.csv'], flags)).toBe(2);
     expect(world.err).toMatch(message);
     expect(existsSync(world.path('db'))).toBe(false);
+  });
+});
+
+describe('members that no flag names', () => {
+  const MAILS = 'time,sender,recipients\n2024-05-01,Ada,Bob;Eve\n2024-05-02,Bob,Ada;Eve\n';
+  const ORDERS = 'time,customer,tags\n2024-05-01,Ada,new|paid\n2024-05-02,Bob,old|paid\n';
+
+  test('are both sides of an edge, and that is said', async () => {
+    world.file('mails.csv', MAILS);
+    expect(await importInto(['mails.csv']), world.err).toBe(0);
+    expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
+    expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
+    expect((await rows()).map(({ members }) => members)).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ]);
+  });
+
+  test('are asked for where they are only likely; the flag that is named takes them', async () => {
+    world.file('orders.csv', ORDERS);
+    expect(await importInto(['orders.csv'])).toBe(2);
+    expect(world.err).toMatch(/tags may hold the nodes: --member-columns tags --separator '\|' takes them from there/);
+    expect(existsSync(world.path('db'))).toBe(false);
+    expect(await importInto(['orders.csv'], { memberColumns: 'tags', separator: '|' }), world.err).toBe(0);
+    expect(await names()).toEqual(['new', 'paid', 'old']);
+  });
+
+  test('are named as a shell takes them', async () => {
+    world.file('x.csv', "time,our 'customer,product id\n1700000000,Ada,7\n");
+    expect(await importInto(['x.csv'])).toBe(2);
+    expect(world.err).toContain(String.raw`--member-columns 'our '\''customer,product id' takes them`);
+  });
+
+  test('may be a JSON list of names, which may hold the separator', async () => {
+    world.file('x.csv', `ts,members\n1,"[""Ada; Countess"",""Bob""]"\n2,Bob;Eve\n`);
+    expect(await importInto(['x.csv']), world.err).toBe(0);
+    expect(await names()).toEqual(['Ada; Countess', 'Bob', 'Eve']);
   });
 });

@@ -6,13 +6,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../http/support.ts';
+import { MAIN } from '../service/child.ts';
 import { Random } from '../support/random.ts';
 import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta.url));
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
@@ -125,7 +124,7 @@ function expectWhole(rows: ReturnType<typeof rowsOf>, nodes: ReturnType<typeof r
 }
 
 test.skipIf(!BUILT)(
-  `into a data directory: ${KILLS} kills leave no duplicate and no gap`,
+  `into a data directory: ${KILLS} kills leave no duplicates and no gaps`,
   async () => {
     world.file('rows.csv', csvText(ROWS));
     expect(await importWithKills('rows.csv', ['--data', 'db'], 1)).toBeGreaterThan(0);
@@ -137,7 +136,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT)(
-  `into a server, packed: ${KILLS} kills leave no duplicate and no gap`,
+  `into a server, compressed: ${KILLS} kills leave no duplicates and no gaps`,
   async () => {
     const server = await startServer();
     try {
@@ -153,7 +152,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT || MEGABYTES === 0)(
-  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory, and goes on behind a kill`,
+  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory, and is resumed after a kill`,
   async () => {
     const path = world.path('large.csv');
     const file = createWriteStream(path);

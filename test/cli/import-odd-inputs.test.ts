@@ -51,7 +51,7 @@ test.each<[string, string | Buffer, RegExp]>([
     Buffer.from('ts,a,b,na\xefve\n1,1,2,3\n', 'latin1'),
     /first line is none: .*not valid UTF-8; --encoding windows-1252/,
   ],
-])('%s is refused before anything is made', async (_name, content, message) => {
+])('%s is refused before anything is created', async (_name, content, message) => {
   expect(await refusal(content)).toMatch(message);
   expect(world.out).toBe('');
 });
@@ -69,7 +69,7 @@ test.each<[name: string, content: string | Buffer, file: string]>([
   ]);
 });
 
-test('of a text that was decoded, bytes that mean nothing cost their line; a mended line is gone on from', async () => {
+test('invalid bytes of a decoded text cost only their line; after fixing the line the import is resumed', async () => {
   const lines = ['ts,a,b,x', ...Array.from({ length: 9 }, (_, at) => `${at},1,2,日本`)];
   const text = Buffer.from(lines.join('\n'), 'utf16le');
   const half = Buffer.from([0x41, 0xd8, 10, 0]);
@@ -82,7 +82,7 @@ test('of a text that was decoded, bytes that mean nothing cost their line; a men
   expect([code, rows.length]).toEqual([0, 11]);
 });
 
-describe('bad rows cost themselves alone', () => {
+describe('bad rows do not affect other rows', () => {
   const rows = [1, 2, 4].map((event_ts) => expect.objectContaining({ event_ts }));
 
   test.each<[string, string | Buffer, RegExp]>([
@@ -99,7 +99,7 @@ describe('bad rows cost themselves alone', () => {
     expect(world.err).toMatch(/1 bad line is in/);
   });
 
-  test('--on-error stop stops there, and --resume goes on once the line is mended', async () => {
+  test('--on-error stop stops at a bad row, and --resume continues once the line is fixed', async () => {
     const found = await take(`${BASE}3,5,6,"open\n4,7,8,9\n`);
     expect(found).toMatchObject({ code: 1, rows: [{ event_ts: 1 }, { event_ts: 2 }] });
     expect(world.err).toMatch(/line 4 of .*A cell in quotes does not end\. Stopped there.*--resume/);
@@ -136,13 +136,13 @@ describe('times', () => {
     expect(await refusal(`ts,a,b\n${time},1,2\n`)).toMatch(message);
   });
 
-  test('a bad time among seconds does not turn the others into something else', async () => {
+  test('a bad time among seconds does not change the meaning of the others', async () => {
     const { rows } = await take('ts,a,b\n1,1,2\n2,1,2\nsoon,1,2\n', { ...PAIRS, onError: 'skip' });
     expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
   });
 });
 
-test('words for nothing are null in columns of numbers, and no nodes; in columns of texts they are texts', async () => {
+test('words for missing values are null in numeric columns and no nodes in member columns; in text columns they are texts', async () => {
   const { rows } = await take('ts,a,b,x,word\n1,1,NULL,NA,NA\n2,1,2,NaN,b\n3,\\N,2,1.5,\n');
   expect(rows).toEqual([
     { event_ts: 1, members: [1], x: null, word: 'NA' },
@@ -164,13 +164,13 @@ test.each<[string, string, number[]]>([
   expect((await take(`ts,m\n1,${cell}\n`, LIST)).rows).toEqual([{ event_ts: 1, members }]);
 });
 
-test('names with commas and spaces are one name each', async () => {
+test('a name with commas and spaces is one name', async () => {
   await take('ts,m\n1,"Smith, John;Ann Lee"\n2,"Smith, John"\n', LIST);
   const names = await lookInto(world.path('db'), (database) => rowsOf(database.table('t_nodes')));
   expect(names.map(({ vertex }) => vertex)).toEqual(['Smith, John', 'Ann Lee']);
 });
 
-test('a column that turns into another type stops with the flag that takes it; the head of the file is looked at whole', async () => {
+test('a column that changes its type stops the import and names the flag that allows it; the sample at the start is read completely', async () => {
   const head = 'ts,a,b,x\n';
   const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at},1,2,${at}\n`).join('');
   const { code, rows } = await take(`${head}${lines(12_000)}12000,1,2,1.5\n`);
@@ -180,7 +180,7 @@ test('a column that turns into another type stops with the flag that takes it; t
   expect(world.err).toMatch(/line 40002 .*x is "1\.5".*looked like INTEGER.*--types x=REAL/);
 });
 
-test('without an ending that tells, CSV is told from NDJSON by how it begins', async () => {
+test('without a known file ending CSV is distinguished from NDJSON by its beginning', async () => {
   expect((await take('ts,a,b\n1,2,3\n', PAIRS, 'f.txt')).rows).toEqual([{ event_ts: 1, members: [2, 3] }]);
   expect((await take('{"event_ts":4,"members":[5]}\n', {}, 'g.txt')).rows.at(-1)).toEqual({
     event_ts: 4,
@@ -193,7 +193,7 @@ test('gzip of several members is one file', async () => {
   expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
 });
 
-describe('places that cannot be written', () => {
+describe('paths that cannot be written', () => {
   test.each<[string, string, RegExp]>([
     [
       'a reject file in no directory',
@@ -205,13 +205,13 @@ describe('places that cannot be written', () => {
     expect(await refusal(`${BASE}x,1,2,3\n`, { ...PAIRS, onError: 'skip', rejects })).toMatch(message);
   });
 
-  test('a directory in the place of the progress file', async () => {
+  test('a directory in place of the progress file', async () => {
     mkdirSync(world.path('f.csv.progress.json'));
     expect(await refusal(BASE)).toMatch(/progress file .* cannot be read \(EISDIR\)\. Move it away/);
   });
 });
 
-test('a file that is named twice is refused', async () => {
+test('a file named twice is refused', async () => {
   world.file('f.csv', BASE);
   expect(await importCommand(['f.csv', './f.csv'], { data: 'db', ...PAIRS }, world)).toBe(2);
   expect(world.err).toMatch(/f\.csv is named twice/);
@@ -242,12 +242,12 @@ describe('other formats than CSV in other encodings', () => {
     expect((await take(bytes, {}, 'f.ndjson')).rows).toEqual([{ event_ts: 1, members: [1, 2] }]);
   });
 
-  test('--encoding is taken for HIF', async () => {
+  test('--encoding is accepted for HIF', async () => {
     const { rows } = await take(Buffer.from(document, 'latin1'), { encoding: 'latin1' }, 'f.hif');
     expect(rows).toEqual([{ event_ts: 1, members: [1], edge: 'é' }]);
   });
 
-  test('bytes that mean nothing are refused', async () => {
+  test('invalid bytes are refused', async () => {
     const half = Buffer.concat([
       Buffer.from('\ufeff{"metadata":{"a":"', 'utf16le'),
       Buffer.from([0, 0xd8]),
@@ -256,7 +256,7 @@ describe('other formats than CSV in other encodings', () => {
     expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
   });
 
-  test('Parquet has none', async () => {
+  test('Parquet has no encoding', async () => {
     expect(await refusal('PAR1', { encoding: 'latin1' }, 'f.parquet')).toMatch(/--encoding is for texts/);
   });
 });

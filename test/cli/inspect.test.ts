@@ -120,7 +120,7 @@ test('a segment: header, sections with checksums, first and last rows', () => {
   expect(text).toMatch(/column +place +TEXT/);
 });
 
-test('a data directory that is in use: all of it in one overview', () => {
+test('shows a data directory in use in one overview', () => {
   const { exitCode, report, text } = inspect([home.path('db')], { deep: true });
   expect(exitCode).toBe(0);
   expect(report.tables).toMatchObject([
@@ -139,7 +139,7 @@ function damaged(path: string, name: string, offset: number): string {
   return world.file(name, bytes);
 }
 
-test('a damaged frame in the middle of a log is told with its offset, and the frames behind it are still listed', () => {
+test('reports a damaged frame in the middle of a log with its offset, and still lists the frames after it', () => {
   const { report: whole } = inspect([log]);
   world.out = '';
   const offset: number = whole.shown[3].offset;
@@ -158,7 +158,7 @@ test('a damaged frame in the middle of a log is told with its offset, and the fr
   expect(text).toMatch(`PROBLEM ${path} at offset ${offset}`);
 });
 
-test('a torn write at the end of the newest log file is no corruption', () => {
+test('does not report a torn write at the end of the newest log file as corruption', () => {
   const { report: whole } = inspect([log]);
   world.out = '';
   const last = whole.shown.at(-1).offset;
@@ -185,7 +185,7 @@ test.each([
   expect(report.problems[0].file).toBe(path);
 });
 
-test('every section of a segment shows its own damage', () => {
+test('reports damage in each section of a segment separately', () => {
   const { report: whole } = inspect([segment]);
   for (const [index, section] of whole.sections.entries()) {
     if (section.bytes === 0) continue;
@@ -197,7 +197,7 @@ test('every section of a segment shows its own damage', () => {
   }
 });
 
-test('a directory with a damaged or missing segment tells it and shows the rest', () => {
+test('reports a damaged or missing segment of a directory and shows the rest', () => {
   cpSync(home.path('db'), world.path('copy'), { recursive: true, filter: (path) => !path.endsWith('.socket') });
   const copy = world.path(`copy/tables/2/${segment.split('/').at(-1)}`);
   writeFileSync(copy, readFileSync(copy).subarray(0, 500));
@@ -207,7 +207,7 @@ test('a directory with a damaged or missing segment tells it and shows the rest'
   expect(report.logs.length).toBe(1);
 });
 
-test('arbitrary bytes under any name never crash it', () => {
+test('never crashes on arbitrary bytes under any name', () => {
   const bytes = readFileSync(segment);
   for (const name of ['log-0000000000000001', 'seg-000000000001.hgs', 'manifest']) {
     for (const length of [0, 1, 20, 127, 128, 200, 4096]) {
@@ -217,7 +217,7 @@ test('arbitrary bytes under any name never crash it', () => {
   }
 });
 
-test('what is no file of a database is refused; a missing path too', () => {
+test('refuses a file that is not part of a database, and a missing path', () => {
   expect(inspectCommand([world.file('letter.txt', 'Dear all'), world.path('gone')], {}, world)).toBe(1);
   expect(world.err).toMatch(/letter\.txt is no file of a database/);
   expect(world.err).toMatch(/There is nothing at .*gone/);

@@ -67,13 +67,13 @@ describe('in a directory', () => {
     expect(world.err).toContain('last admin key');
   });
 
-  test('a directory that is not there is not made by looking', async () => {
+  test('listing keys does not create a missing directory', async () => {
     expect(await keysListCommand({ data: 'nowhere' }, world)).toBe(1);
     expect(world.err).toBe('hedgerow: There is no directory nowhere.\n');
     expect(await keysListCommand({ data: 'nowhere' }, world)).toBe(1);
   });
 
-  test('a directory that a server has open is refused, with the way out', async () => {
+  test('a directory open in a server is refused with advice', async () => {
     const database = await openDatabase({ dir: world.path('db'), memoryBudgetMb: 64 });
     try {
       expect(await keysCreateCommand({ ...here, role: 'admin' }, world)).toBe(1);
@@ -83,7 +83,7 @@ describe('in a directory', () => {
     }
   });
 
-  test('texts of others do not drive the terminal', async () => {
+  test('stored texts cannot control the terminal', async () => {
     await printed(keysCreateCommand({ ...here, role: 'admin', description: 'a\u001b[2Jb\nc' }, world));
     world.out = '';
     expect(await keysListCommand({ data: 'db' }, world)).toBe(0);
@@ -124,14 +124,14 @@ describe('at a running server', () => {
     expect(server.keys.authenticate(made.plaintext_key)).toBeUndefined();
   });
 
-  test('for people the key stands in its own line', async () => {
+  test('the key has a line of its own on a terminal', async () => {
     expect(await keysCreateCommand({ ...there, json: false, role: 'readonly' }, world)).toBe(0);
     const [, key] = /^key {10}(hgr_\S+)$/m.exec(world.out)!;
     expect(server.keys.authenticate(key!)?.role).toBe('readonly');
     expect(world.out).toContain('shown this once only');
   });
 
-  test.each([undefined, 'hgr_wrong'])('with key %j: says how to give one', async (apiKey) => {
+  test.each([undefined, 'hgr_wrong'])('with key %j the error says how to pass one', async (apiKey) => {
     expect(await keysListCommand({ ...there, apiKey }, world)).toBe(1);
     expect(world.err).toContain('--api-key');
     expect(world.err).not.toContain('hgr_wrong');
@@ -148,7 +148,7 @@ describe('at a running server', () => {
     expect(server.database.table().rowCount).toBe(1);
   });
 
-  test('a server that is not there is said to be so', async () => {
+  test('an unreachable server is reported', async () => {
     await server.close();
     expect(await keysListCommand(there, world)).toBe(1);
     expect(world.err).toMatch(/No answer from .*--data DIR/);

@@ -24,7 +24,7 @@ async function cut(bytes: Buffer, size: () => number, limits = LIMITS) {
   return { lines, rows };
 }
 
-test('lines come whole, numbered and in order, however the bytes are cut', async () => {
+test('lines are complete, numbered and in order, however the bytes are split', async () => {
   for (let seed = 0; seed < 200; seed++) {
     const random = new Random(seed);
     const texts = Array.from({ length: random.below(60) }, () => 'é'.repeat(random.below(40)));
@@ -40,7 +40,7 @@ test('lines come whole, numbered and in order, however the bytes are cut', async
   }
 });
 
-test('a line over the limit is given cut off and marked, and the lines behind it keep their numbers', async () => {
+test('a line over the limit is truncated and marked, and the lines after it keep their numbers', async () => {
   const text = `first\n${'x'.repeat(5000)}\nthird\n${'y'.repeat(3000)}`;
   const { lines } = await cut(Buffer.from(text), () => 100);
   expect(lines.map(({ number, tooLong }) => [number, tooLong])).toEqual([
@@ -53,7 +53,7 @@ test('a line over the limit is given cut off and marked, and the lines behind it
   expect(lines[2]!.text).toBe('third');
 });
 
-test('a byte order mark at the start is no part of the first line', async () => {
+test('a byte order mark at the start is not part of the first line', async () => {
   const { lines } = await cut(Buffer.from('\uFEFFone\ntwo\n'), () => 64);
   expect(lines.map((line) => line.text)).toEqual(['one', 'two']);
 });

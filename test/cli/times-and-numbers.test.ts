@@ -2,9 +2,9 @@
 // thousands separators.
 
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plainNumber } from '../../src/formats/number-style.ts';
-import { strptime } from '../../src/formats/strptime.ts';
-import { secondsIn } from '../../src/formats/times.ts';
+import { decimalOf, plainNumber } from '../../src/tabular/number-style.ts';
+import { strptime } from '../../src/tabular/strptime.ts';
+import { secondsIn } from '../../src/tabular/times.ts';
 
 const shown = (seconds: number) => (Number.isNaN(seconds) ? '' : new Date(seconds * 1000).toISOString().slice(0, 19));
 

@@ -70,7 +70,7 @@ test.skipIf(CHROMIUM === undefined)('works from a page of an origin that is list
   });
 });
 
-test.skipIf(CHROMIUM === undefined)('gets nothing on a page of another one', { timeout: 120_000 }, async () => {
+test.skipIf(CHROMIUM === undefined)('gets nothing on a page of another origin', { timeout: 120_000 }, async () => {
   const world = await startWorld({ corsOrigins: ['http://elsewhere.test'] });
   expect(await outcome(world)).toContain('Failed to fetch');
 });

@@ -25,7 +25,7 @@ test.each([
   ['// a word\nMATCH (e:t) RETURN e', true],
   ['BEGIN', true],
   ['matches', true],
-])('%j is marked for a second try: %s', async (statement, isMarked) => {
+])('%j is marked as safe to retry: %s', async (statement, isMarked) => {
   const { client, requests } = scripted(['refused', { status: 503, json: {} }, { status: 200, json: ANSWER }]);
   await client.query.run(statement);
   const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
@@ -45,7 +45,7 @@ test('reads wait for what this client has written', async () => {
   expect(requests.map(({ headers }) => headers.get('x-min-lsn'))).toEqual([null, '7', null]);
 });
 
-test('rows come one by one, and a stream that breaks off raises', async () => {
+test('rows arrive one by one, and an interrupted stream raises', async () => {
   const { client, requests } = scripted([
     { pieces: ['{"n":1}\n{"n', '":2}\n'], end: 'whole' },
     { pieces: ['{"n":1}\n{"n'], end: 'cut' },
@@ -61,7 +61,7 @@ test('rows come one by one, and a stream that breaks off raises', async () => {
   expect(rows.length).toBe(3);
 });
 
-test('an error says where it lies', async () => {
+test('an error contains its position', async () => {
   const body = {
     detail: 'Line 2, column 5: no.',
     code: 'syntax_error',

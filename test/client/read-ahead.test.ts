@@ -39,7 +39,7 @@ describe('a body that is read ahead', () => {
     expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
   });
 
-  test('is read some megabytes ahead and no further', async () => {
+  test('is read ahead by a few megabytes at most', async () => {
     const { body, seen } = numbered(10_000, 64 * KILOBYTE);
     const chunks = readAhead(body);
     await chunks.next();
@@ -57,7 +57,7 @@ describe('a body that is read ahead', () => {
     expect(seen.cancelled).toBe(true);
   });
 
-  test('that breaks off gives what came before, then throws', async () => {
+  test('that is interrupted gives what was received, then throws', async () => {
     const { body } = numbered(3, 5, new Error('cut'));
     const found: number[] = [];
     const reading = (async () => {
@@ -70,7 +70,7 @@ describe('a body that is read ahead', () => {
     expect(found).toEqual([0, 1, 2]);
   });
 
-  test('is cancelled by whoever leaves the loop', async () => {
+  test('is cancelled when the loop is left', async () => {
     const { body, seen } = numbered(100_000, KILOBYTE);
     for await (const chunk of readAhead(body)) {
       expect(chunk[0]).toBe(0);

@@ -31,7 +31,7 @@ describe('a request', () => {
     expect(requests[0]!.url).toBe('http://db.test/v1/indexes/a%2Fb/%C3%BC%3F');
   });
 
-  test.each(['', '.', '..'])('does not take %j for a name: it would be another path', async (name) => {
+  test.each(['', '.', '..'])('does not accept %j as a name, since it would be another path', async (name) => {
     const { client, requests } = scripted([OK]);
     expect(await caught(client.tables.drop(name))).toBeInstanceOf(TypeError);
     expect(requests).toHaveLength(0);
@@ -60,7 +60,7 @@ describe('log positions', () => {
   const at = (lsn: number) => ({ status: 200, json: {}, headers: { 'x-hedgerow-lsn': String(lsn) } });
   const minLsn = (headers: Headers) => headers.get('x-min-lsn');
 
-  test('are remembered, the newest one', async () => {
+  test('are remembered: the newest one', async () => {
     const { client } = scripted([at(7), at(5), OK]);
     expect(client.lastLsn).toBe(0);
     await client.hyperedges.insert({ event_ts: 1, members: [1] });

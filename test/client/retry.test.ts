@@ -6,7 +6,7 @@ import { caught, failure, OK, type Step, scripted } from './scripted-fetch.ts';
 const EDGE = { event_ts: 1, members: [1] };
 const CUT: Step = { pieces: ['{"table'], end: 'cut' };
 
-describe('a read is tried again', () => {
+describe('a read is retried', () => {
   test.each<[string, Step]>([
     ['429', failure(429)],
     ['502', { status: 502, text: '<html>Bad Gateway</html>' }],
@@ -81,10 +81,10 @@ describe('Retry-After', () => {
   });
 });
 
-describe('the wait', () => {
+describe('the delay', () => {
   const options = { maxAttempts: 10, baseDelayMs: 100, maxDelayMs: 1000 };
 
-  test('doubles with every try, up to the limit, times chance', () => {
+  test('doubles with every attempt, up to the limit, with random jitter', () => {
     expect([1, 2, 3, 4, 5, 6].map((attempt) => delayAfter(attempt, undefined, 0.5, options))).toEqual([
       50, 100, 200, 400, 500, 500,
     ]);
@@ -99,7 +99,7 @@ describe('the wait', () => {
 });
 
 describe('a write', () => {
-  test('carries the same new key on every try, and is tried again', async () => {
+  test('carries the same new key on every attempt, and is retried', async () => {
     const { client, requests } = scripted([failure(503), 'refused', OK, OK]);
     await client.hyperedges.insert(EDGE);
     await client.hyperedges.insert(EDGE);
@@ -110,13 +110,13 @@ describe('a write', () => {
     expect(requests.map((request) => request.body)).toEqual(requests.map(() => JSON.stringify(EDGE)));
   });
 
-  test('takes the key it is given', async () => {
+  test('uses a given key', async () => {
     const { client, requests } = scripted([OK]);
     await client.tables.drop('t', { idempotencyKey: 'mine' });
     expect(requests[0]!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  test('on API keys carries none and is never tried again', async () => {
+  test('to API keys carries no key and is never retried', async () => {
     for (const step of [failure(503), 'refused'] as const) {
       const { client, requests } = scripted([step, OK]);
       expect(await caught(client.keys.create({ role: 'readonly' }))).toBeInstanceOf(Error);
@@ -126,7 +126,7 @@ describe('a write', () => {
     }
   });
 
-  test('whose lost try still runs is asked for again; a conflict at the first try is an error', async () => {
+  test('whose lost attempt still runs is repeated; a conflict at the first attempt is an error', async () => {
     const running = failure(409, {}, 'idempotency_conflict');
     const { client, requests } = scripted(['refused', running, OK]);
     await client.hyperedges.insert(EDGE);
@@ -162,7 +162,7 @@ describe('errors', () => {
     });
   });
 
-  test('of something in front of the server keep its text', async () => {
+  test('of a proxy in front of the server keep its text', async () => {
     const { client } = scripted([{ status: 404, text: 'nginx: no such host\n', headers: { 'x-request-id': 'p-1' } }]);
     expect(await caught(client.tables.list())).toMatchObject({
       statusCode: 404,
@@ -173,7 +173,7 @@ describe('errors', () => {
     });
   });
 
-  test('of the connection say why', async () => {
+  test('of the connection contain the reason', async () => {
     const { client } = scripted(['refused'], { maxAttempts: 1 });
     const error = await caught(client.tables.list());
     expect(error).toBeInstanceOf(HedgerowConnectionError);
@@ -183,19 +183,19 @@ describe('errors', () => {
     });
   });
 
-  test('an answer that is no JSON is no answer of the service', async () => {
+  test('include answers that are not JSON', async () => {
     const { client, requests } = scripted([{ status: 200, text: '<html>' }]);
     expect(await caught(client.tables.list())).toBeInstanceOf(HedgerowConnectionError);
     expect(requests).toHaveLength(1);
   });
 
-  test('of time say so', async () => {
+  test('include timeouts', async () => {
     const { client } = scripted(['hanging'], { timeoutMs: 5, maxAttempts: 1 });
     expect(await caught(client.tables.list())).toMatchObject({ name: 'HedgerowConnectionError', timedOut: true });
     expect(await caught(client.tables.list({ timeoutMs: 1 }))).toMatchObject({ timedOut: true });
   });
 
-  test('of time come later for work over whole tables, unless the call says otherwise', async () => {
+  test('include later timeouts for work over whole tables, unless the call sets one', async () => {
     const { client } = scripted(['hanging'], { timeoutMs: 5, maxAttempts: 1 });
     const controller = new AbortController();
     const { signal } = controller;
@@ -218,14 +218,14 @@ describe('an AbortSignal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('that is aborted already sends nothing', async () => {
+  test('that is already aborted prevents the request', async () => {
     const { client, requests } = scripted([OK]);
     const error = await caught(client.tables.list({ signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ name: 'AbortError' });
     expect(requests).toHaveLength(0);
   });
 
-  test('ends the wait between two tries', async () => {
+  test('ends the delay between two attempts', async () => {
     const controller = new AbortController();
     const { client, requests } = scripted([failure(503)], {
       sleep: async (_ms, signal) => {
@@ -237,7 +237,7 @@ describe('an AbortSignal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('ends the wait of the real clock too', async () => {
+  test('ends the delay of the real clock too', async () => {
     const controller = new AbortController();
     const { client } = scripted([failure(503, { 'retry-after': '20' })], {
       sleep: undefined as never,

@@ -36,7 +36,7 @@ test('pages give the same rows as one answer', async () => {
   expect(rows).toHaveLength(ROWS / 10);
 });
 
-test('a loop that is left early leaves the service free', async () => {
+test('a loop that is left early frees the service', async () => {
   for (let i = 0; i < 20; i++) {
     for await (const row of client.hyperedges.rangeRows(WINDOW)) {
       expect(row.event_ts).toBe(0);
@@ -47,7 +47,7 @@ test('a loop that is left early leaves the service free', async () => {
 });
 
 describe('errors', () => {
-  test('carry what the service says', async () => {
+  test('carry the detail of the service', async () => {
     const error = (await caught(client.hyperedges.insert({ event_ts: 1.5, members: [1] }))) as HedgerowApiError;
     expect(error).toBeInstanceOf(HedgerowApiError);
     expect(error).toMatchObject({ statusCode: 400, code: 'invalid_input', errors: [{ loc: ['body', 'event_ts'] }] });
@@ -57,7 +57,7 @@ describe('errors', () => {
     expect(await caught(clientAt(world.url, { apiKey: 'x' }).tables.list())).toMatchObject({ statusCode: 401 });
   });
 
-  test('of a service that is not there are errors of the connection', async () => {
+  test('of an unreachable service are connection errors', async () => {
     const gone = await startWorld();
     await gone.close();
     expect(await caught(clientAt(gone.url).service.live())).toBeInstanceOf(HedgerowConnectionError);
@@ -72,7 +72,7 @@ describe('errors', () => {
   });
 });
 
-test('a write whose answer is lost is carried out once', async () => {
+test('a write whose answer is lost is executed once', async () => {
   let count = 0;
   const lossy = clientAt(world.url, {
     maxAttempts: 3,
@@ -91,7 +91,7 @@ test('a write whose answer is lost is carried out once', async () => {
   expect(found.hyperedges.map((row) => row.id)).toEqual([edge.id]);
 });
 
-test('an own Idempotency-Key stands for one write', async () => {
+test('a given Idempotency-Key identifies one write', async () => {
   const edge = { event_ts: -78, members: [1] };
   const first = await client.hyperedges.insert(edge, { idempotencyKey: 'import 1' });
   expect(await client.hyperedges.insert(edge, { idempotencyKey: 'import 1' })).toEqual(first);
@@ -99,7 +99,7 @@ test('an own Idempotency-Key stands for one write', async () => {
   expect(await caught(other)).toMatchObject({ statusCode: 409, code: 'idempotency_conflict' });
 });
 
-test('minLsn waits for a position, and readYourWrites for that of the own writes', async () => {
+test("minLsn waits for a position, and readYourWrites for the position of the client's own writes", async () => {
   const own = clientAt(world.url, { readYourWrites: true });
   const before = world.database.lastLsn;
   await own.hyperedges.insert({ event_ts: -79, members: [1] });
@@ -142,7 +142,7 @@ describe('a connection that is cut in the middle of a stream', () => {
     proxy.close();
   });
 
-  test('raises, after the rows that came whole', async () => {
+  test('raises after the complete rows', async () => {
     const { port } = proxy.address() as { port: number };
     const far = clientAt(`http://127.0.0.1:${port}`);
     let count = 0;

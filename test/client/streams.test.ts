@@ -48,7 +48,7 @@ describe('a stream of rows', () => {
     ['between two rows', { pieces: [line(row(1))], end: 'cut' }],
     ['in a row', { pieces: [line(row(1)), '{"id":2'], end: 'cut' }],
     ['in a row, without the connection saying so', whole(line(row(1)), '{"id":2')],
-  ])('that breaks off %s raises after the rows before', async (_name, step) => {
+  ])('that is interrupted %s raises after the rows before', async (_name, step) => {
     const { client, requests } = scripted([step]);
     const rows = client.hyperedges.rangeRows(WINDOW);
     expect((await rows.next()).value).toEqual(row(1));
@@ -57,13 +57,13 @@ describe('a stream of rows', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is tried again before it has begun', async () => {
+  test('is retried if it has not begun', async () => {
     const { client, requests } = scripted([failure(503), whole(line(row(1)))]);
     expect(await all(client.hyperedges.rangeRows(WINDOW))).toEqual([row(1)]);
     expect(requests).toHaveLength(2);
   });
 
-  test('that goes silent raises when the time is over', async () => {
+  test('that stalls raises at the timeout', async () => {
     const { client } = scripted([{ pieces: [line(row(1))], end: 'silent' }], { timeoutMs: 20 });
     const rows = client.hyperedges.rangeRows(WINDOW);
     expect((await rows.next()).value).toEqual(row(1));
@@ -97,7 +97,7 @@ describe('pages', () => {
     expect(new Set(requests.map(({ url }) => new URL(url).searchParams.get('limit')))).toEqual(new Set(['2']));
   });
 
-  test('are read only as they are wanted, each with retries of its own', async () => {
+  test('are read on demand, each with its own retries', async () => {
     const { client, requests } = scripted([page('c1'), failure(429), page(null)]);
     const pages = client.hyperedges.nodePages(4, { limit: 2 });
     await pages.next();

@@ -196,7 +196,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to the look at the service', async () => {
+  test('to the view of the service', async () => {
     await openView('Operations');
     for (const path of ['**/health', '**/v1/wal']) {
       await goesOnAfterFaults(
@@ -227,7 +227,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to the lists at the left and the strip of time', async () => {
+  test('to the sidebar and the timeline', async () => {
     await openView('Query');
     await goesOnAfterFaults(
       '**/v1/tables',
@@ -236,7 +236,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('of another shape take one view away and no other, until it is tried again', async () => {
+  test('of an unexpected shape break one view only, until it is retried', async () => {
     const otherShape = (route: Route) => route.fulfill({ headers: json, body: '{"answer":42}' });
     const alert = page.locator('#view').getByRole('alert');
     await page.route('**/v1/analytics', otherShape);

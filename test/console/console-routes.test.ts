@@ -50,7 +50,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     });
   }
 
-  test('serve the page and its files behind a policy, the page fresh and the files for ever', async () => {
+  test('serve the page and its files with a policy, the page uncached and the files cached forever', async () => {
     for (const [path, type, cache] of [
       ['/', 'text/html; charset=utf-8', 'no-cache'],
       ['/?key=hgr_x', 'text/html; charset=utf-8', 'no-cache'],
@@ -128,7 +128,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     expect(detail.length).toBeGreaterThan(20);
   });
 
-  test('take names with what stands behind a question mark, in no other case, and no folders', async () => {
+  test('accept names with a query string, but not in another case, and no folders', async () => {
     expect((await ask(`/console/${script}?v=../x`)).status).toBe(200);
     for (const path of [
       `/CONSOLE/${script}`,
@@ -166,7 +166,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     }
   });
 
-  test('send gzip to those who take it, the same bytes to all', async () => {
+  test('send gzip to clients that accept it, and the same content to all', async () => {
     const plain = readFileSync(new URL(script, BUILT));
     for (const [accepted, isPacked] of [
       ['gzip', true],
@@ -187,7 +187,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     }
   });
 
-  test('send the whole file whatever part or state is asked for', async () => {
+  test('send the whole file for range and conditional requests', async () => {
     const { length } = readFileSync(new URL(script, BUILT));
     for (const headers of [
       { range: 'bytes=0-10' },
@@ -202,7 +202,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     }
   });
 
-  test('let no page of another origin read them', async () => {
+  test('are not readable by pages of other origins', async () => {
     const { headers } = await ask(`/console/${script}`, 'GET', { origin: 'http://elsewhere.test' });
     expect(headers['access-control-allow-origin']).toBe(undefined);
     expect(headers['cross-origin-resource-policy']).toBe('same-origin');

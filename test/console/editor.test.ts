@@ -10,7 +10,7 @@ import { tokenize } from '../../src/query/lexer/lexer.ts';
 const shown = (text: string) => tokensOf(text).map(({ kind, start, end }) => `${kind} ${text.slice(start, end)}`);
 
 describe('the colours of a statement', () => {
-  test('tell words by where they stand', () => {
+  test('depend on the position of words', () => {
     expect(shown('MATCH (e:order) RETURN count(*), e.limit, count')).toEqual([
       'keyword MATCH',
       'symbol (',
@@ -62,7 +62,7 @@ describe('the colours of a statement', () => {
     }
   });
 
-  test('are read up to a place only', () => {
+  test('are computed only up to a given position', () => {
     expect(tokensOf('MATCH (e:t) RETURN e', 6).length).toBe(1);
   });
 });
@@ -76,7 +76,7 @@ const offered = (text: string, isAsked = false) =>
   namesAt(text, text.length, tables, isAsked)?.names.map(({ label, apply }) => apply ?? label);
 
 describe('completion', () => {
-  test('offers tables where a table stands', () => {
+  test('offers tables where a table is expected', () => {
     for (const text of ['MATCH (e:', 'INSERT INTO ', 'COPY x FROM ', 'MATCH (e:ma'])
       expect([text, offered(text)]).toEqual([text, ['mail', '`order`']]);
   });
@@ -111,7 +111,7 @@ describe('completion', () => {
     expect(offered('MATCH (e:mail) RETURN e; MATCH (e:order) RETURN e.l')).toContain('`limit`');
   });
 
-  test('offers nothing where the word is complete or a name is given, unless asked', () => {
+  test('offers nothing after a complete word or a new name, unless requested', () => {
     for (const text of [
       'MATCH (e:mail) RETURN',
       'MATCH (e:mail) RETURN e',
@@ -128,7 +128,7 @@ describe('completion', () => {
     expect(offered('MATCH (e:mail) WHERE (no')).toContain('NOT');
   });
 
-  test('offers words once one is begun, or when asked', () => {
+  test('offers words once one is begun, or on request', () => {
     expect(offered('MATCH (e:mail) RET')).toContain('RETURN');
     expect(offered('MATCH (e:mail) ')).toBe(undefined);
     expect(offered('MATCH (e:mail) ', true)).toContain('COUNT(');
@@ -140,11 +140,11 @@ describe('completion', () => {
   });
 });
 
-describe('a name that is clicked', () => {
+describe('a clicked name', () => {
   const written = (text: string, table: string, column?: string) =>
     insertionOf(text, text.length, column === undefined ? { table } : { table, column });
 
-  test('comes as the statement needs it', () => {
+  test('is inserted as the statement needs it', () => {
     expect(written('MATCH (e:', 'order')).toBe('`order`');
     expect(written('INSERT INTO', 'mail')).toBe(' mail');
     expect(written('MATCH (e:mail) RETURN ', 'mail', 'note')).toBe('e.note');
@@ -154,14 +154,14 @@ describe('a name that is clicked', () => {
   });
 });
 
-test('a fault is marked from its column, counted in characters, to the end of the word', () => {
+test('an error is marked from its column, counted in characters, to the end of the word', () => {
   expect(rangeAt('a\n\u{1f33f}bc d', 2, 2)).toEqual({ from: 4, to: 6 });
   expect(rangeAt('RETURN', 1, 7)).toEqual({ from: 5, to: 6 });
   expect(rangeAt('', 1, 1)).toEqual({ from: 0, to: 0 });
   expect(rangeAt('x', 9, 9)).toEqual({ from: 0, to: 1 });
 });
 
-test('a bracket is told which one it belongs to, texts and comments left out', () => {
+test('a bracket is matched with its partner, ignoring texts and comments', () => {
   const text = "f([1, ')'] /* ) */) (";
   expect(bracketAt(text, 1)).toEqual({ at: 1, other: text.indexOf(') (') });
   expect(bracketAt(text, 10)).toEqual({ at: 9, other: 2 });

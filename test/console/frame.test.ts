@@ -23,7 +23,7 @@ test('the console knows the predicates of edges that the service knows', () => {
   expect(BASE_PREDICATES).toEqual(BASE_OF_SERVICE);
 });
 
-test('a predicate that nothing gives is named, with what was probably meant', () => {
+test('an unknown predicate is named, with a suggestion', () => {
   const rule = (...body: unknown[]) => ({ id: 'rule:own', if: body, then: { pred: 'own', args: ['?A'] } });
   const atom = (pred: string) => ({ pred, args: ['?A'] });
   const stored = [
@@ -111,7 +111,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  test.each([1280, 360])('nothing jumps while the page comes up, at %i px', async (width) => {
+  test.each([1280, 360])('the layout does not shift while the page loads, at %i px', async (width) => {
     const other = await context.newPage();
     await other.setViewportSize({ width, height: 900 });
     await other.addInitScript(() => {
@@ -142,7 +142,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await other.close();
   });
 
-  test('the header says that the service is gone, and finds it again', async () => {
+  test('the header shows that the service is unreachable, and reconnects', async () => {
     await openView('Query');
     // The element that reports it appears a moment after the first rows.
     await page.locator('.service-note').waitFor({ state: 'attached' });
@@ -171,7 +171,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText('Service not reachable').waitFor({ state: 'detached' });
   });
 
-  test('a measure shows that it is being computed, and is stopped on the server too', async () => {
+  test('a running measure is shown, and cancelling it stops it on the server too', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await openView('Measures');
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
@@ -189,7 +189,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
-  test('what is cut is said to be cut: measures, virtual graphs, routes', async () => {
+  test('truncated results are marked as such: measures, virtual graphs, routes', async () => {
     await page.getByRole('button', { name: 'Compute' }).click();
     await page.getByText('Only the first 1,000 entries were asked for.').waitFor();
     await page.getByLabel('limit', { exact: true }).fill('1200');
@@ -216,7 +216,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText(/^All \d+ routes are shown\./).waitFor();
   });
 
-  test('a rule with a predicate that nothing gives is warned of, and may be stored', async () => {
+  test('a rule with an unknown predicate causes a warning, and can be stored', async () => {
     await openView('Rules');
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
     const good = await rule.inputValue();

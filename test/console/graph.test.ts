@@ -21,14 +21,14 @@ describe('the graph of a result', () => {
     ]);
   });
 
-  test('draws equal member sets once, and an edge that comes twice as one', () => {
+  test('draws equal member sets once, and a repeated edge once', () => {
     const edge = (id: number, members: number[]) => ({ id, ts: id, members });
     const graph = graphOf([edge(1, [1, 2]), edge(2, [1, 2]), edge(3, [2, 3]), edge(3, [2, 3])]);
     expect([graph.kind, graph.edgeCount, graph.drawn.length, graph.nodes]).toEqual(['edges', 3, 2, [1, 2, 3]]);
     expect(graph.degree.get(2)).toBe(3);
   });
 
-  test('has hulls only where they do not lie over each other', () => {
+  test('has hulls only if they do not overlap', () => {
     const isClear = (...members: number[][]) =>
       hullsAreClear(graphOf(members.map((list, id) => ({ id, ts: id, members: list }))));
     expect(isClear([1, 2, 3], [3, 4, 5], [5, 6, 1])).toBe(true);
@@ -43,7 +43,7 @@ describe('the graph of a result', () => {
     expect(isClear(...Array.from({ length: 100 }, (_, at) => [at, at + 1]))).toBe(true);
   });
 
-  test('goes over to stretches of time when there are too many', () => {
+  test('switches to time ranges if there are too many edges', () => {
     const edges = Array.from({ length: MOST_DRAWN + 1 }, (_, id) => ({ id, ts: id, members: [id, id + 1] }));
     const graph = graphOf(edges);
     expect(graph.kind).toBe('buckets');
@@ -70,7 +70,7 @@ function input(...members: number[][]) {
 describe('the layout', () => {
   const some = input([1, 2, 3], [3, 4], [5, 6]);
 
-  test('is the same every time, and puts members nearer than others', () => {
+  test('is deterministic, and places members nearer than other nodes', () => {
     const { nodes, edges } = layOut(some);
     expect(layOut(some)).toEqual({ nodes, edges });
     const distance = (a: number, b: number) =>
@@ -80,7 +80,7 @@ describe('the layout', () => {
     expect([...edges.keys()]).toEqual(expect.arrayContaining(['1 2 3', '3 4', '5 6']));
   });
 
-  test('lays no node over another, nor over its name', () => {
+  test('places no node over another node or a name', () => {
     const groups = Array.from({ length: 40 }, (_, at) => [at % 30, (at * 7 + 1) % 30, (at * 11 + 2) % 30]);
     const points = [...layOut(input(...groups.map((list) => [...new Set(list)]))).nodes.values()];
     expect(points.length).toBe(30);
@@ -90,7 +90,7 @@ describe('the layout', () => {
     expect(clashes).toEqual([]);
   });
 
-  test('keeps nodes in their places when others join them', () => {
+  test('keeps nodes in place when others are added', () => {
     const before = layOut(some).nodes;
     const after = layOut({ ...input([1, 2, 3], [3, 4], [5, 6], [4, 7, 8]), before }).nodes;
     for (const node of [1, 2, 3, 5, 6]) {
@@ -100,7 +100,7 @@ describe('the layout', () => {
     expect(after.has(8)).toBe(true);
   });
 
-  test('bears nodes in one place, and none at all', () => {
+  test('handles nodes in one place, and no nodes at all', () => {
     const before = new Map(some.nodes.map((node) => [node, { x: 0, y: 0 }]));
     for (const { x, y } of layOut({ ...some, before }).nodes.values()) expect(Number.isFinite(x + y)).toBe(true);
     expect(layOut(input()).nodes.size).toBe(0);
@@ -108,7 +108,7 @@ describe('the layout', () => {
 });
 
 describe('a hull', () => {
-  test('leaves out what lies within', () => {
+  test('ignores points inside it', () => {
     const corners = [
       { x: 0, y: 0 },
       { x: 4, y: 0 },
@@ -119,7 +119,7 @@ describe('a hull', () => {
     expect(hullOf([{ x: 1, y: 1 }])).toEqual([{ x: 1, y: 1 }]);
   });
 
-  test('has room outside its members: around one, two and three', () => {
+  test('has a margin around one, two and three members', () => {
     const [a, b, c] = [
       { x: 0, y: 0 },
       { x: 100, y: 0 },
@@ -137,7 +137,7 @@ describe('a hull', () => {
     expect(outlineOf([], 10)).toBe('');
   });
 
-  test('has another colour than hulls that share its nodes, and pairs have none', () => {
+  test('differs in colour from hulls that share its nodes; pairs have no hull', () => {
     const edge = (...members: number[]): DrawnEdge => ({ key: members.join(' '), members, edges: [] });
     const hues = huesOf([edge(1, 2, 3), edge(3, 4, 5), edge(5, 6, 1), edge(1, 2)]);
     expect(new Set(hues.values()).size).toBe(3);

@@ -18,7 +18,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console and large things: skipped
 const TABLES = 120;
 const RULES = 150;
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout: 120_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeout: 120_000 }, () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let page: Page;
@@ -95,7 +95,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout:
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('a text of a megabyte is cut until it is asked for', async () => {
+  test('a text of a megabyte is truncated until requested', async () => {
     const text = 'wide '.repeat(200_000);
     await answered(['large'], [{ large: text }]);
     const cell = page.locator('.grid tbody td');
@@ -158,7 +158,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout:
     await page.getByText(`The first 60 of ${RULES} rules.`).waitFor();
   });
 
-  test('a service that is slow can be left: another view opens while a statement waits', async () => {
+  test('another view opens while a statement waits for a slow service', async () => {
     await openView('Query');
     await page.locator('.editor[data-ready]').waitFor();
     await page.route('**/v1/query', async (route) => {

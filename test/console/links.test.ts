@@ -101,7 +101,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     },
   );
 
-  test('the key of a link leaves the address and stands nowhere but in the storage of the tab', async () => {
+  test('the key of a link is removed from the address and kept only in the storage of the tab', async () => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN * LIMIT 3', tab: 'graph' }));
     await shell();
     await page.getByText('Key of the link').waitFor();
@@ -124,7 +124,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(page.url()).not.toContain(ADMIN_KEY);
   });
 
-  test('a link that is followed where the console stands open already is taken too', async () => {
+  test('a link opened in a tab that already shows the console works too', async () => {
     await page.goto(world.url);
     await page.getByLabel('API key').waitFor();
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN e.id AS again LIMIT 3' }));
@@ -132,7 +132,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(page.url()).not.toContain(ADMIN_KEY);
   });
 
-  test('a link does not take the place of who is signed in', async () => {
+  test('a link does not replace the key of a signed-in user', async () => {
     const { plaintext_key: key } = await asAdmin<{ plaintext_key: string }>('/v1/keys', {
       role: 'readonly',
       description: 'a stranger',
@@ -177,7 +177,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     },
   );
 
-  test('another tab has its own session', async () => {
+  test('each tab has its own session', async () => {
     await signIn(page, world.url);
     const { page: other } = await openWatched(context);
     await other.goto(world.url);
@@ -190,7 +190,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('after signing out nothing is left, not even of what was still running', async () => {
+  test('after signing out nothing remains, not even of running requests', async () => {
     await signIn(page, world.url);
     await rows();
     await page.locator('.editor[data-ready]').waitFor();
@@ -225,7 +225,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(await page.locator('.past option').allTextContents()).not.toContainEqual(expect.stringContaining('secret'));
   });
 
-  test('a key that is revoked while it is used is told of, and the way back is the sign-in', async () => {
+  test('a key revoked while in use is reported, and the page returns to the sign-in', async () => {
     const made = await asAdmin<{ plaintext_key: string; key_id: string }>('/v1/keys', {
       role: 'readonly',
       description: 'x',

@@ -77,7 +77,7 @@ test.skipIf(duckDb === undefined)('DuckDB reads the same rows, with the types th
   }
 });
 
-test('a download that is left gives no more', async () => {
+test('a cancelled download gives no more data', async () => {
   const file = new ParquetFile(['a']);
   for (let row = 0; row < 20_000; row++) file.add({ a: row });
   const leaving = new AbortController();
@@ -114,7 +114,7 @@ test('columns have the types that COPY would give them', async () => {
   ]);
 });
 
-test('no rows are a file too', async () => {
+test('no rows give a valid file', async () => {
   expect(await readBack(['a', 'b'], [])).toEqual([]);
 });
 

@@ -46,7 +46,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
   const cells = (row: number) => page.locator('.grid tbody tr').nth(row).locator('td').allTextContents();
   const outcomes = () => page.getByRole('region', { name: 'Statements that have run' }).getByRole('button');
 
-  test('several run one after the other, and each has its result', async () => {
+  test('run one after the other, each with its result', async () => {
     await run(
       "CREATE HYPEREDGE TABLE notes (person) PROPERTIES (note TEXT);\nINSERT INTO notes (event_ts, members, note) VALUES (1, [1, 2], ''), (2, [3], 'null'), (3, [], null);",
     );
@@ -63,7 +63,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.locator('.grid tbody i').count()).toBe(2);
   });
 
-  test('a fault in a later one is marked where it stands, and the earlier results stay', async () => {
+  test('mark an error in a later statement at its position, and keep the earlier results', async () => {
     await run('SHOW TABLES;\n  MATCH (e:notes) WHERE e.nte = 1 RETURN e;\nDROP INDEX ON notes(note)');
     await page.getByRole('button', { name: 'Run it' }).click();
     await page.getByText('Statement 2 of 3 was not run.').waitFor();
@@ -71,7 +71,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.getByRole('region', { name: 'Result' }).getByRole('cell', { name: 'notes' }).count()).toBe(1);
   });
 
-  test('what takes something away for good is asked about first, and runs on a click alone', async () => {
+  test('ask for confirmation before deleting anything permanently', async () => {
     const sent: string[] = [];
     const watch = (request: { url(): string; postData(): string | null }) => {
       // Ignores the other requests that the page makes on its own.
@@ -112,7 +112,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     page.off('request', watch);
   });
 
-  test('a transaction is shown while it is open, and ended by its buttons', async () => {
+  test('show an open transaction, which its buttons end', async () => {
     await run('BEGIN; INSERT INTO notes (event_ts, members) VALUES (4, [5]); MATCH (e:notes) RETURN e.id');
     const note = page.getByText('A transaction is open');
     await note.waitFor();
@@ -126,7 +126,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('button', { name: 'notes 4 edges' }).waitFor();
   });
 
-  test('one that takes long is stopped, and the next one runs', async () => {
+  test('can be stopped, and the next one runs', async () => {
     const pairs = Array.from({ length: 40 }, (_, index) => `(a.event_ts + b.event_ts) % ${index + 2} >= 0`);
     await writeStatement(
       page,
@@ -140,7 +140,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.getByText('The statement was stopped.').count()).toBe(0);
   });
 
-  test('long results are shown by pages to their very end', async () => {
+  test('show long results page by page to the end', async () => {
     await run('MATCH (e:hyperedges) RETURN e.id, e.members LIMIT 200');
     await page.getByRole('button', { name: 'Next 100' }).click();
     await page
@@ -152,7 +152,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('what is downloaded is all rows, as Parquet too', async () => {
+  test('download all rows, as Parquet too', async () => {
     await run('MATCH (e:hyperedges) RETURN e.id, e.members, e.weight');
     const file = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Parquet', exact: true }).click();
@@ -182,7 +182,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await written()).toBe('MATCH (n:notes) RETURN n.members, n.note');
   });
 
-  test('keys edit by characters, undo, and turn lines into comments', async () => {
+  test('edit with the keyboard: characters, undo, line comments', async () => {
     await writeStatement(page, 'a\u{1f469}\u200d\u{1f467}b');
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Backspace');
@@ -243,7 +243,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await expect.poll(written).not.toContain('BETWEEN');
   });
 
-  test('a link that brings what writes does not run it', async () => {
+  test('do not run from a link if they write', async () => {
     const other = await page.context().newPage();
     const statement = encodeURIComponent('MATCH (e:notes) RETURN e; DELETE FROM notes');
     await other.goto(`${world.url}/#key=hgr_the-admin-key-of-the-console-walk&statement=${statement}`);
@@ -253,7 +253,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await other.close();
   });
 
-  test('an import goes on where it stopped, and writes nothing twice, though an answer was lost', async () => {
+  test('an import is resumed without duplicates after a lost answer', async () => {
     const lost = { status: 500, json: { code: 'internal', detail: 'The answer was lost.' } };
     let requests = 0;
     await page.route(/hyperedges\?table=again$/, async (route) => {

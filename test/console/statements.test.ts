@@ -16,7 +16,7 @@ test.each([
   'SHOW TABLES; MATCH (e:t) RETRUN e',
   'SHOW TABLES;\n\n  MATCH (e:t) RETRUN e',
   '/* two\nlines */ BEGIN;\t/* \u{1f33f} */ MATCH (e:t) RETRUN e; COMMIT',
-])('a fault is placed in the whole text: %j', (text) => {
+])('an error is located in the whole text: %j', (text) => {
   const fault = (statement: string) => {
     try {
       parseStatement(statement);
@@ -32,19 +32,19 @@ test.each([
   expect([...line].slice(Number(found.column) - 1).join('')).toMatch(/^RETRUN/);
 });
 
-test('only what changes nothing is run again by itself', () => {
+test('only reads are repeated automatically', () => {
   expect(onlyReads('MATCH (e:t) RETURN e; MATCH (f:t) RETURN f')).toBe(true);
   expect(onlyReads('MATCH (e:t) RETURN e; DELETE FROM t')).toBe(false);
   expect(onlyReads('')).toBe(false);
 });
 
-test('lines of CSV tell null from an empty text, and keep spreadsheets from computing', () => {
+test('lines of CSV distinguish null from an empty text, and are safe from formula injection', () => {
   expect(csvLine([null, '', 1, true, [1, 2], '=1+1', 'a "b", c', { a: 1 }])).toBe(
     `,"",1,true,1 2,'=1+1,"a ""b"", c","{""a"":1}"\r\n`,
   );
 });
 
-test('bars stand at all stretches of time, and around edges that lie together', () => {
+test('bars cover all time ranges, and surround edges close together', () => {
   const one = barsOf([{ ts: 100, count: 3 }], 100, 100, 1);
   expect(one.starts.length).toBe(59);
   expect([one.starts[0], one.starts.at(-1), one.counts[29]]).toEqual([71, 129, 3]);

@@ -91,12 +91,12 @@ describe('names in a question', () => {
     });
   });
 
-  test('stay when the table has none', () => {
+  test('stay texts if the table has no names', () => {
     expect(withNumbers('Whom did Ada meet?', new Map())).toEqual({ text: 'Whom did Ada meet?', found: [] });
   });
 });
 
-test('columns that every table has stand last when nothing is in them and nobody has named them', () => {
+test('built-in columns come last if they are empty and were not requested', () => {
   const columns = ['id', 'weight', 'formation', 'topic'];
   const rows = [
     { id: 1, weight: null, formation: null, topic: null },

@@ -34,13 +34,13 @@ test.each([
 });
 
 test.each(['MATCH (e:t) RETURN e', 'MATCH (e:t)\nRETURN *\nLIMIT 5', 'MATCH (e:t) WHERE e.weight > 1 RETURN e'])(
-  'all of time takes it out of %s again',
+  'selecting all of time removes it from %s again',
   (statement) => {
     expect(withWindow(withWindow(statement, window), undefined)).toBe(statement);
   },
 );
 
-test('a window at the end of the conditions goes with its AND', () => {
+test('a window at the end of the conditions is removed with its AND', () => {
   expect(withWindow(`MATCH (e:t) WHERE e.weight > 1 AND ${IN} RETURN e`, undefined)).toBe(
     'MATCH (e:t) WHERE e.weight > 1 RETURN e',
   );

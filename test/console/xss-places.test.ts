@@ -261,7 +261,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
   });
 });
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('the watch over hostile texts', { timeout: 60_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup', { timeout: 60_000 }, () => {
   let world: ConsoleWorld;
   let browser: Browser;
 
@@ -274,7 +274,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the watch over hostile texts', { 
     await world?.close();
   });
 
-  test('notices texts that become markup where a page lets them', async () => {
+  test('notices texts that become markup on an unsafe page', async () => {
     const context = await browser.newContext({ bypassCSP: true });
     const missed: string[] = [];
     const active = HOSTILE.filter((item) => /<[a-z!/]/i.test(item));

@@ -48,7 +48,7 @@ const PAYLOADS = [
   '<img src=`x` onerror=ran=1><!--<img src="--><img src=x onerror=ran=1//">',
 ];
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scripts', { timeout: 120_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { timeout: 120_000 }, () => {
   let world: ConsoleWorld;
   let model: ModelStandIn;
   let browser: Browser;

@@ -16,13 +16,13 @@ function world() {
   return { state, attempts };
 }
 
-test('attempts that succeed are all made', () => {
+test('attempts that succeed are never skipped', () => {
   const { state, attempts } = world();
   state.fails = false;
   for (const number of [1, 2, 3]) expect(attempts.make(false)).toBe(number);
 });
 
-test('after a failure others fail alike at once, until four times its time is over', () => {
+test('after a failure further attempts fail at once, for four times its duration', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   for (const later of [0, 100, 99]) {
@@ -38,7 +38,7 @@ test('after a failure others fail alike at once, until four times its time is ov
   expect(attempts.make(false)).toBe(4);
 });
 
-test('who insists is not refused', () => {
+test('an attempt that is forced is not refused', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   expect(() => attempts.make(true)).toThrow('failed 2');

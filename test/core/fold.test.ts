@@ -199,12 +199,12 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
     };
     const rounds = build === 'release' ? 12 : 4;
 
-    it('selects windows, lists and what is left without the dead', () => {
+    it('selects windows, lists and the rows that are not dead', () => {
       const b = open();
       for (let round = 0; round < 3 * rounds; round++) expect(b.select()).toEqual(b.selected());
     });
 
-    it('keeps what lies in a range, or outside of it', () => {
+    it('keeps values inside a range, or outside of it', () => {
       const b = open();
       for (const field of b.fields.filter((one) => b.isNumeric(one))) {
         const numbers = b.numbersOf(field);
@@ -221,7 +221,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       }
     });
 
-    it('refuses ranges, figures and texts of what has none', () => {
+    it('refuses ranges, figures and texts of columns that have none', () => {
       const b = open();
       b.select();
       const { bytes } = encodeRanges([{ column: 6, low: 0, high: 1, lowOpen: false, highOpen: false, missing: 0 }]);

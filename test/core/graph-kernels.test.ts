@@ -199,7 +199,7 @@ function usedByGraphAlone({ n, pairs }: Plain, module: ReturnType<typeof loadCor
 }
 
 describe('the clique search', () => {
-  it('goes on over many steps, and stops when told with what it has', () => {
+  it('runs in many steps, and stops on request with its best result', () => {
     const random = new Random(5);
     const n = 190;
     const pairs: number[] = [];

@@ -118,7 +118,7 @@ describe('incidences', () => {
     }
   });
 
-  it('say so when memory cannot grow, and leave nothing behind', () => {
+  it('report that memory cannot grow, and leave nothing allocated', () => {
     const core = new Instance('release');
     const edges = randomEdges(randomFrom(10), { ...shape, edges: 2000 });
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));

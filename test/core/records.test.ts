@@ -98,7 +98,7 @@ function randomEdges(random: Random, counts: readonly number[]): Edge[] {
 }
 
 describe.each(BUILDS)('records, %s build', (build) => {
-  it('writes the worked example of FORMAT.md byte for byte', () => {
+  it('writes the worked example of FORMAT.md byte by byte', () => {
     const core = new Instance(build);
     const edge = edgeOf(100, 7, [3, 5, 300], { 0: 0.5 });
     const expected =
@@ -195,7 +195,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(call([8, 0xffffffff])).toBe(STATUS.badArgument);
   });
 
-  it('says how much room is missing, so that a retry gets through', () => {
+  it('reports the missing space, so that a retry succeeds', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(14), [3, 200, 1, 7]);
     const input = {

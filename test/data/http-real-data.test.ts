@@ -3,17 +3,17 @@
 // compaction, after a restart. HEDGEROW_FULL_DATA=1 takes the larger files too, and asks 1,000
 // questions of each kind.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
+import { type ChildServer, MAIN, startChild } from '../service/child.ts';
 import { Random } from '../support/random.ts';
 
 const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const FULL = process.env.HEDGEROW_FULL_DATA === '1';
 const COUNT = FULL ? 1000 : 60;
 const FILES = ['email-Enron', 'contact-primary-school'];
@@ -24,37 +24,19 @@ interface Edge {
   members: number[];
 }
 
-const servers: ChildProcess[] = [];
+const servers: ChildServer[] = [];
 const dirs: string[] = [];
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) await stop(server);
+  for (const server of servers.splice(0)) await server.stop();
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** Starts `hedgerow serve` on a free port; resolves with its address once it is ready. */
-async function serve(dir: string): Promise<{ url: string; server: ChildProcess }> {
-  const server = spawn(process.execPath, [MAIN, 'serve', '--data', dir, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, HEDGEROW_AUTH_DISABLED: '1', HEDGEROW_RATE_LIMIT_QPM: '0' },
-  });
+/** Starts the service over a directory, without keys. */
+async function serve(dir: string): Promise<ChildServer> {
+  const server = await startChild({ dir, environment: { HEDGEROW_AUTH_DISABLED: '1' } });
   servers.push(server);
-  const url = await new Promise<string>((resolve) => {
-    server.stdout!.on('data', (chunk: Buffer) => {
-      const address = /http:\S+/.exec(chunk.toString())?.[0];
-      if (address) resolve(address);
-    });
-  });
-  while ((await fetch(`${url}/health/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
-  return { url, server };
-}
-
-function stop(server: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (server.exitCode !== null || server.signalCode !== null) resolve();
-    server.on('exit', () => resolve());
-    server.kill('SIGTERM');
-  });
+  return server;
 }
 
 async function rows(url: string): Promise<string> {
@@ -109,15 +91,16 @@ for (const name of FULL ? [...FILES, ...LARGER] : FILES) {
     }
     const dir = mkdtempSync(join(tmpdir(), 'hedgerow-real-'));
     dirs.push(dir);
-    let { url, server } = await serve(dir);
+    const first = await serve(dir);
+    const { url } = first;
     const imported = spawnSync(process.execPath, [MAIN, 'import', path, '--url', url], { encoding: 'utf8' });
     expect(imported.status, imported.stderr).toBe(0);
     await compare(url, edges, byNode, 1);
     const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
     expect((await fetch(`${url}/v1/hyperedges/compact`, body)).status).toBe(200);
     await compare(url, edges, byNode, 2);
-    await stop(server);
-    ({ url, server } = await serve(dir));
-    await compare(url, edges, byNode, 3);
+    expect(await first.stop()).toBe('exit code 0');
+    const second = await serve(dir);
+    await compare(second.url, edges, byNode, 3);
   });
 }

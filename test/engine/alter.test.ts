@@ -66,7 +66,7 @@ const add = (
 });
 
 describe('a column that is added', () => {
-  test('has its default in old rows and in later ones that leave it out; no segment is written', async () => {
+  test('has its default in old rows and in new ones without it; no segment is written', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     let table = await tracks(database);
@@ -111,7 +111,7 @@ describe('a column that is added', () => {
     expect(await faultsOf(fs)).toEqual([]);
   });
 
-  test('while a compaction runs, its rows have it and those that come then too', async () => {
+  test('during a compaction is in the compacted rows and in new ones', async () => {
     for (const step of ['open', 'part', 'close'] as const) {
       const fs = simDisk();
       let go: () => void = () => {};
@@ -150,7 +150,7 @@ describe('a column that is added', () => {
 });
 
 describe('a column that is dropped', () => {
-  test('is gone at once, its index too, its bytes when the segments are rewritten; its id is not given out again', async () => {
+  test('disappears at once with its index, its bytes when segments are rewritten; its id is not reused', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 2 ** 20 });
     let table = await tracks(database);
@@ -236,7 +236,7 @@ describe('a new name', () => {
     await database.close();
   });
 
-  test('of a table is its only one, and its rows stay where they are', async () => {
+  test('of a table replaces the old one, and the rows stay in place', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     const table = await tracks(database);
@@ -270,7 +270,7 @@ describe('a new name', () => {
 });
 
 describe('ALTER', () => {
-  test('refuses what cannot be, and then changes nothing', async () => {
+  test('refuses impossible changes, and then changes nothing', async () => {
     const database = await openSim(simDisk());
     const table = await tracks(database);
     const refused: [string, AlterAction, string][] = [
@@ -313,7 +313,7 @@ describe('ALTER', () => {
     await database.close();
   }, 60_000);
 
-  test('counts as a change of the catalog, as all others do', async () => {
+  test('counts as a change of the catalog', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const versions = [database.catalogVersion];
@@ -336,7 +336,7 @@ describe('ALTER', () => {
     await database.close();
   });
 
-  test('tells the answer before it is logged, and keeps it with the change', async () => {
+  test('stores the answer in the frame of the change', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = await tracks(database);
@@ -370,7 +370,7 @@ describe('ALTER', () => {
     expect(await codeOf(openSim(fs))).toBe('corrupt');
   });
 
-  test('lets a running scan end as it began', async () => {
+  test('does not affect a running scan', async () => {
     const database = await openSim(simDisk(), { core: 'release' });
     const table = await tracks(database);
     await insert(table, range(0, 3000), (time) => ({ speed: time, note: 'n' }));

@@ -50,7 +50,7 @@ test.each([
   await db.close();
 });
 
-test('are exact for what is in memory', async () => {
+test('are exact for rows in memory', async () => {
   const db = await cold(new SimFs(1));
   const scan = db.table().scan({ format: 'json' });
   while (scan.next() !== null);

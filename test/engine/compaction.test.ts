@@ -152,7 +152,7 @@ describe('files', () => {
     },
   );
 
-  test('files of a compaction that a crash cut go at the next open, and their numbers are free', async () => {
+  test('files of a compaction interrupted by a crash are removed at the next open, and their numbers reused', async () => {
     let fs = simDisk();
     let database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -241,7 +241,7 @@ describe('the log', () => {
     }
   });
 
-  test('its files go when every table has passed them', async () => {
+  test('its files are removed when every table has passed them', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 10; round++) await fill(database.table(), range(0, 10));
@@ -284,7 +284,7 @@ describe('a TTL', () => {
     return [edges_dropped, buckets_dropped];
   }
 
-  test('counts a bucket once, wherever its rows stand', async () => {
+  test('counts a bucket once, wherever its rows are', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     // Buckets of 10 s, segments of 8 rows: bucket 0 is in two segments and in the log.
@@ -297,7 +297,7 @@ describe('a TTL', () => {
     await database.close();
   });
 
-  test('does not count a bucket in which nothing lives', async () => {
+  test('does not count a bucket without live rows', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, [1, 2, 11, 21, 22, 31, 32, 33, 34, 50]);
@@ -340,7 +340,7 @@ describe('writes while it runs', () => {
     };
   }
 
-  test('deaths, births and second births are all there afterwards, and after a crash', async () => {
+  test('keep deletes, inserts and repeated inserts, also after a crash', async () => {
     const { fs, database, go } = await compacting();
     const table = database.table();
     expect((await table.delete(5, [5, 105])).matched).toBe(2);
@@ -359,7 +359,7 @@ describe('writes while it runs', () => {
     expect(rowsOf((await openSim(fs.crash())).table())).toEqual(during);
   });
 
-  test('a death that comes while it runs is there after a crash right behind it', async () => {
+  test('keep a delete made during the compaction, also after a crash right after it', async () => {
     const { fs, database, go } = await compacting();
     await database.table().delete(5, [5, 105]);
     await database.table().delete(11, [4, 111]);
@@ -371,7 +371,7 @@ describe('writes while it runs', () => {
     expect(rowsOf(again.table())).toEqual(during);
   });
 
-  test('readers and their snapshots see no change by it', async () => {
+  test('do not change what readers and their snapshots see', async () => {
     const { database, go } = await compacting();
     const table = database.table();
     const snapshot = database.snapshot(table);

@@ -280,7 +280,7 @@ describe('a table that changes meanwhile', () => {
     },
   );
 
-  test('what says nothing of rows is no conflict', async () => {
+  test('a change without effect on rows is no conflict', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 12));
@@ -317,7 +317,7 @@ describe('a table that changes meanwhile', () => {
 });
 
 describe('a mark', () => {
-  test('of a changed row lets rows be removed by time and members again', async () => {
+  test('of a changed row allows rows to be removed by time and members again', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 3));
@@ -330,7 +330,7 @@ describe('a mark', () => {
     await database.close();
   });
 
-  test('takes back all that was staged since, whatever was read in between', async () => {
+  test('undoes everything staged since, whatever was read in between', async () => {
     for (const compacted of [false, true]) {
       const database = await openSim(simDisk());
       const table = database.table();

@@ -244,7 +244,7 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  test('of a format version to come refuses and says so', async () => {
+  test('of a future format version is refused with that reason', async () => {
     fs.edit(path, (bytes) => {
       bytes[8] = 2;
     });
@@ -267,7 +267,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('in the place of another one refuses', async () => {
+  test('in place of another one is refused', async () => {
     const other = `${TYPED}/${fs.list(TYPED)[0]}`;
     await swap(path, other);
     const database = await openSim(fs, { segmentRows: 24 });
@@ -379,7 +379,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('that is damaged in a table goes when the table is dropped', async () => {
+  test('that is damaged is removed when its table is dropped', async () => {
     const disk = await prepared();
     flip(disk, path, 30);
     let database = await openSim(disk);
@@ -392,7 +392,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('of a compaction that was written wrong is noticed before the manifest', async () => {
+  test('that a compaction wrote incorrectly is noticed before the manifest', async () => {
     const disk = simDisk();
     let damage = false;
     const runner = new PausingRunner(disk, async (step) => {
@@ -519,7 +519,7 @@ describe('the manifest', () => {
     await database.close();
   });
 
-  test('that is gone is not taken for an empty database', async () => {
+  test('that is missing does not make the database look empty', async () => {
     const disk = await prepared();
     const database = await openSim(disk, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 4; round++) {

@@ -88,7 +88,7 @@ describe('documents', () => {
     expect(documents.entries('s')).toHaveLength(2);
   });
 
-  test('are what the caller gave at the time, whatever becomes of its object', async () => {
+  test("are copied, so that later changes of the caller's object have no effect", async () => {
     const value = { list: [1] };
     const done = db.documents.change([{ store: 's', id: 'a', value }]);
     value.list.push(2);
@@ -119,7 +119,7 @@ describe('documents', () => {
 });
 
 describe('the manifest', () => {
-  test('of an older version, without documents and stored answers, opens', async () => {
+  test('of an older version without documents and stored answers opens', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     await db.compact({});
     await db.close();
@@ -146,7 +146,7 @@ describe('the manifest', () => {
   });
 });
 
-describe('what a table holds', () => {
+describe('the state of a table', () => {
   test('has an LSN that moves with every change of rows and definition, and with nothing else', async () => {
     const table = db.table();
     const other = await db.createTable({ name: 'other' });
@@ -185,7 +185,7 @@ describe('what a table holds', () => {
     expect(table.changedLsn).toBe(db.lastLsn);
   });
 
-  test('is never named alike in two states: not on the way to the disk, not after a restart', async () => {
+  test('never has the same name in two states: not before it is durable, not after a restart', async () => {
     const states = new Map<string, string>();
     const note = (): void => {
       const table = db.table();
@@ -219,7 +219,7 @@ describe('what a table holds', () => {
     expect(states.size).toBeGreaterThan(6);
   });
 
-  test('is named anew when a compaction with a TTL drops rows', async () => {
+  test('gets a new name when a compaction with a TTL drops rows', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     const tags = [db.table().contentTag];
     await db.compact({});
@@ -242,7 +242,7 @@ describe('whenVisible', () => {
     return { timers, open: () => openSim(simDisk(), { schedule, nowUs: () => 0 }) };
   }
 
-  test('is true at once for what is seen, and when the write comes', async () => {
+  test('is true at once for visible writes, and when the write becomes visible', async () => {
     const { timers, open } = withTimers();
     const database = await open();
     expect(await database.whenVisible(database.lastLsn, 0)).toBe(true);
@@ -254,7 +254,7 @@ describe('whenVisible', () => {
     expect(await waits[1]).toBe(true);
   });
 
-  test('is false when the time is over, and one timer serves many', async () => {
+  test('is false at the timeout, and one timer serves many waits', async () => {
     const { timers, open } = withTimers();
     const database = await open();
     const ends: number[] = [];
@@ -310,7 +310,7 @@ test('compacting all tables leaves out one that is dropped meanwhile', async () 
 describe('a log filled by documents and stored answers alone', () => {
   const options = { logFileBytes: 8192, core: 'release' } as const;
 
-  test('is let go, and opens with what it held', async () => {
+  test('is truncated, and the database opens with what it contained', async () => {
     const notices: string[] = [];
     fs = simDisk();
     db = await openSim(fs, { ...options, notice: (message) => void notices.push(message) });
@@ -328,7 +328,7 @@ describe('a log filled by documents and stored answers alone', () => {
     expect(db.documents.entries('s').map(([, value]) => (value as { i: number }).i)).toEqual([597, 598, 599]);
   });
 
-  test('is not compacted over and over when that does not help', async () => {
+  test('is not compacted again and again without effect', async () => {
     const notices: string[] = [];
     fs = simDisk();
     db = await openSim(fs, { ...options, notice: (message) => void notices.push(message) });

@@ -32,7 +32,7 @@ describe('a failing disk', () => {
     return seen;
   }
 
-  test('at any step it changes nothing, or writes are refused until a restart; no answer is wrong, nothing is lost', async () => {
+  test('at any step changes nothing or stops writes until a restart; no answer is wrong, nothing is lost', async () => {
     const operations = await operationsOfCompaction();
     expect(new Set(operations.map(({ kind }) => kind))).toEqual(
       new Set(['open', 'read', 'write', 'sync', 'syncDir', 'rename', 'remove']),
@@ -146,7 +146,7 @@ describe('a failing disk', () => {
     expect(times(again)).toEqual(range(0, 520));
   });
 
-  test('a write that was refused after a failed manifest is nowhere, also after a restart', async () => {
+  test('leaves no trace of a write refused after a failed manifest, also after a restart', async () => {
     const { fs, database, rows } = await prepared();
     const acknowledged = database.table().insert({ event_ts: 1000, members: [1] });
     fs.schedule = (operation) => (operation.kind === 'rename' ? { code: 'EIO' } : undefined);

@@ -6,7 +6,7 @@ import { drain, openSim, rowsOf, simDisk, turn } from '../support/sim-engine.ts'
 
 // Found by the random histories: rows out of key order but in rising buckets, then a sort lost the
 // buckets before it.
-test('buckets are counted once each, in whatever order rows come', async () => {
+test('buckets are counted once each, in any order of rows', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   for (const time of [5, 3, 25, 24, 21, 7, 91, 90, -1, -10, -11]) await table.insert({ event_ts: time, members: [1] });
@@ -28,7 +28,7 @@ test('buckets are counted once each, in whatever order rows come', async () => {
 
 // Found by the random histories: after a compaction that left no segment, the same number of new
 // rows as before returned the old count.
-test('distinct nodes are counted anew when other rows have taken the place of the old ones', async () => {
+test('distinct nodes are counted again when rows have been replaced', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   await table.insert({ event_ts: 1, members: [1, 2, 3] });
@@ -75,7 +75,7 @@ test('health and wal count what is there', async () => {
   await database.close();
 });
 
-test('rows count when their write is acknowledged, not before', async () => {
+test('rows are counted when their write is acknowledged, not before', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const counts = () => [database.health().total_records, database.figures().records, table.item().row_count];

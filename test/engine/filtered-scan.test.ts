@@ -110,7 +110,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('are refused with what is wrong in them', async () => {
+  test('are refused with the reason', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(1));
     const refusal = (request: ScanBounds): unknown => {
@@ -140,7 +140,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('say what drove them, and in how many buckets they looked', async () => {
+  test('report their access path and the number of buckets read', async () => {
     const database = await openSim(simDisk(), { segmentRows: 50 });
     const table = database.table();
     const bulk = table.bulk();

@@ -132,7 +132,7 @@ describe('the reserve', () => {
     await database.close();
   });
 
-  test('is never in doubt: a disk that fails while it is made or given up refuses nothing', async () => {
+  test('causes no refusal when the disk fails while it is created or released', async () => {
     for (const kind of ['open', 'write', 'datasync', 'remove', 'syncDir'] as const) {
       const { fs, database } = await prepared(options);
       fs.schedule = (operation) =>
@@ -149,7 +149,7 @@ describe('the reserve', () => {
 });
 
 describe('an insert that a full log refuses', () => {
-  test('gives back the room that it took in memory', async () => {
+  test('releases the memory it reserved', async () => {
     const { fs, database } = await prepared();
     fs.schedule = ({ kind, path }) => (kind === 'write' && path.includes('/log/') ? { code: 'ENOSPC' } : undefined);
     const wide = Array.from({ length: 200 }, (_, number) => number);

@@ -205,7 +205,7 @@ describe('a commit in slices', () => {
     120_000,
   );
 
-  test('loses against a commit that came between its reads and itself, and leaves nothing', async () => {
+  test('conflicts with a commit made after its reads, and leaves nothing', async () => {
     const db = await filled();
     const late = changed(db, 7);
     await changed(db, 8).commit();
@@ -217,7 +217,7 @@ describe('a commit in slices', () => {
     await db.close();
   });
 
-  test('of new rows gives them ids that nobody else has', async () => {
+  test('of new rows assigns unique ids', async () => {
     const db = await filled();
     const table = db.table();
     const bulk = table.bulk();
@@ -279,7 +279,7 @@ describe('a commit in slices that fails', () => {
     await again.close();
   });
 
-  test('since the database closes changes nothing', async () => {
+  test('because the database closes changes nothing', async () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const commits = [changed(db, 11).commit(), changed(db, 12).commit()].map(codeOf);

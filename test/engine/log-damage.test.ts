@@ -171,7 +171,7 @@ describe('a database that lost its manifest and its log', () => {
     return fs;
   }
 
-  test('is refused, as often as it is opened, and nothing of it is removed', async () => {
+  test('is refused at every open, and nothing of it is removed', async () => {
     for (const keepDir of [true, false]) {
       const disk = await compacted();
       const before = segments(disk);
@@ -205,7 +205,7 @@ describe('a database that lost its manifest and its log', () => {
     expect(error).toMatchObject({ code: 'corrupt', fields: { file: path } });
   });
 
-  test('segments of a table number that was never given out are set aside, not removed', async () => {
+  test('with segments of an unknown table number sets them aside instead of removing them', async () => {
     const disk = await compacted();
     disk.makeDir('/db/tables/9');
     const handle = disk.open('/db/tables/9/seg-000000000001.hgs', 'create');
@@ -219,7 +219,7 @@ describe('a database that lost its manifest and its log', () => {
   });
 });
 
-describe('a new database', () => {
+describe('a newly created database', () => {
   test('has a manifest before its first write, and opens after a crash at any operation of its making', async () => {
     let stopped = 0;
     for (let at = 1; ; at++) {
@@ -241,7 +241,7 @@ describe('a new database', () => {
     expect(stopped).toBeGreaterThan(15);
   });
 
-  test('a process that lost the directory installs no manifest and compacts nothing', async () => {
+  test('whose process lost the directory gets no manifest and no compaction', async () => {
     const fs = simDisk();
     const first = await openSim(fs, { owner: 1 });
     for (let time = 0; time < 20; time++) await first.table().insert({ event_ts: time, members: [time] });

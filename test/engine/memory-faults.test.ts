@@ -244,7 +244,7 @@ describe('instances of the core', () => {
   });
 });
 
-test('half of a character in a text is refused, embedded too', async () => {
+test('half of a surrogate pair in a text is refused, embedded too', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const insert = table.insert({ event_ts: 1, members: [1], properties: { formation: 'a\ud800b' } });

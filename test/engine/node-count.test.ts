@@ -39,7 +39,7 @@ test('a merge counts the distinct values of any lists, in steps of any size', ()
   }
 });
 
-test('a list that does not ascend is noticed', () => {
+test('a list that is not ascending is noticed', () => {
   const merge = new DistinctMerge([new Chunks(Float64Array.of(3, 1))]);
   expect(() => merge.step(1000)).toThrow('lists of nodes are ascending');
 });
@@ -98,7 +98,7 @@ test('a request waits for the count, for a limited time; the memory of a count i
   await database.close();
 });
 
-test('rows that come during a count make it a count of before', async () => {
+test('rows inserted during a count do not change its result', async () => {
   const database = await openSim(simDisk(), large());
   await fillNodes(database, 0, 30_000);
   database.health();

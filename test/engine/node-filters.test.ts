@@ -81,7 +81,7 @@ test('a damaged filter is noticed, and its memory is given back', async () => {
   await database.close();
 });
 
-test('without an instance or memory for a filter there is no room, then and later; what is there goes on', async () => {
+test('without an instance or memory for a filter no filter is built, then or later; existing ones keep working', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
@@ -131,7 +131,7 @@ test('filters count in the budget; a table beyond their part of it opens and ans
   await database.close();
 });
 
-test('a dropped table and one that shrinks to a segment give their filters back', async () => {
+test('a dropped table and one that shrinks to one segment release their filters', async () => {
   const database: Database = await openSim(simDisk());
   const other = await database.createTable({ name: 'other' });
   for (const table of [database.table(), other]) await fillTable(table, 100);

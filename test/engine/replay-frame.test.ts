@@ -6,7 +6,7 @@ import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';
 import { type ReplayTarget, replayFrame } from '../../src/engine/recovery/recovery.ts';
 import { HedgerowError } from '../../src/errors.ts';
 
-test('it says up to where the frame is applied, and goes on from there', () => {
+test('replay reports how much of the frame is applied, and continues from there', () => {
   const runs = ['a', 'b', 'c'].flatMap((text) => singleRun(OPERATION.document, Buffer.from(text)));
   const frame = { firstLsn: 10, operations: 3, payload: new Uint8Array(Buffer.concat(runs)) };
   const tried: [string, number][] = [];
@@ -29,7 +29,7 @@ test('it says up to where the frame is applied, and goes on from there', () => {
   ]);
 });
 
-test('an error that is no lack of memory is thrown as it is', () => {
+test('an error other than lack of memory is thrown unchanged', () => {
   const payload = new Uint8Array(Buffer.concat(singleRun(OPERATION.document, Buffer.from('a'))));
   const documents = {
     replay() {

@@ -165,7 +165,7 @@ describe('answers over the budget', () => {
   });
 });
 
-describe('a key goes', () => {
+describe('a key is removed', () => {
   test('only when as many newer keys exist as the limit says: an id that is stored again counts once', async () => {
     await open({ entries: 5 });
     for (const id of ['a', 'b', 'c']) await db.replays.store(entry(id, id));

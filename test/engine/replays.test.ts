@@ -57,7 +57,7 @@ async function checkpoint(): Promise<void> {
 }
 
 describe('an answer stored with a write', () => {
-  test('is what the write answers, for every kind of write', async () => {
+  test('equals the answer of the write, for every kind of write', async () => {
     const table = db.table();
     const insert = await table.insert({ event_ts: 1, members: [2, 1, 2], properties: { weight: 0.5 } }, keep('insert'));
     expect(found('insert')).toEqual({ row: insert.row });
@@ -183,7 +183,7 @@ describe('stored answers', () => {
     expect(found('0.7')).toMatchObject({ row: { event_ts: 7, members: [7, 1000] } });
   });
 
-  test('cost a checkpoint what is new only', async () => {
+  test('cost a checkpoint only what is new', async () => {
     await db.close();
     db = await open({ replayLimits: { fileBytes: 2 ** 20 } });
     const writes = async (): Promise<{ bytes: number; opens: number }> => {
@@ -208,7 +208,7 @@ describe('stored answers', () => {
     expect(second.bytes).toBeLessThan(first.bytes / 40);
   });
 
-  test('go after 24 hours, and their files with them', async () => {
+  test('expire after 24 hours, together with their files', async () => {
     for (let i = 0; i < 20; i++) await db.replays.store(entry(`old ${i}`));
     await checkpoint();
     nowMs += 23 * HOUR_MS;
@@ -239,7 +239,7 @@ describe('stored answers', () => {
     expect(found('later')).toBeDefined();
   });
 
-  test('are at most as many as the limit says, the oldest go first', async () => {
+  test('never exceed the limit; the oldest are removed first', async () => {
     const replayLimits = { entries: 10, fileBytes: 300 };
     await db.close();
     db = await open({ replayLimits });
@@ -372,7 +372,7 @@ describe('writing the files', () => {
     for (let lsn = 1; lsn <= 6; lsn++) expect(again.find(`e${lsn}`)).toEqual({ ...answer(`e${lsn}`), lsn });
   });
 
-  test('takes no number that a file left by a crash has', async () => {
+  test('does not reuse the number of a file left by a crash', async () => {
     const first = make();
     first.load({ lsn: 0, next: 1, files: [] });
     first.add(answer('a'), 1);

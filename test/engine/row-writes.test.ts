@@ -87,7 +87,7 @@ const PLACES: [string, Partial<EngineOptions>][] = [
 ];
 
 describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
-  test('keeps its id and may change all else, in the log, in segments and after restarts', async () => {
+  test('keeps its id and can change everything else, in the log, in segments and after restarts', async () => {
     let fs = simDisk();
     let database = await openSim(fs, options);
     let table = database.table();

@@ -14,7 +14,7 @@ const KEYS: Record<string, (random: Random) => unknown> = {
     ],
 };
 
-test.each(Object.keys(KEYS))('has what a Map has, past every size at which it changes: %s', (name) => {
+test.each(Object.keys(KEYS))('agrees with a Map beyond every size at which its layout changes: %s', (name) => {
   const random = new Random(1);
   const wide = new WideMap<unknown, number>();
   const plain = new Map<unknown, number>();

@@ -58,7 +58,7 @@ test.skipIf(!BUILT)('gives the rows that were there, in files that a later open 
   await database.close();
 });
 
-test.skipIf(!BUILT)('an idle thread that ends does not take the next compaction with it', async () => {
+test.skipIf(!BUILT)('the end of an idle thread does not fail the next compaction', async () => {
   const database = await open();
   await fill(database, 0, 20);
   await database.compact({});
@@ -73,7 +73,7 @@ test.skipIf(!BUILT)('an idle thread that ends does not take the next compaction 
 });
 
 test.skipIf(!BUILT)(
-  'a disk that fails in the thread is told with its code and what to do; nothing is changed',
+  'a disk failure in the thread is reported with its code and advice; nothing is changed',
   async () => {
     const database = await open();
     await fill(database, 0, 24);

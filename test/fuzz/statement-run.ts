@@ -58,6 +58,7 @@ export async function runHostile(
     HEDGEROW_VIRTUAL_ROOT: root,
     HEDGEROW_LOG_LEVEL: 'error',
     HEDGEROW_LOOP_PROFILE: process.env.HEDGEROW_LOOP_PROFILE ?? '',
+    HEDGEROW_LOOP_LIMIT_MS: process.env.HEDGEROW_LOOP_LIMIT_MS ?? '100',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}${watched ? ` --import ${WATCH}` : ''}`,
   };
   const server = await startChild({ environment });

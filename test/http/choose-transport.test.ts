@@ -50,25 +50,25 @@ describe('without one that loads node:http serves, and says why', () => {
     );
   });
 
-  test('the reason that says most wins', () => {
+  test('the most specific reason wins', () => {
     const load = (candidate: Candidate) => (candidate === CANDIDATES[0] ? oldLibrary() : notInstalled(candidate));
     expect(chooseTransport('auto', load).facts.reason).toBe('load_failed');
   });
 });
 
-test('node is taken when it is asked for, without a look at the other', () => {
+test('node is used when configured, without loading the other', () => {
   const load = () => expect.fail('loaded');
   expect(chooseTransport('node', load).facts).toMatchObject({ name: 'node', reason: 'configured' });
 });
 
-test('uws that does not load ends the start, with advice', () => {
+test('uws that does not load stops the start with advice', () => {
   expect(chooseTransport('uws', () => NOTHING).facts).toMatchObject({ name: 'uws', reason: 'configured' });
   expect(() => chooseTransport('uws', noBinary)).toThrow(
     /^HEDGEROW_TRANSPORT is uws, but uWebSockets\.js does not load on Node\.js .*: 20\.69\.0 has no binary for it.* Set it to auto or node/,
   );
 });
 
-test('the versions are those of the package, all of them optional', () => {
+test('the versions are those of the package, and all are optional', () => {
   const { optionalDependencies, dependencies } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   );

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigError, type ConfigFlags, isLoopback, loadConfig } from '../../src/config.ts';
+import { ConfigError, type ConfigFlags, isLoopback, loadConfig, messageWithSettings } from '../../src/config.ts';
+import { refusal, type SettingKey } from '../../src/errors.ts';
 
 const load = (environment: Record<string, string>, flags: ConfigFlags = {}, toml?: string) =>
   loadConfig({
@@ -238,4 +239,15 @@ test('misspelt names are pointed out', () => {
     'HEDGEROW_DURABLITY is no setting of this service; did you mean HEDGEROW_DURABILITY?',
     'HEDGEROW_SHELL is no setting of this service',
   ]);
+});
+
+test.each<[SettingKey[], string]>([
+  [[], 'It failed.'],
+  [['copyRoot'], 'It failed. See the setting HEDGEROW_COPY_ROOT.'],
+  [['llmModel', 'openaiApiKey'], 'It failed. See the settings HEDGEROW_LLM_MODEL and OPENAI_API_KEY.'],
+  [['virtualDsn'], 'It failed. See the setting HEDGEROW_VIRTUAL_DSN_<NAME>.'],
+  [['virtualDsn.pg'], 'It failed. See the setting HEDGEROW_VIRTUAL_DSN_PG.'],
+])('an error that points to the settings %j names their variables', (settings, sentence) => {
+  expect(messageWithSettings(refusal('internal', 'It failed.', { fields: { settings } }))).toBe(sentence);
+  expect(messageWithSettings(refusal('internal', 'It failed.'))).toBe('It failed.');
 });

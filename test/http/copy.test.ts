@@ -28,7 +28,7 @@ afterAll(async () => {
 const run = (query: string) => send(server, 'POST', '/v1/query', { query });
 const files = () => readdirSync(root).filter((name) => name !== 'rows.csv');
 
-test('a client that leaves ends its COPY, of which nothing stays that is not whole', async () => {
+test('a client that disconnects ends its COPY, which leaves no partial result', async () => {
   for (const query of ["COPY hyperedges FROM 'rows.csv'", "COPY hyperedges TO 'never.csv'"]) {
     const body = JSON.stringify({ query });
     const socket = await openSocket(server);
@@ -62,4 +62,10 @@ test('COPY has no deadline', async () => {
     'MATCH (a:hyperedges), (b:hyperedges) WHERE a.event_ts < 5000 AND b.event_ts < 5000 AND a.id + b.id = 7 RETURN count(*)',
   );
   expect([timed.status, timed.json.code]).toEqual([504, 'timeout']);
+});
+
+test('a refused file is answered with the setting of the copy root', async () => {
+  const { status, json } = await run("COPY hyperedges FROM '../rows.csv'");
+  expect([status, json.code]).toEqual([400, 'invalid_input']);
+  expect(json.detail).toMatch(/below the copy root\. See the setting HEDGEROW_COPY_ROOT\.$/);
 });

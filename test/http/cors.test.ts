@@ -30,7 +30,7 @@ describe('with a list of origins', () => {
     server = await startServer({ cors: [PAGE, 'http://localhost:5173'], auth });
   };
 
-  test('answers to listed ones say so, and what the page may read', async () => {
+  test('answers to listed origins allow them and list the readable headers', async () => {
     await start();
     for (const origin of [PAGE, 'http://localhost:5173']) {
       const answer = await from(origin);
@@ -56,7 +56,7 @@ describe('with a list of origins', () => {
     }
   });
 
-  test('answers to others, near misses too, say nothing', async () => {
+  test('answers to other origins, near misses too, have no CORS headers', async () => {
     await start(true);
     const key = { 'x-api-key': server.keys.readonly };
     for (const origin of [
@@ -76,7 +76,7 @@ describe('with a list of origins', () => {
     expect(corsHeaders(await send(server, 'GET', '/v1/tables'))).toEqual({});
   });
 
-  test('a preflight request needs no key and names methods, headers and how long it holds', async () => {
+  test('a preflight request needs no key and returns methods, headers and its lifetime', async () => {
     await start(true);
     const answer = await preflight(PAGE, '/v1/hyperedges');
     expect(answer.status).toBe(200);

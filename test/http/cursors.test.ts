@@ -69,7 +69,7 @@ test('idle snapshots are released, those in use only after their request', () =>
   expect(() => cursors.resume(token, table, 'b')).toThrow(HedgerowError);
 });
 
-test('at most so many snapshots stay, the one used longest ago goes first', () => {
+test('the number of snapshots is limited; the least recently used is released first', () => {
   const { state, database, table } = fakeEngine();
   const cursors = new CursorRegistry({ now: () => 0, secret, maxPinned: 3 });
   const tokens: string[] = [];
@@ -96,7 +96,7 @@ test('a token is bound to its request and table', () => {
   expect(cursors.resume(token, table, 'b').after).toEqual({ eventTs: -3, id: 9 });
 });
 
-test('over the memory that readers may hold, cursors that hold some end, the one used longest ago first', async () => {
+test('over the memory limit of readers cursors are ended, least recently used first', async () => {
   const database = await openSim(simDisk(), { core: 'release', memoryBudgetBytes: 2 ** 20 });
   const table = database.table();
   const cursors = new CursorRegistry({ now: () => 0, secret });
@@ -164,7 +164,7 @@ function works(cursors: CursorRegistry, token: string, table: Table): boolean {
   }
 }
 
-test('one key holds 900 of the 1,000, and takes none of what others hold', () => {
+test('one key holds at most 900 of the 1,000, and evicts no cursors of others', () => {
   const engine = fakeEngine();
   const { state, table } = engine;
   const cursors = new CursorRegistry({ now: () => 0, secret });
@@ -182,7 +182,7 @@ test('one key holds 900 of the 1,000, and takes none of what others hold', () =>
   expect(state.pinned).toBe(0);
 });
 
-test('a snapshot that two keys hold stays when one of them lets it go', () => {
+test('a snapshot held by two keys stays when one of them releases it', () => {
   const engine = fakeEngine();
   const { state, database, table } = engine;
   const cursors = new CursorRegistry({ now: () => 0, secret, maxPinnedOfKey: 2 });
@@ -195,7 +195,7 @@ test('a snapshot that two keys hold stays when one of them lets it go', () => {
   expect(works(cursors, shared, table)).toBe(true);
 });
 
-test('without keys all of them may be held', () => {
+test('without keys one client may hold all cursors', () => {
   const engine = fakeEngine();
   const cursors = new CursorRegistry({ now: () => 0, secret });
   for (let i = 0; i < 1100; i++) given(engine, cursors, null);

@@ -85,7 +85,7 @@ describe('without keys', () => {
     expect(await statusOf(['Host: evil.test'])).toBe(403);
   });
 
-  test('the refusal says what to do next, and is noted', async () => {
+  test('the refusal says what to do next, and is audited', async () => {
     const observer = new Recorder();
     await start({ observer });
     const host = await raw(
@@ -129,7 +129,7 @@ describe('without keys', () => {
     }
   });
 
-  test('requests that another site has a part in are refused, but a link may open the pages', async () => {
+  test('requests initiated by another site are refused, but a link may open the pages', async () => {
     await start();
     const site = (value: string, ...more: string[]) => [OWN, `Sec-Fetch-Site: ${value}`, ...more];
     for (const value of ['none', 'same-origin']) expect(await statusOf(site(value))).toBe(200);
@@ -147,7 +147,7 @@ describe('without keys', () => {
     expect(await statusOf(site('cross-site', 'Sec-Fetch-Mode: no-cors'), 'GET /docs')).toBe(403);
   });
 
-  test('origins that CORS lists are no foreign ones; with * none is', async () => {
+  test('origins listed for CORS are not foreign; with * none is', async () => {
     await start({ cors: ['https://app.example'] });
     const listed = ['Origin: https://app.example', 'Sec-Fetch-Site: cross-site'];
     expect(await statusOf([OWN, ...listed])).toBe(200);
@@ -163,7 +163,7 @@ describe('without keys', () => {
     expect(await statusOf(['Host: evil.test'])).toBe(403);
   });
 
-  test('a header that says where a request comes from must stand in it once', async () => {
+  test('a header with the origin of a request must appear once', async () => {
     await start({ cors: ['https://app.example'] });
     const own = `Origin: http://localhost:${server.port}`;
     const host = `Host: localhost:${server.port}`;
@@ -174,7 +174,7 @@ describe('without keys', () => {
     expect([400, 403]).toContain(await statusOf([host, own, 'Host: evil.test']));
   });
 
-  test('a body must name its type', async () => {
+  test('a body must declare its type', async () => {
     await start();
     const body = '{"event_ts":1,"members":[1]}';
     const post = (...lines: string[]) =>
@@ -193,7 +193,7 @@ describe('without keys', () => {
   });
 });
 
-test('with keys nothing of this is asked', async () => {
+test('with keys none of these checks apply', async () => {
   await start({ auth: true });
   const key = `X-API-Key: ${server.keys.admin}`;
   expect(await statusOf(['Host: evil.test', `Origin: ${FOREIGN}`, 'Sec-Fetch-Site: cross-site', key])).toBe(200);
@@ -222,7 +222,7 @@ describe('hosts', () => {
     }
   };
 
-  test('that are listed or listened on are known', () => {
+  test('that are listed or listened on are accepted', () => {
     expect(answers('127.0.0.1', ['Graph.Home.test', 'fe80::1'], 'graph.home.test:8000')).toBe(true);
     expect(answers('127.0.0.1', ['Graph.Home.test', 'fe80::1'], '[fe80::1]:8000')).toBe(true);
     expect(answers('127.0.0.1', ['graph.home.test'], 'home.test')).toBe(false);
@@ -231,7 +231,7 @@ describe('hosts', () => {
     expect(answers('[::1]', [], '10.0.0.1')).toBe(false);
   });
 
-  test('of any address are known when other machines can reach the service, names are not', () => {
+  test('given as any address are accepted when other machines can reach the service, names are not', () => {
     for (const listened of ['0.0.0.0', '::', '192.168.1.5', 'box.test']) {
       for (const asked of ['192.168.1.5:8000', '[fd00::1]:8000', 'localhost'])
         expect([listened, asked, answers(listened, [], asked)]).toEqual([listened, asked, true]);

@@ -64,7 +64,7 @@ describe('with keys', () => {
     }
   });
 
-  test('401 names the header and challenges; a wrong key is told apart from none', async () => {
+  test('401 names the header and has a challenge; a wrong key is distinguished from a missing one', async () => {
     const none = await ask('GET', '/v1/tables');
     expect(refusedBy(none)).toEqual([401, 'unauthorized']);
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="hedgerow"');
@@ -110,13 +110,13 @@ describe('with keys', () => {
     expect((await ask('HEAD', '/v1/tables', { 'x-api-key': server.keys.readonly })).status).toBe(200);
   });
 
-  test('a bad key on a route without a role is not looked at', async () => {
+  test('a bad key on a route without a role is ignored', async () => {
     for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs']) {
       expect((await ask('GET', path, { 'x-api-key': 'hgr_wrong' })).status).toBe(200);
     }
   });
 
-  test('refusals are counted and stand in the audit log with the address, without the key', async () => {
+  test('refusals are counted and audited with the address, without the key', async () => {
     await ask('GET', '/v1/tables', { 'x-request-id': 'r1' });
     await ask('GET', '/v1/tables', { 'x-api-key': 'hgr_wrong', 'x-request-id': 'r2' });
     await ask('GET', '/v1/keys', { 'x-api-key': server.keys.readonly, 'x-request-id': 'r3' });
@@ -137,7 +137,7 @@ describe('with keys', () => {
     expect(JSON.stringify(observer.audits)).not.toContain('hgr_');
   });
 
-  test('a revoked key opens nothing from the next request on', async () => {
+  test('a revoked key is refused from the next request on', async () => {
     const { admin } = server.keys;
     const { json } = await ask('POST', '/v1/keys', { 'x-api-key': admin }, { role: 'readonly' });
     const headers = { 'x-api-key': json.plaintext_key };
@@ -146,7 +146,7 @@ describe('with keys', () => {
     expect((await ask('GET', '/v1/tables', headers)).status).toBe(401);
   });
 
-  test('what is done with a key is told with its id, its role and what was touched', async () => {
+  test('actions with a key are audited with its id, its role and the table', async () => {
     const key = { 'x-api-key': server.keys.readwrite, 'x-request-id': 'w' };
     const adminKey = { 'x-api-key': server.keys.admin, 'x-request-id': 'w' };
     const edge = { event_ts: 1, members: [1] };
@@ -182,7 +182,7 @@ describe('with keys', () => {
     }
   });
 
-  test('what fails or only reads is not told', async () => {
+  test('failures and reads are not audited', async () => {
     const key = { 'x-api-key': server.keys.admin };
     await ask('POST', '/v1/hyperedges', key, { event_ts: 1, members: [] });
     await ask('DELETE', '/v1/tables/nope', key);
@@ -247,7 +247,7 @@ describe('while the service starts and ends', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('a service that ends turns not ready at once, refuses new work with Connection: close, and ends what runs', async () => {
+  test('a stopping service is not ready at once, refuses new work with Connection: close, and finishes running requests', async () => {
     server = await startServer();
     const { insert } = server.database.table();
     const table = server.database.table();
@@ -287,7 +287,7 @@ describe('while the service starts and ends', () => {
   });
 });
 
-test('the sentence for a missing key says where it goes', async () => {
+test('the message for a missing key says where to put it', async () => {
   const server = await startServer({ auth: true });
   try {
     const { json } = await send(server, 'GET', '/v1/tables');

@@ -294,7 +294,7 @@ describe('bulk insert', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  test('says 404 with the line for an unknown table', async () => {
+  test('answers 404 with the line for an unknown table', async () => {
     const answer = await bulk('{"event_ts":1,"members":[1],"table":"nope"}');
     expect(answer.status).toBe(404);
     expect(answer.json).toMatchObject({ code: 'table_not_found', line: 1 });

@@ -189,7 +189,7 @@ describe('the scope of a key', () => {
   });
 });
 
-describe('what is not kept', () => {
+describe('answers that are not kept', () => {
   test('answers of 400 and above: the write may be tried again', async () => {
     const key = freshKey();
     expect((await ask('POST', '/v1/hyperedges', { event_ts: 1, members: [] }, key)).status).toBe(400);
@@ -229,7 +229,7 @@ describe('the header', () => {
 });
 
 describe('at the same time', () => {
-  test('one runs, the others are 409; afterwards they get its answer', async () => {
+  test('one request runs, the others get 409, and afterwards its answer', async () => {
     const key = freshKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/v1/hyperedges', edge(300), key)));
@@ -243,7 +243,7 @@ describe('at the same time', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', edge(300), key))).toBe(true);
   });
 
-  test('a client that leaves has its write done and kept, and told to the audit log', async () => {
+  test('the write of a client that disconnects is executed, kept and audited', async () => {
     const key = freshKey();
     const body = JSON.stringify(edge(400));
     const table = server.database.table();
@@ -299,7 +299,7 @@ test('a large body is hashed whole', async () => {
   expect((await ask('POST', '/v1/hyperedges?table=second', lines(2), key, NDJSON_TEXT)).status).toBe(409);
 });
 
-test('without keys all callers are one, also after a restart', async () => {
+test('without keys all callers share one scope, also after a restart', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-once-'));
   const headers = { 'idempotency-key': 'k' };
   try {

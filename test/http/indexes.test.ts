@@ -43,7 +43,7 @@ async function names(query = ''): Promise<string[]> {
   return (await list(query)).map((item: { table: string; column: string }) => `${item.table}.${item.column}`);
 }
 
-test('an index is created on what is there, listed and dropped; names come as the table spells them', async () => {
+test('an index is created on existing rows, listed and dropped; names are spelled as in the table', async () => {
   await as('readwrite', 'POST', '/v1/hyperedges?table=tracks', manyEdges(500), NDJSON);
   expect(await list()).toEqual([]);
   const created = await as('admin', 'POST', '/v1/indexes', { table: 'TRACKS', column: 'speed' });
@@ -62,14 +62,14 @@ test('an index is created on what is there, listed and dropped; names come as th
   expect(await list()).toEqual([]);
 });
 
-test('the table may be left out: it is the primary one then', async () => {
+test('without a table the primary one is used', async () => {
   const created = await as('admin', 'POST', '/v1/indexes', { column: 'weight', table: null });
   expect(created.json).toMatchObject({ table: 'hyperedges', column: 'weight' });
   expect(await names()).toEqual(['hyperedges.weight']);
   expect((await as('admin', 'DELETE', '/v1/indexes/hyperedges/weight')).status).toBe(200);
 });
 
-test('what cannot be is refused with a sentence that helps', async () => {
+test('impossible requests are refused with advice', async () => {
   await as('admin', 'POST', '/v1/indexes', { table: 'Tracks', column: 'Speed' });
   const refused: [body: unknown, status: number, code: string, detail: RegExp][] = [
     [{ table: 'Tracks', column: 'SPEED' }, 409, 'index_exists', /Speed/],
@@ -98,7 +98,7 @@ test('what cannot be is refused with a sentence that helps', async () => {
   expect((await as('admin', 'DELETE', '/v1/indexes/Tracks/Speed')).status).toBe(200);
 });
 
-test('reading needs a key, changing an admin', async () => {
+test('reading needs any key, changing an admin key', async () => {
   expect((await send(server, 'GET', '/v1/indexes')).status).toBe(401);
   for (const role of ['readonly', 'readwrite'] as const) {
     expect((await as(role, 'GET', '/v1/indexes')).status).toBe(200);
@@ -135,7 +135,7 @@ test('an Idempotency-Key gives the first answer again, of a creation and of a dr
   expect(await list()).toEqual([]);
 });
 
-test('a list that a client holds is not sent again until an index comes or goes', async () => {
+test('a cached list is not sent again until an index is created or dropped', async () => {
   const first = await as('readonly', 'GET', '/v1/indexes');
   const held = { 'if-none-match': first.headers.get('etag')! };
   expect(held['if-none-match']).toMatch(/"/);

@@ -56,7 +56,7 @@ function mutated(text: string, random: Random): string {
 }
 
 describe('a document in pieces', () => {
-  test('is what JSON.parse makes of it, or is refused as there', () => {
+  test('equals the result of JSON.parse, or is refused like there', () => {
     const random = new Random(1);
     let refused = 0;
     for (let round = 0; round < 20_000; round++) {
@@ -104,7 +104,7 @@ describe('a document in pieces', () => {
     }
   });
 
-  test('takes many steps when it is long', () => {
+  test('is parsed in many steps if it is long', () => {
     const list = Array.from({ length: 200_000 }, (_, row) => `value ${row}`);
     const text = JSON.stringify({ query: 'q', parameters: { list, other: [list.slice(0, 9)] } });
     const { value, steps } = pieces(text);
@@ -112,7 +112,7 @@ describe('a document in pieces', () => {
     expect(steps).toBeGreaterThan(20);
   });
 
-  test('has limits, which say what to send instead', () => {
+  test('has limits whose errors say what to send instead', () => {
     expect(pieces('['.repeat(200)).problem).toMatch(/100 deep.*flatter/);
     expect(pieces(`[${'[],'.repeat(500_001)}1]`).problem).toMatch(/500000 lists.*several/);
     expect(pieces(`[${'1,'.repeat(1_000_001)}1]`).problem).toMatch(/list of more than 1000000 items.*several/);
@@ -126,7 +126,7 @@ describe('a document in pieces', () => {
   });
 });
 
-test('a body whose client has gone is not read on: what it would come to is counted no more', async () => {
+test('the body of a client that has disconnected is not parsed further, and its memory is no longer counted', async () => {
   const slices = new Scheduler(() => performance.now());
   const body = Buffer.from(`[${'1,'.repeat(2_000_000)}1]`);
   let looks = 0;
@@ -135,7 +135,7 @@ test('a body whose client has gone is not read on: what it would come to is coun
   expect(await parseLongJson(Buffer.from('[1,2]'), slices, () => false)).toEqual({ value: [1, 2] });
 });
 
-test('a long body is read in turns, between which others are answered', async () => {
+test('a long body is parsed in slices, between which others are answered', async () => {
   const server = await startServer();
   try {
     const parameters = { list: Array.from({ length: 60_000 }, (_, row) => `${row}${'x'.repeat(100)}`) };

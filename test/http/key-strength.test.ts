@@ -29,7 +29,7 @@ function uuid(seed: number): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-test.each(Object.entries(FORMS))('keys made at random are not warned of: %s', (_form, make) => {
+test.each(Object.entries(FORMS))('random keys cause no warning: %s', (_form, make) => {
   const warned = Array.from({ length: 2000 }, (_, seed) => make(seed)).filter((key) => apparentBits(key) < 128);
   // By chance a few keys that hold just 128 bits look weaker.
   expect(warned.length, warned.slice(0, 3).join(' ')).toBeLessThanOrEqual(40);

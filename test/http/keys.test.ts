@@ -84,19 +84,19 @@ describe('keys over HTTP', () => {
     [{ role: 'admin', expires_days: 1e9 }, 'expires_days'],
     [{ role: 'admin', description: 5 }, 'description'],
     [{ role: 'admin', description: 'x'.repeat(1025) }, 'description'],
-  ])('%j is no key to create', async (body, field) => {
+  ])('%j is refused as a key to create', async (body, field) => {
     const { status, json } = await ask(server, 'POST', '/v1/keys', { body });
     expect([status, json.code]).toEqual([400, 'invalid_input']);
     expect(json.errors[0].loc).toEqual(['body', field]);
     expect(server.keys.list()).toHaveLength(1);
   });
 
-  test('what may be left out may be null', async () => {
+  test('optional fields may be null', async () => {
     const made = await create({ role: 'readonly', description: null, expires_days: null });
     expect(made).toMatchObject({ description: '', expires_at: null });
   });
 
-  test('an Idempotency-Key is of no effect here: each request makes a key', async () => {
+  test('an Idempotency-Key has no effect here: each request creates a key', async () => {
     const twice = async () => {
       const response = await fetch(`${server.url}/v1/keys`, {
         method: 'POST',
@@ -109,7 +109,7 @@ describe('keys over HTTP', () => {
     expect(server.keys.list()).toHaveLength(3);
   });
 
-  test('creating and revoking stand in the audit log, without the key', async () => {
+  test('creating and revoking are audited, without the key', async () => {
     const made = await create({ role: 'readonly' });
     await ask(server, 'DELETE', `/v1/keys/${made.key_id}`);
     const [admin] = server.keys.list();
@@ -127,7 +127,7 @@ describe('keys over HTTP', () => {
     expect(JSON.stringify(server.audits)).not.toContain(made.plaintext_key);
   });
 
-  test('keys outlive the server, their last use too once it is flushed', async () => {
+  test('keys survive the server, and their last use once it is flushed', async () => {
     const made = await create({ role: 'readwrite' });
     nowMs += 5000;
     await ask(server, 'GET', '/v1/tables', { key: made.plaintext_key });
@@ -138,7 +138,7 @@ describe('keys over HTTP', () => {
   });
 });
 
-test('without keys there is nothing to manage: 503 on all three, whatever the body', async () => {
+test('without keys all three routes answer 503, whatever the body', async () => {
   const open = await startKeyedServer({ authDisabled: true });
   try {
     for (const [method, path, body] of [

@@ -40,7 +40,7 @@ test('health, metrics and the log status count all of them', async () => {
   expect(server.database.statistics.figures()).toEqual(await server.database.statistics.gatherFigures());
 });
 
-test('a list that is sorted once has new, dropped and renamed tables all the same', async () => {
+test('a list that is sorted once reflects new, dropped and renamed tables', async () => {
   const { database } = server;
   const names = () => database.tables().map(({ name }) => name);
   const before = database.tables();

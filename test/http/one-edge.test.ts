@@ -105,7 +105,7 @@ describe('a SELECT', () => {
     if (rows > 0) expect(ran.json.num_tuples).toBe(rows);
   });
 
-  test('other words are told what a statement begins with', async () => {
+  test('other words are refused with the beginnings of statements', async () => {
     const { json } = await post('/v1/query', { query: 'SELECTED' });
     expect(json.expected).toContain('MATCH');
     expect(json.expected.length).toBeGreaterThan(5);

@@ -103,7 +103,7 @@ describe('examples', () => {
     }
   });
 
-  test('that are wrong are found', () => {
+  test('that are wrong are detected', () => {
     const { at, content } = bodies.find(({ name }) => name === `getTable 200 ${JSON_TYPE}`)!;
     expect(api.valueFaults([...at, 'schema'], { ...content.example, more: 1 })).not.toEqual([]);
     expect(api.valueFaults([...at, 'schema'], { ...content.example, name: 5 })).not.toEqual([]);

@@ -23,7 +23,7 @@ describe('the document of the service', () => {
     expectGolden('openapi.json', `${JSON.stringify(document, null, 2)}\n`);
   });
 
-  test('refers only to what is there, and has nothing that nobody refers to', () => {
+  test('has no dangling references and no unused parts', () => {
     const text = JSON.stringify(document);
     const used = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map((match) => match[1]!));
     const there = Object.entries(document.components)
@@ -32,7 +32,7 @@ describe('the document of the service', () => {
     expect([...used].sort()).toEqual(there.sort());
   });
 
-  test('asks for a key wherever the route does', () => {
+  test('requires a key wherever the route does', () => {
     expect(document.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
     for (const { method, path, role } of routes) {
       const operation = document.paths[path][method.toLowerCase()];

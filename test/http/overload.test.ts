@@ -224,7 +224,7 @@ describe('a turn of the event loop', () => {
 
   const turnOver = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('serves for so long and then no more, until the next one', async () => {
+  test('serves requests for a limited time', async () => {
     const load = new Load(limits);
     const states: [number, boolean][] = [];
     for (let ms = 0; ms <= 120; ms += 0.25) {
@@ -240,7 +240,7 @@ describe('a turn of the event loop', () => {
     expect(load.isFull).toBe(false);
   });
 
-  test('serves some, however long they take', () => {
+  test('serves a minimum number of requests, however long they take', () => {
     const load = new Load(limits);
     for (let i = 0; i < 100; i++) {
       load.arrive(i * 3000);
@@ -273,7 +273,7 @@ describe('a turn of the event loop', () => {
     expect(statuses(probes)).toEqual(new Array(600).fill(200));
   });
 
-  test('in which handlers have taken their time leaves the others to later turns', async () => {
+  test('with slow handlers leaves the other requests to later turns', async () => {
     server = await startServer({ limits: { handlersMs: 0 } });
     const open = await Promise.all(Array.from({ length: 20 }, () => openSocket(server)));
     sockets.push(...open);
@@ -300,7 +300,7 @@ describe('a turn of the event loop', () => {
     expect([load.takeParsed(60), load.takeParsed(40), load.takeParsed(1)]).toEqual([true, true, false]);
   });
 
-  test('ends at once for a full heap', () => {
+  test('ends at once if the heap is full', () => {
     const load = new Load({ ...limits, heapShare: 0 });
     expect(load.isFull).toBe(false);
     load.look();

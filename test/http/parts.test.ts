@@ -111,13 +111,13 @@ test('the answer space gives views of every length', () => {
   for (const length of [0, 5, 5, 8191, 8192, 100_000]) expect(space.view(length).length).toBe(length);
 });
 
-test('made request ids are a prefix and the number', () => {
+test('generated request ids are a prefix and a number', () => {
   const ids = new RequestIds('ab');
   expect([ids.nextNumber(), ids.nextNumber()]).toEqual([1, 2]);
   fc.assert(fc.property(fc.oneof(fc.nat(3000), fc.maxSafeNat()), (number) => ids.textOf(number) === `ab-${number}`));
 });
 
-test('request ids with anything but printable ASCII are not taken', () => {
+test('request ids with anything but printable ASCII are not accepted', () => {
   expect(isSaneId('a b~!')).toBe(true);
   for (const id of ['', 'a\r\nb', 'a\tb', 'é', '\x7f', 'x'.repeat(129)]) expect(isSaneId(id)).toBe(false);
 });
@@ -216,7 +216,7 @@ describe('router', () => {
   });
 });
 
-test('the slice queue takes turns and reports what a step throws', async () => {
+test('the slice queue alternates and reports what a step throws', async () => {
   const queue = new Scheduler(() => performance.now());
   const order: string[] = [];
   const count = (name: string) => {

@@ -233,13 +233,13 @@ describe('raw sockets', () => {
   });
 
   // Limits of uWebSockets.js, kept as tests so that a change is noticed.
-  test.runIf(overNode)('a request pipelined behind a running write waits for its answer', async () => {
+  test.runIf(overNode)('a request pipelined after a running write waits for its answer', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
     expect(statuses(await raw(server, [write + write]))).toEqual([201, 201]);
   });
 
-  test.skipIf(overNode)('a request pipelined behind a running write ends the connection', async () => {
+  test.skipIf(overNode)('a request pipelined after a running write ends the connection', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
     expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
@@ -247,7 +247,7 @@ describe('raw sockets', () => {
   });
 });
 
-describe('failures inside', () => {
+describe('internal failures', () => {
   test('answer 500 without the reason, which is logged', async () => {
     const table = server.database.table();
     const { scan } = table;

@@ -175,7 +175,7 @@ describe.each(STATEMENTS)('$text', (one) => {
   });
 });
 
-test('what is no statement is refused to everyone and does nothing', async () => {
+test('text that is not a statement is refused to everyone and does nothing', async () => {
   const before = await state();
   const parameters = { statement: 'DROP HYPEREDGE TABLE stage' };
   for (const text of NO_STATEMENTS) {
@@ -189,7 +189,7 @@ test('what is no statement is refused to everyone and does nothing', async () =>
   expect(await state()).toEqual(before);
 });
 
-test('a value is never taken for a part of the statement', async () => {
+test('a value is never interpreted as part of the statement', async () => {
   const before = await state();
   const bad = "x'); DROP HYPEREDGE TABLE stage; //";
   for (const role of ROLES) {

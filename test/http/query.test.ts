@@ -160,7 +160,7 @@ describe('a transaction', () => {
     expect(await count('held')).toBe(1);
   });
 
-  test('loses against one that was faster', async () => {
+  test('conflicts with one that committed first', async () => {
     for (const name of ['x', 'y']) {
       await run('BEGIN', { headers: session(name) });
       await run('DELETE FROM held WHERE event_ts = 1', { headers: session(name) });
@@ -190,7 +190,7 @@ test('a batch runs statements over what it has written itself, all or nothing', 
   expect(await count('batched')).toBe(1);
 });
 
-test('a retried write is not carried out twice, a retried read is read again', async () => {
+test('a retried write is not executed twice, a retried read is executed again', async () => {
   const headers = { 'idempotency-key': 'once' };
   const insert = 'INSERT INTO batched (event_ts, members) VALUES (77, [7])';
   const first = await run(insert, { headers });

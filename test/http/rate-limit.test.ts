@@ -185,7 +185,7 @@ describe('addresses', () => {
     (text) => expect(addressText(v6(text))).toBe(text),
   );
 
-  test('one that is not known is one caller', () => {
+  test('all unknown addresses count as one caller', () => {
     expect([addressText(bytesOf()), addressId(bytesOf())]).toEqual(['unknown', 'unknown']);
   });
 });

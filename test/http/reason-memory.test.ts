@@ -34,7 +34,7 @@ test('edges with long texts are answered up to a limit, beyond which the refusal
   }
 });
 
-test('every question gives its place back, however it ends', async () => {
+test('every question releases its place, however it ends', async () => {
   // More than there are slots.
   for (let round = 0; round < 70; round++) {
     const { status } = await send(server, 'POST', '/v1/reason', {
@@ -55,7 +55,7 @@ test('every question gives its place back, however it ends', async () => {
   }
 });
 
-test('there are so many places and no more', () => {
+test('the number of places is limited', () => {
   const room = new ReasoningRoom(2);
   const [first, second] = [room.enter(), room.enter()];
   expect(() => room.enter()).toThrow(

@@ -300,7 +300,7 @@ describe('a model', () => {
 
 describe('a model that is not configured', () => {
   test.each([
-    ['https://api.openai.com/v1', 'No language model is configured: OPENAI_API_KEY is not set.'],
+    ['https://api.openai.com/v1', 'No language model is configured: no API key is set.'],
     ['http://127.0.0.1:9/v1', 'could not be reached'],
   ])('at %s answers 502 with the setting, and what needs no model', async (modelBaseUrl, what) => {
     const bare = await startServer({ modelBaseUrl, modelHosts: ['api.openai.com', '127.0.0.1'] });
@@ -309,7 +309,14 @@ describe('a model that is not configured', () => {
       const question = { query: 'node 1', rules: [] };
       const { status, json } = await sendTo(bare, 'POST', '/v1/rag/query', question);
       expect([status, json.code]).toEqual([502, 'model_failed']);
-      for (const part of [what, 'OPENAI_API_KEY is not set', 'HEDGEROW_LLM_BASE_URL', '"symbolic"', '"mock": true'])
+      for (const part of [
+        what,
+        'no API key is set',
+        'OPENAI_API_KEY',
+        'HEDGEROW_LLM_BASE_URL',
+        '"symbolic"',
+        '"mock": true',
+      ])
         expect(json.detail).toContain(part);
       for (const more of [{ mode: 'symbolic' }, { mock: true }])
         expect((await sendTo(bare, 'POST', '/v1/rag/query', { ...question, ...more })).status).toBe(200);

@@ -26,7 +26,7 @@ describe('X-Hedgerow-LSN', () => {
   });
   afterAll(() => server.close());
 
-  test('a write tells its own position, a read that of what it shows', async () => {
+  test('is the position of the write, or of the snapshot that was read', async () => {
     const first = await insert(server, 1);
     const second = await insert(server, 2);
     expect(lsnOf(second)).toBeGreaterThan(lsnOf(first));
@@ -39,7 +39,7 @@ describe('X-Hedgerow-LSN', () => {
     expect(lsnOf(await send(server, 'POST', '/v1/batch', { operations }))).toBeGreaterThan(lsnOf(removed));
   });
 
-  test('stands on errors of data routes too, and not on other routes', async () => {
+  test('is present on errors of data routes too, and not on other routes', async () => {
     expect(lsnOf(await send(server, 'GET', '/v1/hyperedges'))).toBe(server.database.lastLsn);
     for (const path of ['/v1/tables', '/health', '/health/live', '/v1/wal', '/nope']) {
       expect(lsnOf(await send(server, 'GET', path))).toBeNaN();
@@ -59,7 +59,7 @@ describe('X-Min-LSN', () => {
     expect((await read(String(lsn), '/v1/tables')).status).toBe(200);
   });
 
-  test('that comes later is waited for', async () => {
+  test('that becomes visible later is waited for', async () => {
     server = await startServer();
     const lsn = lsnOf(await insert(server, 1));
     const waiting = [
@@ -76,7 +76,7 @@ describe('X-Min-LSN', () => {
     expect(lsnOf(range!)).toBe(lsn + 1);
   });
 
-  test('that does not come is 503 with Retry-After, or 504 when the time of the whole query is shorter', async () => {
+  test("that does not become visible answers 503 with Retry-After, or 504 if the query's deadline is earlier", async () => {
     server = await startServer({ queryTimeoutMs: 50 });
     const late = await read('1000000');
     expect([late.status, late.json.code]).toEqual([504, 'timeout']);
@@ -100,7 +100,7 @@ describe('X-Min-LSN', () => {
     }
   });
 
-  test('is not looked at by writes and probes', async () => {
+  test('is ignored by writes and probes', async () => {
     server = await startServer();
     const headers = { 'x-min-lsn': 'x' };
     expect((await send(server, 'POST', '/v1/hyperedges', { event_ts: 1, members: [1] }, headers)).status).toBe(201);
@@ -232,7 +232,7 @@ describe('ETag', () => {
     }
   });
 
-  test('is not there when the answer has a cursor, or comes from one', async () => {
+  test('is absent when the answer has a cursor, or comes from one', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(10), NDJSON);
     const page = await get(`${RANGE}&limit=6`);
@@ -245,7 +245,7 @@ describe('ETag', () => {
     expect(tagOf(await get(`${RANGE}&limit=10`, AS_NDJSON))).not.toBeNull();
   });
 
-  test('stands on streams, where there is no limit', async () => {
+  test('is present on streams, where there is no limit', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(5000), NDJSON);
     const all = await get(RANGE);
@@ -254,7 +254,7 @@ describe('ETag', () => {
     expect(tagOf(await get(`${RANGE}&limit=4000`))).toBeNull();
   });
 
-  test('is no way around the checks: wrong input and missing tables answer as always', async () => {
+  test('does not bypass the checks: wrong input and missing tables answer as always', async () => {
     server = await startServer();
     const any = { 'if-none-match': '*' };
     expect((await get('/v1/hyperedges', any)).status).toBe(400);

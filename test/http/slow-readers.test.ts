@@ -78,7 +78,7 @@ async function until(status: number): Promise<number> {
   return performance.now() - startMs;
 }
 
-test('a stream whose reader takes nothing ends', async () => {
+test('a stream whose reader reads nothing is closed', async () => {
   await start({ limits: { stallMs: 500 } });
   await silentReader(ALL);
   const ms = await until(499);
@@ -86,7 +86,7 @@ test('a stream whose reader takes nothing ends', async () => {
   expect(ms).toBeLessThan(TRANSPORT_MS);
 });
 
-test('a whole answer whose reader takes nothing ends', async () => {
+test('a complete answer whose reader reads nothing is closed', async () => {
   await start({ limits: { stallMs: 500 } });
   const text = 'x'.repeat(40_000_000);
   observer.metrics = async () => ({ contentType: 'text/plain', text });

@@ -46,7 +46,7 @@ test('a full export is whole, in order and valid JSON', async () => {
   expect(json.hyperedges.every((row: { event_ts: number }, i: number) => row.event_ts === i)).toBe(true);
 });
 
-test('a slow reader gets everything, and the scan waits for it', async () => {
+test('a slow reader gets everything while the scan waits', async () => {
   const { seen, restore } = watchScans();
   const socket = await openSocket(server);
   socket.pause();
@@ -79,7 +79,7 @@ test('a slow reader gets everything, and the scan waits for it', async () => {
   restore();
 });
 
-test('a client that leaves stops its scan', async () => {
+test('a client that disconnects stops its scan', async () => {
   const { seen, restore } = watchScans();
   const socket = await openSocket(server);
   socket.write(request(ALL));
@@ -114,7 +114,7 @@ test('HEAD of a large result closes its scan', async () => {
   restore();
 });
 
-test('a scan that fails on the way cuts the answer off', async () => {
+test('a scan that fails midway cuts off the answer', async () => {
   const table = server.database.table();
   const { scan } = table;
   table.scan = (...parameters: Parameters<typeof scan>): Scan => {

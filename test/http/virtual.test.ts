@@ -253,6 +253,15 @@ describe('statuses', () => {
     expect(answer.json.errors).toEqual([{ loc: ['body', 'id'], msg: expect.any(String) }]);
   });
 
+  test('a backend that is not as configured is answered with the setting', async () => {
+    const outside = await ask('POST', 'graphs', { ...specOf('csv'), backend: { type: 'csv', path: '/etc/passwd' } });
+    expect(outside.json.detail).toMatch(/^backend\.path leads out of .* See the setting HEDGEROW_VIRTUAL_ROOT\.$/);
+    const unnamed = await ask('POST', 'graphs', { ...specOf('csv'), backend: { type: 'postgres' } });
+    expect(unnamed.json.detail).toMatch(/^backend\.dsn is missing: .* See the setting HEDGEROW_VIRTUAL_DSN_<NAME>\.$/);
+    const listed = await ask('GET', 'backends');
+    for (const { description } of listed.json.backends) expect(description).toMatch(/See the setting HEDGEROW_/);
+  });
+
   const queries: [name: string, query: string][] = [
     ['two patterns', 'MATCH (t:Trip){origin:Place}, (u:Trip){target:Place} RETURN t'],
     ['two MATCHes', 'MATCH (t:Trip){origin:Place} MATCH (u:Trip){target:Place} RETURN t'],
@@ -328,7 +337,7 @@ describe('statuses', () => {
       for (const path of ['etc/passwd', 'etc/absent', 'etc/pass*', 'etc/absent*', 'etc/absent/passwd', '*/absent']) {
         const answer = await ask('POST', 'graphs', { ...specOf('csv', 'below'), backend: { type: 'csv', path } });
         expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'invalid_input']);
-        expect(answer.json.detail).toContain('by a link');
+        expect(answer.json.detail).toMatch(/by a link.* See the setting HEDGEROW_VIRTUAL_ROOT\.$/);
       }
     } finally {
       await rm(join(root, 'etc'));

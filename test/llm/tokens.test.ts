@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { countTokens, tokenSteps } from '../../src/llm/tokens.ts';
 import { fc } from '../support/property.ts';
 
@@ -88,5 +88,31 @@ describe('countTokens', () => {
     const once = LINE.repeat(2000);
     const count = countTokens(once.repeat(5));
     expect(Math.abs(count / (5 * countTokens(once)) - 1)).toBeLessThan(0.001);
+  });
+});
+
+describe('loadTokens', () => {
+  async function unloaded() {
+    vi.resetModules();
+    return await import('../../src/llm/tokens.ts');
+  }
+
+  it('reads the 200,000 tokens in many steps', async () => {
+    const { loadTokens, countTokens: count } = await unloaded();
+    const steps = [...loadTokens()];
+    expect(steps.length).toBeGreaterThan(40);
+    expect(count(LINE.repeat(50))).toBe(tokensOf(LINE.repeat(50)));
+    expect([...loadTokens()]).toEqual([]);
+  });
+
+  it('is shared by those who load at the same time, and completed by a count', async () => {
+    const { loadTokens, countTokens: count } = await unloaded();
+    const [one, other] = [loadTokens(), loadTokens()];
+    one.next();
+    other.next();
+    expect(one.next().done).toBe(false);
+    expect(count('お誕生日おめでとう')).toBe(8);
+    expect([one.next().done, other.next().done]).toEqual([true, true]);
+    expect(count(LINE)).toBe(tokensOf(LINE));
   });
 });

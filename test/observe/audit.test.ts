@@ -85,7 +85,7 @@ describe('the file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is only ever appended to', async () => {
+  it('is append-only', async () => {
     const file = join(dir, 'audit.log');
     for (const requestId of ['first', 'second']) {
       const audit = auditTo(file);
@@ -106,7 +106,7 @@ describe('the file', () => {
     await expect.poll(() => readFileSync(file, 'utf8')).toContain('r-1');
   });
 
-  it('can be moved away: what follows goes into a new one of the same name', async () => {
+  it('can be moved away: later lines go into a new file of the same name', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write({ ...FACTS, requestId: 'old' });
@@ -121,16 +121,16 @@ describe('the file', () => {
     expect(logged).toEqual([]);
   });
 
-  it('that cannot be written stops the start with a sentence that says what to do', () => {
+  it('that cannot be written stops the start with advice', () => {
     const folder = join(dir, 'folder');
     mkdirSync(folder);
     expect(() => auditTo(folder)).toThrow(
-      /^The audit log .*folder cannot be written \(EISDIR.*\)\. Set HEDGEROW_AUDIT_LOG to a file this user may write\.$/,
+      /^The audit log .*folder cannot be written \(EISDIR.*\)\. Name a file that this user may write\.$/,
     );
     expect(open).toEqual([]);
   });
 
-  it('is written to its end by a process that exits in haste', async () => {
+  it('is complete after a process that exits at once', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write(FACTS);
@@ -141,7 +141,7 @@ describe('the file', () => {
 
 describe('a disk that fails later', () => {
   it.skipIf(!existsSync('/dev/full'))(
-    'is told once in the log; the service goes on and lost lines are counted',
+    'is logged once; the service keeps working and lost lines are counted',
     async () => {
       const audit = auditTo('/dev/full');
       audit.write(FACTS);

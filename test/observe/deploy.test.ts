@@ -72,7 +72,7 @@ function namesIn(expression: string): string[] {
 describe('the dashboard', () => {
   const expressions = panels.flatMap((panel) => (panel.targets ?? []).map(({ expr }) => expr));
 
-  it('asks only for metrics the service has', async () => {
+  it('uses only metrics that the service has', async () => {
     const exposed = await exposedNames();
     const asked = new Set(expressions.flatMap(namesIn));
     expect(asked.size).toBeGreaterThan(25);
@@ -188,7 +188,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile[at('HEALTHCHECK') + 1]).toContain('/health/live');
   });
 
-  it('finds a service healthy that answers, and no other', async () => {
+  it('reports only a service that answers as healthy', async () => {
     const script = dockerfile.flatMap((line) => /"-e", "([^"]*)"/.exec(line)?.slice(1) ?? [])[0]!;
     let status = 200;
     const server = createServer((_request, response) => response.writeHead(status).end());
@@ -208,7 +208,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-it('everything to deploy goes into the package', () => {
+it('the package contains everything for deployment', () => {
   const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(files).toContain(DEPLOY);
   const kept = (readdirSync(DEPLOY, { recursive: true }) as string[]).filter((path) => /\.\w+$/.test(path));

@@ -121,7 +121,7 @@ describe('lines', () => {
 });
 
 describe('a slow destination', () => {
-  it('never makes more wait than the limit; lost lines are counted and told when it goes on', () => {
+  it('never buffers more than the limit; lost lines are counted, and reported when it recovers', () => {
     const { sink, destination, lost, tick } = sinkWith({ limit: 1600 });
     sink.write('0\n', true);
     const line = `${'x'.repeat(99)}\n`;
@@ -143,7 +143,7 @@ describe('a slow destination', () => {
     expect(destination.written.join('')).toBe(`0\n${line.repeat(16)}again\n`);
   });
 
-  it('is waited for at the end, but not for ever', async () => {
+  it('is waited for at the end, but for a limited time', async () => {
     const { sink, destination } = sinkWith();
     sink.write('a\nb\n');
     sink.write('c\n', true);
@@ -155,7 +155,7 @@ describe('a slow destination', () => {
     expect(sink.lost).toBe(4);
   });
 
-  it('that catches up in time loses nothing at the end', async () => {
+  it('that catches up in time loses no lines at the end', async () => {
     const { sink, destination } = sinkWith({ closeMs: 5000 });
     sink.write('a\n', true);
     sink.write('b\n');
@@ -169,7 +169,7 @@ describe('a slow destination', () => {
 });
 
 describe('a failing destination', () => {
-  it('is told of once, tried again, and told of again only after it has worked', () => {
+  it('is reported once, retried, and reported again only after it has worked', () => {
     const { sink, destination, failed, tick } = sinkWith();
     sink.write('a\n', true);
     destination.fail();

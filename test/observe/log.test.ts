@@ -31,7 +31,7 @@ describe('JSON lines', () => {
     ]);
   });
 
-  it('are one line each, whatever they are told', () => {
+  it('are one line each, whatever the message contains', () => {
     const { log, lines } = logTo();
     log.error('a\nb "c" \\ \u2028', { text: 'x\r\ny', 'odd "name"\n': 1, number: Number.NaN });
     expect(lines).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('JSON lines', () => {
     expect(lines).toEqual([`{"level":"info","ts":"${TIME}","msg_":"x","level_":"y","ts_":"z","msg":"m"}\n`]);
   });
 
-  it('do not read a % in the message as a place for a value', () => {
+  it('do not interpret a % in the message as a placeholder', () => {
     const { log, lines } = logTo();
     log.info('100 %s %d %j', { a: 1 });
     expect(JSON.parse(lines[0]!).msg).toBe('100 %s %d %j');
@@ -83,7 +83,7 @@ describe('text lines', () => {
     ]);
   });
 
-  it('show line breaks and control characters, and obey none', () => {
+  it('escape line breaks and control characters', () => {
     const { log, lines } = logTo({ format: 'text' });
     log.info('a\nb', { text: 'c\r\nd\u001b[31m\u2028' });
     expect(lines).toEqual([`${TIME} info a\\nb text=c\\r\\nd\\u001b[31m\\u2028\n`]);

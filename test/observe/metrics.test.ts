@@ -193,7 +193,7 @@ describe('the engine', () => {
     expect(samplesOf((await observer.metrics()).text).has('hedgerow_records_total')).toBe(false);
   });
 
-  it('is asked once a scrape', async () => {
+  it('is read once per scrape', async () => {
     const observer = observe();
     let asked = 0;
     observer.attach({
@@ -271,7 +271,7 @@ describe('the exposition', () => {
   });
 });
 
-it('a histogram counts as a sorted list would', () => {
+it('a histogram counts like a sorted list', () => {
   const histograms = new Histograms(DURATION_BOUNDS_US, 1);
   const values = Array.from({ length: 2000 }, (_, index) => (index * 7919) % 20_000_003);
   for (const value of values) histograms.add(0, value);

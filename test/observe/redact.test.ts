@@ -56,7 +56,7 @@ describe('patterns', () => {
     expect(maskPatterns(text)).toBe(text);
   });
 
-  it('take time that grows no faster than the text', () => {
+  it('take linear time in the length of the text', () => {
     const hostile = [
       'a://b:'.repeat(3000),
       `password="${'\\'.repeat(8000)}`,
@@ -103,7 +103,7 @@ describe('known secrets', () => {
     expect(redactor.text('abc')).toBe('abc');
   });
 
-  it('leave no trace when one holds another', () => {
+  it('leave no trace when one contains another', () => {
     const redactor = new Redactor();
     redactor.registerSecret('inner-secret');
     redactor.registerSecret('outer-inner-secret-outer');
@@ -121,7 +121,7 @@ describe('known secrets', () => {
     }
   });
 
-  it('never pass, whatever stands around them', () => {
+  it('are always masked, whatever surrounds them', () => {
     const redactor = new Redactor();
     const secret = 'c4nary-Secret_value';
     redactor.registerSecret(secret);
@@ -150,7 +150,7 @@ describe('fields', () => {
     });
   });
 
-  it('that only sound like it are kept', () => {
+  it('with a similar name are kept', () => {
     const fields = { key_id: 'key_1', next_cursor: 'abc', idempotent: true, prompt_tokens: 12, keys: 3, password: '' };
     expect(redactor.fields(fields)).toEqual(fields);
   });

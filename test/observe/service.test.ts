@@ -98,7 +98,7 @@ describe('query_complete', () => {
     expect(Number.isInteger(made[0]!.duration_us)).toBe(true);
   });
 
-  it('shows no key that a client puts into its request id', async () => {
+  it('masks a key that a client puts into its request id', async () => {
     const from = lines.length;
     const key = 'hgr_AbCdEfGhIjKlMnOpQrSt';
     await call('GET', '/v1/hyperedges?start_ts=0&end_ts=9', undefined, { 'x-request-id': key });

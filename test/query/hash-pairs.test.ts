@@ -8,14 +8,8 @@ import { hashPairs, hashTable } from '../../src/query/executor/joins/hash-pairs.
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { sortedNumbers } from '../../src/query/executor/sorts/sorted-numbers.ts';
 import { concatenated } from '../../src/query/executor/values/concatenation.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { Random } from '../support/random.ts';
-
-function built<T>(steps: Generator<null, T, void>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
 
 type Cell = number | string | boolean | null;
 
@@ -97,7 +91,7 @@ describe('pairs of an equality join', () => {
       const own = context();
       const lefts = { count: sides[0]!.rows, sides: [{ set: sides[0]!, rows: undefined }] };
       const rights = { count: sides[1]!.rows, sides: [undefined, { set: sides[1]!, rows: undefined }] };
-      const pairs = hashPairs(links, lefts, built(hashTable(links, rights, own)), own);
+      const pairs = hashPairs(links, lefts, finish(hashTable(links, rights, own)), own);
       for (const some of pairs)
         for (let i = 0; i < (some?.count ?? 0); i++) found.push(`${some!.left[i]} ${some!.right[i]}`);
       const wanted: string[] = [];

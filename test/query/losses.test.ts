@@ -40,7 +40,7 @@ const sets = fc.array(fc.tuple(name, fc.constantFrom(...VALUES)), { minLength: 1
 const condition = fc.option(fc.constantFrom(...CONDITIONS), { nil: '' });
 const end = fc.constantFrom('', ';', ' ;\n', ' // WHERE x');
 
-test('each statement that the language knows is asked about exactly when it takes something away without naming it', () => {
+test('confirmation is asked for exactly those statements that delete without naming what', () => {
   const made = fc.oneof(
     fc.tuple(gap, name, condition, end).map(([g, t, where, e]) => `DELETE${g}FROM ${t}${g}${where}${e}`),
     fc

@@ -69,7 +69,7 @@ describe('a check', () => {
     expect([json.supported, json.total]).toEqual([1, 3]);
   });
 
-  it('knows the names of nodes where a table keeps them', async () => {
+  it('knows the names of nodes if a table stores them', async () => {
     const claims = [
       'Ada and Linus talked about lunch.',
       'Ada and Ken talked about lunch.',

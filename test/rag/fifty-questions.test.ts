@@ -103,7 +103,7 @@ describe('a count of somebody or something that the data does not have', () => {
     return abstained ? reasons : Number(/^\d+/.exec(answer)?.[0]);
   };
 
-  it('is not given: part of a name, an unknown name, a month beside another', async () => {
+  it('is not given for part of a name, an unknown name or another month', async () => {
     await server.database.createTable({ name: 'dates', columns: [{ name: 'room', type: 'TEXT' }] });
     await server.database.createTable({ name: 'dates_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
     const names = ['Anna Müller', 'Anna Schulz', 'Jörg Weiß'];

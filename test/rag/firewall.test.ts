@@ -177,6 +177,7 @@ describe('the firewall', () => {
     '1,',
     'not ',
     '<br ',
+    '\n ',
     '\u0301\u0316',
     '[HEDGE-1]\n',
     '<br><p x',

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { Answered, RagRequest, RagResult, Reasoning, StepRunner } from '../../src/rag/index.ts';
 import { checkProof, knownOfEdges } from '../../src/rules/index.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { reasoningOf } from '../support/rooms.ts';
 
 const RULES = [
@@ -37,9 +38,7 @@ const RULES = [
 
 const ALONE: StepRunner = {
   signal: new AbortController().signal,
-  async run(steps) {
-    for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
-  },
+  run: async (steps) => finish(steps),
 };
 
 let database: Database;
@@ -128,7 +127,7 @@ describe('the mock pipeline', () => {
     },
   );
 
-  test('cites what it says: every tag of the answer is an edge, a step or a rule of it', async () => {
+  test('cites only its own edges, steps and rules', async () => {
     const { result, derived } = await ask(reasoningOf(database));
     const tags = [...result.answer.matchAll(/\[(HEDGE|STEP|RULE)-(\d+)\]/g)].map(([, kind, number]) => [
       kind,

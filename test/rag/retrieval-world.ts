@@ -4,6 +4,7 @@
 import type { Database, EdgeInput, Table } from '../../src/engine/index.ts';
 import type { PropertyValue } from '../../src/engine/types.ts';
 import { type Retrieval, type RetrieveOptions, retrieve } from '../../src/rag/retrieval/retrieve.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import type { Random } from '../support/random.ts';
 import type { Op, Wish } from './naive-retrieval.ts';
 
@@ -129,9 +130,5 @@ export function textOf({ startTs, endTs, nodes, filters, top, order, keywords }:
 
 /** Runs all steps at once. */
 export function retrieved(table: Table, text: string, options: Partial<RetrieveOptions> & { topK: number }): Retrieval {
-  const steps = retrieve(table, text, { nowMs: (FIRST_TS + 500) * 1000, ...options });
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(retrieve(table, text, { nowMs: (FIRST_TS + 500) * 1000, ...options }));
 }

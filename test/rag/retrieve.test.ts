@@ -136,7 +136,7 @@ describe('retrieval reads little', () => {
     expect(scans.reduce((sum, scan) => sum + scan.rows, 0)).toBeLessThan(10_000);
   });
 
-  it('says when it looked at every edge', async () => {
+  it('reports that it read every edge', async () => {
     const table = await openTrips(300);
     expect(retrieved(table, 'note = escort', { topK: 10 }).strategy).toBe('FULL_SCAN');
     expect(retrieved(table, 'note = escort since 2001', { topK: 10 }).strategy).toBe('TPI_BUCKET_PUSHDOWN');
@@ -260,7 +260,7 @@ describe('a retrieval', () => {
     expect(table.openSnapshots).toBe(0);
   });
 
-  it('that is given up lets its snapshot go', async () => {
+  it('that is cancelled releases its snapshot', async () => {
     const table = await openTrips(5000);
     const steps = retrieve(table, 'node 3 escort', { topK: 500, nowMs: 0 });
     steps.next();

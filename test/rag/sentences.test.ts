@@ -58,6 +58,7 @@ describe('sentences', () => {
 
   it('take tags of the next line, but not of the next paragraph', () => {
     expect(cut('Met.\n[HEDGE-1]\nFake.\n\n[HEDGE-2]')).toEqual(['Met.\n[HEDGE-1]', 'Fake.', '[HEDGE-2]']);
+    expect(cut('Fake.\n \t\n[HEDGE-2]')).toEqual(['Fake.', '[HEDGE-2]']);
   });
 
   it('are told apart: statements, questions, structure', () => {

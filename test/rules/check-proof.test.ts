@@ -261,7 +261,7 @@ describe('a forged proof is found:', () => {
     expect(problemsOf(forge)).toMatch(problem);
   });
 
-  test('everything that can be done to each of them', () => {
+  test('after every kind of change to each proof', () => {
     const truth = {
       holds: ({ pred, args }: WireFact) => model.find(pred, args) !== undefined,
       values: [1, 2, 3, 4, 6, 100, 160, 300, 'line'],
@@ -351,7 +351,7 @@ test('rules that are wrong are refused, not the proofs', () => {
 describe('nothing makes it throw:', () => {
   const json = fc.jsonValue({ maxDepth: 3 });
 
-  test('any JSON is a proof or has problems', () => {
+  test('any JSON is a valid proof or has problems', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(check(value).length).toBeGreaterThan(0);

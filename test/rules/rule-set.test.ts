@@ -33,7 +33,7 @@ const THREE = [
 ];
 
 describe('a set', () => {
-  it('stands in the order of priority, then of ids', () => {
+  it('is sorted by priority, then by id', () => {
     const set = setOf(
       'rule:b: p(?X) :- q(?X)',
       'rule:c priority=2: p(?X) :- q(?X)',

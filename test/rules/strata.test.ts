@@ -22,7 +22,7 @@ function cyclesOf(rules: readonly string[]): string[] {
 }
 
 describe('a cycle', () => {
-  it('of many rules is told in short', () => {
+  it('of many rules is reported in short', () => {
     const count = 1000;
     const rules = Array.from({ length: count }, (_, index) => {
       const next = `p${(index + 1) % count}(?X)`;
@@ -37,7 +37,7 @@ describe('a cycle', () => {
     );
   });
 
-  it('is told with the indexes of its rules', () => {
+  it('is reported with the indexes of its rules', () => {
     const rules = ['rule:z: s(?X) :- p(?X)', 'rule:b: r(?X) :- p(?X)', 'rule:a: p(?X) :- q(?X), not r(?X)'];
     const outcome = stratify(parsed(rules));
     expect(outcome).toEqual({ cycles: [{ text: 'p -> not r -> p (rule:a, rule:b)', rules: [2, 1] }] });

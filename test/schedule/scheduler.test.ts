@@ -60,7 +60,7 @@ describe('a scheduler', () => {
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });
 
-  test('counts the steps that are too long', async () => {
+  test('counts steps that are too long', async () => {
     const { scheduler, work } = withClock();
     await scheduler.run(() => {
       work(LONG_STEP_MS + 1);
@@ -70,7 +70,7 @@ describe('a scheduler', () => {
     expect(scheduler.figures).toMatchObject({ longestStepMs: LONG_STEP_MS + 1, longSteps: 1 });
   });
 
-  test('gives work up when its watch throws, and goes on with the rest', async () => {
+  test('abandons work whose watch throws, and continues with the rest', async () => {
     const { scheduler } = withClock();
     let freed = false;
     function* steps(): Steps<number> {

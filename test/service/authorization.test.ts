@@ -199,7 +199,7 @@ describe('forms of a key', () => {
     }
   });
 
-  test('a key that is nearly right is wrong', async () => {
+  test('a nearly correct key is refused', async () => {
     const { admin } = keys.of;
     const last = admin.at(-1) === 'A' ? 'B' : 'A';
     const hash = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(admin))).toString('hex');
@@ -218,7 +218,7 @@ describe('forms of a key', () => {
     }
   });
 
-  test('elsewhere a key is no key', async () => {
+  test('a key in any other place is ignored', async () => {
     const { admin } = keys.of;
     for (const path of [
       '/v1/keys?api_key=KEY',
@@ -235,7 +235,7 @@ describe('forms of a key', () => {
     expect((await send(server.url, { method: 'POST', path: '/v1/keys', body })).status).toBe(401);
   });
 
-  test('a revoked key stops at once, its replays and its tags too', async () => {
+  test('a revoked key is refused at once, for replays and tags too', async () => {
     const { json } = await keys.asAdmin({ method: 'POST', path: '/v1/keys', body: { role: 'readwrite' } });
     const own = { 'x-api-key': json.plaintext_key };
     const write: Sent = {
@@ -387,7 +387,7 @@ describe('with HEDGEROW_AUTH_DISABLED=1', () => {
   });
   afterAll(() => open.stop());
 
-  test('every route answers whoever asks, the key routes 503', async () => {
+  test('every route answers without a key, the key routes with 503', async () => {
     for (const route of routes) {
       const recipe = recipeOf(route.method, route.path);
       for (const headers of [{}, { 'x-api-key': 'no key' }, { authorization: `Bearer ${ADMIN_KEY}` }]) {

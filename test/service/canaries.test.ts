@@ -20,7 +20,7 @@ const ENVIRONMENT = {
   HEDGEROW_LOG_LEVEL: 'debug',
 };
 
-test('the search finds what is there, in every form', () => {
+test('the search finds keys in every encoding', () => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-search-'));
   const { text } = WRONG;
   const hidden: Record<string, string | Buffer> = {
@@ -147,7 +147,7 @@ describe.each([
     server = await startChild({ dir, environment });
   }
 
-  test('keys are shown when they are made, and only then', async () => {
+  test('keys are shown only when they are created', async () => {
     for (const role of ['readonly', 'readwrite', 'admin']) {
       const request: Sent = {
         method: 'POST',
@@ -214,7 +214,7 @@ describe.each([
     }
   });
 
-  test('nothing on disk or in the log holds one, after a crash, a compaction, backups and an orderly end', async () => {
+  test('no file and no log line contains one, after a crash, a compaction, backups and an orderly stop', async () => {
     await restart('SIGKILL');
     await asAdmin({ method: 'POST', path: '/v1/hyperedges/compact', body: {} });
     const backup = await asAdmin({ method: 'POST', path: '/v1/backup', body: { compact_first: true } });
@@ -233,7 +233,7 @@ describe.each([
   });
 });
 
-test('a first admin key that the service makes stands once on standard output, and nowhere else', async () => {
+test('a generated first admin key appears once on standard output, and nowhere else', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-canaries-'));
   try {
     const settings = { dir, environment: { HEDGEROW_API_KEY: '', HEDGEROW_LOG_LEVEL: 'debug' } };

@@ -79,7 +79,7 @@ test('a service that runs with no umask keeps everything it writes to its owner:
   server = undefined;
 });
 
-test('what commands write for the person who runs them is theirs alone too', async () => {
+test('files written by commands are private to their user too', async () => {
   world.file('edges.ndjson', '{"event_ts":1,"members":[1]}\n{"event_ts":2,"members":[1]}\nnonsense\n');
   const flags = { data: 'db', table: 'made', createTable: true, onError: 'skip' };
   expect(await importCommand(['edges.ndjson'], flags, world), world.err).toBe(0);
@@ -101,7 +101,7 @@ test('what commands write for the person who runs them is theirs alone too', asy
   expect(wide(world.cwd).filter((line) => line !== given)).toEqual([]);
 });
 
-test('directories that others can look into are named at the start, with what to do, and are not changed', async () => {
+test('directories readable by others are reported at startup, with advice, and are not changed', async () => {
   const dir = world.path('old');
   const backups = world.path('backups');
   const copies = world.path('copies');

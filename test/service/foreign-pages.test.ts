@@ -159,7 +159,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(statuses.filter((status) => status !== 403 && status !== 404)).toEqual([]);
     }
 
-    test('another port of this machine gets nothing', async () => {
+    test('a page of another port of this machine gets nothing', async () => {
       for (const host of ['127.0.0.1', 'localhost'])
         expectNothing(await outcomeOf(`http://${host}:${pagesPort}/`, `http://${host}:${server.port}`));
     });

@@ -93,7 +93,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     });
   });
 
-  test('what keeps a connection waiting is cut off', async () => {
+  test('requests that stall a connection are cut off', async () => {
     const found = await waiting;
     expect(found.map(({ outcome }) => outcome)).toEqual(slow.map(({ outcome }) => outcome));
     await expectWhole();
@@ -125,7 +125,7 @@ describe.each(transportsHere())('over %s', (transport) => {
       return times;
     }
 
-    test('what was acknowledged is stored, and nothing else', async () => {
+    test('acknowledged writes are stored, and nothing else', async () => {
       expect(all.length).toBeGreaterThanOrEqual(60);
       expect(new Set(all.map((raw) => raw.name)).size).toBeGreaterThan(150);
       await expectStored();

@@ -63,7 +63,7 @@ async function hunt(plant: Plant): Promise<Found> {
       writeFileSync(path, patched(readFileSync(path, 'utf8'), plant.name, edit));
     }
     const output = await simulate(dir);
-    const [, seed, rule = ''] = /^seed (\d+) \(\w+\) failed: ([^:\n]*)/m.exec(output) ?? [];
+    const [, seed, rule = ''] = /^seed (\d+) \(\w+\) failed: (.{0,160})/m.exec(output) ?? [];
     return { plant, seed: seed === undefined ? undefined : Number(seed), rule, seconds: (Date.now() - started) / 1000 };
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -78,6 +78,12 @@ export const PLANTS: readonly Plant[] = [
     replace: 'segments: entries, appliedLsn: frozen.lsn + 1, expired',
   },
   {
+    name: 'the segments of a table are in the wrong order',
+    file: 'engine/compaction/compact-table.ts',
+    search: 'checkOrder(segments[index - 1], segment);\n',
+    replace: 'checkOrder(segments[index - 1], segment);\n  segments.reverse();\n',
+  },
+  {
     name: 'appliedLsn is one too low',
     file: 'engine/compaction/compact-table.ts',
     search: 'segments: entries, appliedLsn: frozen.lsn, expired',

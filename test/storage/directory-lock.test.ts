@@ -43,7 +43,7 @@ test('a second lock in the same process is refused, a released one is free', asy
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('of many that begin at once in one process one gets it', async () => {
+test('of many concurrent attempts in one process one gets the lock', async () => {
   const results = await Promise.allSettled(Array.from({ length: 12 }, () => nodeFs.lock(path)));
   const held = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   expect(held).toHaveLength(1);
@@ -70,7 +70,7 @@ test('a live process of an older build is named; killed, its lock is taken over'
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a lock of a process that is gone, of a number used again, of an earlier boot or destroyed by a power loss is taken over', async () => {
+test('a lock of a dead process, of a reused process id, of an earlier boot or destroyed by a power loss is taken over', async () => {
   const mine = await describeSelf();
   const stale = [
     { ...mine, pid: 2 ** 22 + 1 },
@@ -87,7 +87,7 @@ test('a lock of a process that is gone, of a number used again, of an earlier bo
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a lock that somebody else took meanwhile is not released', async () => {
+test('a lock taken by another process meanwhile is not released', async () => {
   const lock = await nodeFs.lock(path);
   writeFileSync(path, '{"pid":1}');
   lock.release();

@@ -86,7 +86,7 @@ test('numbers up to 2^53 - 1 survive', () => {
   });
 });
 
-test('a flip of any bit of a frame or of a file header is noticed', () => {
+test('a flipped bit anywhere in a frame or a file header is detected', () => {
   const region = regionOf(new Uint8Array(frameBytes(13)));
   region.bytes.set(crypto.getRandomValues(new Uint8Array(13)), 40);
   encodeFrame(region, 0, 13, 1, 1, 0, 1, crc32c);

@@ -59,7 +59,7 @@ test('a flipped byte of any field of an acknowledged frame in the middle is refu
   }
 });
 
-test('after an orderly close the last frame is protected too', async () => {
+test('a damaged last frame is refused after an orderly close', async () => {
   for (const place of FRAME_PLACES) {
     const fs = await makeLog(3, 'close');
     const offset = 4096 + 2 * FRAME;
@@ -70,7 +70,7 @@ test('after an orderly close the last frame is protected too', async () => {
   }
 });
 
-test('a damaged page of zeros in the middle is no clean end', async () => {
+test('a zeroed page in the middle is not taken for the end of the log', async () => {
   const fs = await makeLog(60, 'crash');
   fs.edit(FIRST, (bytes) => bytes.fill(0, 4096, 8192));
   expect(await refusal(fs)).toEqual({ file: FIRST, offset: 4096 });
@@ -86,7 +86,7 @@ test('any damaged byte of a file header is refused', async () => {
   }
 });
 
-test('the frame nobody proves durable, torn, ends the log; the next epoch goes on', async () => {
+test('a torn frame that nothing proves durable ends the log; the next epoch continues', async () => {
   const fs = await makeLog(3, 'crash');
   fs.edit(FIRST, (bytes) => {
     bytes[4096 + 2 * FRAME + 60]! ^= 0x40;
@@ -157,13 +157,13 @@ test('a log that ends below what the manifest has seen is refused', async () => 
   expect((await refusal(new SimFs(1), { reachedLsn: 4 })).file).toBe('/data');
 });
 
-test('a file that changed its name is refused', async () => {
+test('a renamed file is refused', async () => {
   const fs = await makeLog(3, 'close');
   await fs.rename(FIRST, '/data/log-0000000000000002');
   expect(await refusal(fs)).toEqual({ file: '/data/log-0000000000000002', offset: 16 });
 });
 
-test('a refusal changes nothing', async () => {
+test('a refused open changes nothing', async () => {
   const fs = await makeLog(6, 'crash');
   fs.edit(FIRST, (bytes) => {
     bytes[4096 + 2 * FRAME + 50]! ^= 0x40;

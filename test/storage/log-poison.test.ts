@@ -89,7 +89,7 @@ test('a full disk at the background spare is told only when the spare is needed'
   expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(8);
 });
 
-test('a spare that failed for a while is made when it is needed', async () => {
+test('a spare file that failed for a while is created when needed', async () => {
   const fs = new SimFs(3);
   fs.schedule = ({ kind, path }) => (kind === 'write' && path.endsWith('spare') ? { code: 'ENOSPC' } : undefined);
   const { log } = await openTestLog(fs);

@@ -117,7 +117,7 @@ test('the log of a backup is in several files where there is much of it, and in 
   expect(empty.log.append(1, textFrame('next'))).toBe(41);
 });
 
-test('who leaves a backup in the middle leaves no file open', async () => {
+test('an aborted backup leaves no file open', async () => {
   const fs = new SimFs(3);
   const { log } = await openTestLog(fs);
   for (let i = 0; i < 2000; i++) log.append(1, [new Uint8Array(1000)]);

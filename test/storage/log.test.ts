@@ -72,7 +72,7 @@ test('all appends of one turn share one write and one sync', async () => {
   await log.close();
 });
 
-test('what is appended while a group is synced makes the next group', async () => {
+test('frames appended during a sync form the next group', async () => {
   const fs = new SimFs(1);
   const { log, durable } = await openTestLog(fs, LARGE_FILES);
   log.append(1, textFrame('a'));
@@ -91,7 +91,7 @@ test('what is appended while a group is synced makes the next group', async () =
   await log.close();
 });
 
-test('a waiter that a sync woke shares the next one', async () => {
+test('a waiter woken by a sync shares the next one', async () => {
   const fs = new SimFs(1);
   const waiting: (() => void)[] = [];
   const { log } = await openTestLog(fs, {
@@ -273,7 +273,7 @@ test("durability 'async' answers after the write and syncs when the timer says s
   expect((await framesOf((await openTestLog(fs.crash())).log)).length).toBe(4);
 });
 
-test('a closed log refuses, and closing twice is nothing', async () => {
+test('a closed log refuses writes, and closing twice has no effect', async () => {
   const { log } = await openTestLog(new SimFs(1));
   log.append(1, textFrame('a'));
   await log.close();

@@ -12,7 +12,7 @@ function emptyDisk(seed: number): SimFs {
   return fs;
 }
 
-test('a document comes back, also one that is not ASCII', async () => {
+test('a document is read back unchanged, also one that is not ASCII', async () => {
   const fs = emptyDisk(1);
   expect(readManifest(fs, '/data', crc32c)).toBeNull();
   const document = { tables: [{ name: 'Łąka', lsn: 17 }], none: null };

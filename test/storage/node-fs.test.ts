@@ -59,7 +59,7 @@ test('directories are made with those above them, also through links, and never 
 });
 
 // In a separate process: a test timeout cannot stop a call that never returns.
-test.runIf(process.platform === 'linux')('where nothing can be made that is an error, and not an endless loop', () => {
+test.runIf(process.platform === 'linux')('a read-only place is an error, not an endless loop', () => {
   const code = `
     import { nodeFs } from ${JSON.stringify(new URL('../../src/storage/node-fs.ts', import.meta.url).href)};
     for (const dir of ['/proc/nope', '/proc/nope/below', '/sys/nope']) {
@@ -76,7 +76,7 @@ test.runIf(process.platform === 'linux')('where nothing can be made that is an e
   ]);
 });
 
-test('a new name is given only when it is free, whatever stands there', async () => {
+test('a rename succeeds only if the new name is free', async () => {
   const from = `${dir}/from`;
   for (const make of [
     (to: string) => writeFileSync(to, 'there'),

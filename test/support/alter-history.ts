@@ -48,7 +48,7 @@ export class AlterHistory {
   async #columns(
     name: string,
     model: NaiveTable,
-    action: Exclude<AlterAction, { kind: 'renameTable' }>,
+    action: Exclude<AlterAction, { kind: 'renameTable' | 'setOption' }>,
   ): Promise<void> {
     const { columns: before, shapeLsn } = model;
     if (action.kind === 'addColumn') model.addColumn(action.column);

@@ -78,7 +78,7 @@ test('messages cross both ways while a call runs; one that is cancelled ends by 
   expect(cancelled.isOpen).toBe(false);
 });
 
-test('a thread that dies, or is stopped, ends all calls and refuses later ones', async () => {
+test('a thread that dies or is stopped fails all calls and refuses later ones', async () => {
   const { worker, link } = linked();
   const calls = [link.call('never', undefined), link.call('never', undefined)];
   worker.emit('error', new Error('out of memory'));

@@ -191,7 +191,7 @@ describeDuckDb('paths', () => {
   ])('%s is missing', async (path) => {
     const answer = await outcome(rowsOf(world.backends.open(csv(path)), 'SELECT 1'));
     expect(answer).toBe(
-      `backend_failed: The file ${path} is not there: put it below HEDGEROW_VIRTUAL_ROOT, or change backend.path of the graph.`,
+      `backend_failed: The file ${path} is not there: put it below the folder for virtual graphs, or change backend.path of the graph.`,
     );
   });
 

@@ -11,7 +11,7 @@ function result(number: number): CachedResult {
 }
 
 describe('the results cache', () => {
-  it('keeps a result under everything that made it', () => {
+  it('keys a result by everything it depends on', () => {
     const cache = new ResultCache(1_000_000);
     const others: CacheKey[] = [
       key({ graph: 'h' }),
@@ -71,7 +71,7 @@ describe('the results cache', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('of no bytes keeps nothing, and a result that became too large goes', () => {
+  it('with a size of 0 keeps nothing, and drops a result that became too large', () => {
     const none = new ResultCache(0);
     none.put(key(), result(1), 0);
     expect(none.get(key())).toBeUndefined();

@@ -166,7 +166,7 @@ it('a store of specs alone copies nothing into tables', async () => {
   }
 });
 
-it('what is closed answers that it stops', async () => {
+it('after close every call answers that the service is stopping', async () => {
   const graphs = open();
   await graphs.create(specOf('g'));
   await ask(graphs, 'g');

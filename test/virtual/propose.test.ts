@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { singular, wordsOf } from '../../src/tabular/words.ts';
 import type { BackendSchema, BackendTable, ColumnKind, SqlRow } from '../../src/virtual/backend.ts';
 import { compileQuery } from '../../src/virtual/compile/compile.ts';
-import { labelOf, memberNameOf, singular, wordsOf } from '../../src/virtual/propose/names.ts';
+import { labelOf, memberNameOf } from '../../src/virtual/propose/names.ts';
 import { proposeSpec, type Samples, sampleStatement } from '../../src/virtual/propose/propose.ts';
 import { checkedSpec } from '../../src/virtual/spec/spec.ts';
 import { Random } from '../support/random.ts';
@@ -131,6 +132,25 @@ describe('a proposal', () => {
     expect(() => propose(schema, new Map([['calls', milliseconds]]))).toThrow(
       /No table of the backend looks like edges/,
     );
+  });
+
+  it('takes neither numbers of days nor dates of eight digits for seconds', () => {
+    const schema = { tables: [table('calls', { caller: 'text', callee: 'text', day: 'integer' })] };
+    for (const day of [14, 20_240_314]) {
+      const rows: SqlRow[] = [['a', 'b', day]];
+      expect(() => propose(schema, new Map([['calls', rows]]))).toThrow(/No table of the backend looks like edges/);
+    }
+    const seconds: SqlRow[] = [['a', 'b', 1_700_000_000]];
+    expect(propose(schema, new Map([['calls', seconds]])).spec.edges[0]!.ts_column).toBe('day');
+  });
+
+  it('leaves out what merely describes an edge that has both sides', () => {
+    const columns = { sender: 'text', recipient: 'text', message_id: 'integer', country: 'text', at: 'timestamp' };
+    const mails = table('mails', columns as Record<string, ColumnKind>);
+    const membersOf = (tables: BackendTable[]) => propose({ tables }).spec.edges[0]!.members.map(({ name }) => name);
+    expect(membersOf([mails])).toEqual(['sender', 'recipient']);
+    // A table of countries says that a country is a thing of its own.
+    expect(membersOf([mails, table('countries', { country: 'text' })])).toEqual(['sender', 'recipient', 'country']);
   });
 
   it('prefers the time that something happened to the time that it was changed', () => {

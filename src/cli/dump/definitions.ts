@@ -2,7 +2,7 @@
 // server or a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
-import { OPTION_FIELDS } from '../../model/options.ts';
+import { type AlterableOption, OPTION_FIELDS } from '../../model/options.ts';
 import { ServerClient, ServerRefusal } from '../import/targets/server-client.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
@@ -25,7 +25,7 @@ export interface DefinitionStore {
   read(): Promise<Definitions>;
   createTable(table: TableItem): Promise<void>;
   addColumn(table: string, column: TableItem['columns'][number]): Promise<void>;
-  setThreshold(table: string, threshold: number): Promise<void>;
+  setOption(table: string, option: AlterableOption, value: number): Promise<void>;
   createIndex(index: DumpedIndex): Promise<void>;
   putRule(rule: Document): Promise<void>;
   createGraph(graph: Document): Promise<void>;
@@ -63,7 +63,12 @@ function atServer(client: ServerClient): DefinitionStore {
       return client.post('/v1/tables', { name, member_tables, ...options, columns });
     },
     addColumn: (table, column) => client.post('/v1/query', { query: addColumnStatement(table, column) }),
-    setThreshold: (table, threshold) => client.post('/v1/autocompact', { table, threshold }),
+    setOption: (table, option, value) => {
+      switch (option) {
+        case 'compactThreshold':
+          return client.post('/v1/autocompact', { table, threshold: value });
+      }
+    },
     createIndex: (index) => client.post('/v1/indexes', index),
     putRule: (rule) => client.post('/v1/rules', rule),
     createGraph: (graph) => client.post('/v1/virtual/graphs', graph),

@@ -38,7 +38,9 @@ export async function inDirectory(data: string, config: string | undefined, worl
     addColumn: async (table, column) => {
       await database.alterTable(table, { kind: 'addColumn', column });
     },
-    setThreshold: (table, threshold) => database.setCompactThreshold(threshold, table),
+    setOption: async (table, option, value) => {
+      await database.alterTable(table, { kind: 'setOption', option, value });
+    },
     createIndex: async ({ table, column }) => {
       await database.createIndex(table, column);
     },

@@ -2,10 +2,10 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import { cellType, commonType } from '../../tabular/cell-types.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
-import { cellType, commonType } from './rows/cell-types.ts';
 import { peek, type Source, without } from './source.ts';
 import type { TableColumn } from './targets/target.ts';
 

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { HedgerowError } from '../../errors.ts';
 import { parquetSource } from '../../query/copy/parquet-remote.ts';
 import { nodeFs } from '../../storage/index.ts';
+import type { ForeignTable } from '../../tabular/foreign-table.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
 import type { LookedInto } from './planned-input.ts';
@@ -14,7 +15,7 @@ import { jsonText } from './rows/cell-types.ts';
 import { RowBatches } from './rows/row-batches.ts';
 import { rowEdges } from './rows/row-edges.ts';
 import { plannedRows } from './rows/row-input.ts';
-import type { RowFlags, Sample } from './rows/row-plan.ts';
+import type { RowFlags } from './rows/row-plan.ts';
 import { peek, type Source } from './source.ts';
 
 const MARK = Buffer.from('PAR1');
@@ -64,7 +65,7 @@ async function wholeFile(source: Source): Promise<{ path: string; remove: () => 
   }
 }
 
-async function sampleOf(path: string): Promise<Sample> {
+async function sampleOf(path: string): Promise<ForeignTable> {
   const handle = nodeFs.open(path, 'read');
   const parquet = parquetSource(handle);
   try {

@@ -9,6 +9,7 @@ import {
   segmentName,
 } from '../../engine/verify/index.ts';
 import type { Column } from '../../model/columns.ts';
+import { OPTION_NAMES, TABLE_OPTIONS } from '../../model/options.ts';
 import { readManifestFile, replayFileName } from '../../storage/index.ts';
 import { problemText, tableText, timeText } from './text.ts';
 
@@ -43,10 +44,11 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
       `${replayFileName(number)} was damaged: answers up to ${timeText(Math.floor(newestAt / 1000))} may be lost`,
     );
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
-    const { id, name, bucketSeconds, compactThreshold, createdAt, columns, indexes } = definition;
+    const { id, name, createdAt, columns, indexes } = definition;
+    const options = OPTION_NAMES.map((option) => TABLE_OPTIONS[option].said(definition[option]));
     lines.push(
       '',
-      `table ${name} (number ${id}), buckets of ${bucketSeconds} s, compacted ${compactThreshold === 0 ? 'on request' : `after ${compactThreshold} operations`}`,
+      `table ${name} (number ${id}), ${options.join(', ')}`,
       `  created ${timeText(createdAt)}, next edge id ${nextId}, next segment ${nextSegment}, in segments up to LSN ${appliedLsn}`,
     );
     if (columns.length > 0) lines.push(`  columns ${columns.map(columnText).join(', ')}`);

@@ -1,6 +1,14 @@
 // Makes what a dump defines: tables before the edges, everything else after them.
 
 import type { TableItem } from '../../engine/index.ts';
+import {
+  ALTERABLE_OPTIONS,
+  completeOptions,
+  OPTION_NAMES,
+  optionsIn,
+  TABLE_OPTIONS,
+  type TableOptions,
+} from '../../model/options.ts';
 import type { DefinitionStore } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 
@@ -28,10 +36,14 @@ function checkTable(there: TableItem, table: TableItem, resume: boolean): void {
     throw new Error(
       `The table ${table.name} is there and holds ${there.row_count} edges. Load into a new database; or, when a load was interrupted, with --resume.`,
     );
-  if (there.bucket_seconds !== table.bucket_seconds)
-    throw new Error(
-      `The table ${there.name} is there with buckets of ${there.bucket_seconds} s, but has ${table.bucket_seconds} s in the dump.${there.primary ? ` It is the primary table here: load where HEDGEROW_PRIMARY_TABLE names another.` : ' Load into a new database.'}`,
-    );
+  const [here, dumped] = [optionsOf(there), optionsOf(table)];
+  for (const option of OPTION_NAMES) {
+    const { isFixed, said } = TABLE_OPTIONS[option];
+    if (isFixed && here[option] !== dumped[option])
+      throw new Error(
+        `The table ${there.name} is there with ${said(here[option])}, but has ${said(dumped[option])} in the dump.${there.primary ? ` It is the primary table here: load where HEDGEROW_PRIMARY_TABLE names another.` : ' Load into a new database.'}`,
+      );
+  }
   for (const column of table.columns) {
     const known = there.columns.find(({ name }) => isSame(name, column.name));
     if (known === undefined) continue;
@@ -54,12 +66,23 @@ function missing(there: TableItem, { columns }: TableItem): TableItem['columns']
   return columns.filter((column) => !there.columns.some(({ name }) => isSame(name, column.name)));
 }
 
+async function setOptions(store: DefinitionStore, there: TableItem, item: TableItem): Promise<void> {
+  const [here, dumped] = [optionsOf(there), optionsOf(item)];
+  for (const option of ALTERABLE_OPTIONS)
+    if (here[option] !== dumped[option]) await store.setOption(there.name, option, dumped[option]);
+}
+
+/** The dump or the server may be of a version with fewer options: then their defaults hold. */
+function optionsOf(item: TableItem): TableOptions {
+  return completeOptions(optionsIn(item));
+}
+
 /** What is there already stays. */
 export async function makeOthers(store: DefinitionStore, dump: DumpFile): Promise<void> {
   const there = await store.read();
-  for (const { name, compact_threshold: threshold } of dump.tables) {
-    const table = there.tables.find((each) => isSame(each.name, name));
-    if (table !== undefined && table.compact_threshold !== threshold) await store.setThreshold(table.name, threshold);
+  for (const item of dump.tables) {
+    const table = there.tables.find((each) => isSame(each.name, item.name));
+    if (table !== undefined) await setOptions(store, table, item);
   }
   for (const index of dump.indexes) {
     const isThere = there.indexes.some(

@@ -3,6 +3,7 @@
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { DESCRIBED_FIELDS } from '../../model/options.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
 import { fitting } from './bounded.ts';
@@ -53,7 +54,7 @@ const listTables = tool({
 /** The table with its indexes, first and last time, where its names are, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, member_tables, bucket_seconds } = table;
+  const { name, row_count, columns, primary, member_tables } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -72,7 +73,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     indexes: indexes.map(({ column }) => column),
     primary,
     member_tables,
-    bucket_seconds,
+    ...described(table),
     first_ts,
     first_time: timeText(first_ts),
     last_ts,
@@ -99,6 +100,13 @@ const BUILT_IN = [
   ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
+/** The options that the table's description says. */
+function described(table: Table): Record<string, number> {
+  return Object.fromEntries(DESCRIBED_FIELDS.map((field) => [field, table[field]]));
+}
+
+const DESCRIBED_OPTIONS = Object.fromEntries(DESCRIBED_FIELDS.map((field) => [field, integer()]));
+
 const describeTable = tool({
   name: 'describe_table',
   title: 'Describe a table',
@@ -113,7 +121,7 @@ const describeTable = tool({
     indexes: v.array(text()),
     primary: v.boolean(),
     member_tables: v.array(text()),
-    bucket_seconds: integer(),
+    ...DESCRIBED_OPTIONS,
     first_ts: v.nullable(seconds()),
     first_time: time(),
     last_ts: v.nullable(seconds()),

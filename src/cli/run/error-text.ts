@@ -2,6 +2,7 @@
 // place.
 
 import { HedgerowApiError, HedgerowConnectionError } from '../../client/index.ts';
+import { messageWithSettings } from '../../config.ts';
 import { HedgerowError } from '../../errors.ts';
 import { displayWidth } from '../display-width.ts';
 import { printable } from '../table-text.ts';
@@ -25,6 +26,7 @@ function sentenceOf(error: unknown): string {
     return `${error.message} Start a server with hedgerow serve, or name its directory with --data DIR.`;
   if (error instanceof RangeError && error.message.includes('call stack'))
     return 'What was given is nested too deeply; give flatter values, of 100 levels at most.';
+  if (error instanceof HedgerowError) return messageWithSettings(error);
   return error instanceof Error ? error.message : String(error);
 }
 

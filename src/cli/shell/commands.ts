@@ -1,5 +1,6 @@
 // The commands of the shell itself: lines that begin with a dot.
 
+import { OPTION_FIELDS } from '../../model/options.ts';
 import { FORMATS } from '../query/formats.ts';
 import { jsonValue } from '../query/options.ts';
 import { ResultTable } from '../query/result-table.ts';
@@ -65,7 +66,7 @@ export async function runCommand(session: ShellSession, line: string): Promise<O
 
 async function showTables(session: ShellSession): Promise<Outcome> {
   const rows = await session.ask('SHOW TABLES');
-  writeTable(session, ['name', 'row_count', 'bucket_seconds', 'compact_threshold', 'primary'], rows);
+  writeTable(session, ['name', 'row_count', ...OPTION_FIELDS, 'primary'], rows);
   return 'ok';
 }
 

@@ -1,6 +1,8 @@
 // What a line may continue with: words of the language, tables, columns, functions, commands of the
 // shell.
 
+import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
+import { OPTION_WORDS } from '../../model/options.ts';
 import { FUNCTION_NAMES } from '../../query/language.ts';
 import { FORMATS } from '../query/formats.ts';
 
@@ -18,9 +20,11 @@ export interface Completion {
 
 const KEYWORDS: readonly string[] = (
   'MATCH HYPEREDGE MEMBERS WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP OFFSET LIMIT AS AND OR NOT IN BETWEEN IS NULL TRUE FALSE CONTAINS STARTS ENDS WITH ' +
-  'INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE INDEX ON IF EXISTS PROPERTIES BUCKET_SECONDS COMPACT_THRESHOLD ' +
-  'ADD COLUMN DEFAULT RENAME TO INTEGER REAL TEXT BOOLEAN SHOW TABLES INDEXES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
-).split(' ');
+  'INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE INDEX ON IF EXISTS PROPERTIES ' +
+  'ADD COLUMN DEFAULT RENAME TO SHOW TABLES INDEXES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
+)
+  .split(' ')
+  .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
 /** Words that a table follows. */
 const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|EXISTS)\s+)$/i;

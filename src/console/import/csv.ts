@@ -2,39 +2,28 @@
 // quotes. The only file that knows papaparse.
 
 import Papa, { type ParseError } from 'papaparse';
+import { isBlank } from '../../tabular/header.ts';
 
 export interface CsvRow {
   /** Of a line with a fault: the line. */
   readonly cells: readonly string[];
+  /** The row as it is in the file. */
+  readonly raw: string;
   /** What is wrong with its quotes, as the end of a sentence on the row. */
   readonly fault: string | undefined;
 }
 
-const SEPARATORS = [',', ';', '\t', '|'];
-/** A header is shorter. */
-const HEAD_LENGTH = 2 ** 16;
 /** With more faults than this a file is no CSV. */
 const MOST_FAULTS = 20;
 
-/** The separator that cuts the first line into most cells. */
-export function separatorOf(text: string): string {
-  const head = text.slice(0, HEAD_LENGTH);
-  const counts = SEPARATORS.map((delimiter) => {
-    const { data } = Papa.parse<string[]>(head, { delimiter, newline: lineEndOf(head), preview: 1 });
-    return data[0]?.length ?? 0;
-  });
-  return SEPARATORS[counts.indexOf(Math.max(...counts))]!;
-}
-
 /**
- * Empty lines are left out. Reading continues after a line with a fault. Throws an Error where
- * there are many of them.
+ * From a place in the text on. Blank lines are left out. Reading continues after a line with a
+ * fault. Throws an Error where there are many of them.
  */
-export function csvRows(text: string, separator: string): CsvRow[] {
+export function csvRows(text: string, separator: string, from = 0): CsvRow[] {
   const rows: CsvRow[] = [];
   const lineEnd = lineEndOf(text);
-  // A byte order mark is none of a cell's.
-  let start = text.startsWith('\ufeff') ? 1 : 0;
+  let start = from;
   for (let faults = 0; start < text.length; faults += 1) {
     const error = addRows(rows, text.slice(start), separator, lineEnd);
     if (error === undefined) break;
@@ -45,7 +34,8 @@ export function csvRows(text: string, separator: string): CsvRow[] {
     const first = text.lastIndexOf(lineEnd, at - 1) + 1;
     const next = text.indexOf(lineEnd, at);
     start = next < 0 ? text.length : next + 1;
-    rows.push({ cells: [text.slice(first, start).trimEnd()], fault });
+    const raw = text.slice(first, start);
+    rows.push({ cells: [raw.trimEnd()], raw, fault });
   }
   return rows;
 }
@@ -58,15 +48,18 @@ function lineEndOf(text: string): '\n' | '\r' {
 /** Adds the rows up to a fault, which it gives. */
 function addRows(rows: CsvRow[], text: string, delimiter: string, newline: '\n' | '\r'): ParseError | undefined {
   let found: ParseError | undefined;
+  let start = 0;
   Papa.parse<string[]>(text, {
     delimiter,
     newline,
-    step: ({ data: cells, errors }, parser) => {
+    step: ({ data: cells, errors, meta }, parser) => {
       [found] = errors;
       if (found !== undefined) return parser.abort();
+      const raw = text.slice(start, meta.cursor);
+      start = meta.cursor;
       const last = cells.length - 1;
       if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
-      if (last > 0 || cells[0] !== '') rows.push({ cells, fault: undefined });
+      if (!isBlank(cells)) rows.push({ cells, raw, fault: undefined });
     },
   });
   return found;

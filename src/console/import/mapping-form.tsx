@@ -1,8 +1,8 @@
 // Which columns of a file are the time, the members and the properties of an edge.
 
-import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
+import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
 import type { ComponentChildren } from '../preact.ts';
-import { canBeProperty, cellsOf, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
+import { cellsIn, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
 import type { SourceFile } from './read-file.ts';
 import { needsOrder } from './times.ts';
 
@@ -36,17 +36,17 @@ export function MappingForm({ file, mapping, onChange }: Props) {
   const setTime = (column: string) =>
     change({
       timeColumn: column,
-      timeFormat: guessTimeFormat(cellsOf(file, column), column),
+      timeFormat: guessTimeFormat(cellsIn(file, column), column),
       memberColumns: memberColumns.filter((other) => other !== column),
       propertyColumns: propertyColumns.filter((other) => other !== column),
     });
   const others = file.columns.filter((column) => column !== timeColumn);
   const free = others.filter((column) => !memberColumns.includes(column));
-  const usable = free.filter(canBeProperty);
+  const usable = free.filter((column) => file.valueColumns.includes(column));
   return (
     <div class="form">
       <TimeChoice columns={file.columns} chosen={timeColumn} onChange={setTime}>
-        {needsOrder(cellsOf(file, timeColumn), timeFormat) && (
+        {needsOrder(cellsIn(file, timeColumn), timeFormat) && (
           <OrderChoice chosen={timeFormat} onChange={(format) => change({ timeFormat: format })} />
         )}
       </TimeChoice>
@@ -65,13 +65,13 @@ export function MappingForm({ file, mapping, onChange }: Props) {
           />
           Nodes have names
         </label>
-        {hasNames && <SeparatorChoice chosen={separator} onChange={(mark) => change({ separator: mark })} />}
+        <SeparatorChoice chosen={separator} onChange={(mark) => change({ separator: mark })} />
       </ColumnChoice>
       <ColumnChoice
         title="Properties"
         help={
           usable.length < free.length
-            ? 'Kept with the edge. Not all columns can be: names have letters, digits and _, and id is given by the service.'
+            ? 'Kept with the edge. Not all columns can be: id is given by the service, and keys of NDJSON have letters, digits and _.'
             : 'Kept with the edge.'
         }
         columns={usable}
@@ -85,7 +85,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
 function SeparatorChoice({ chosen, onChange }: { chosen: string; onChange: (mark: string) => void }) {
   return (
     <label class="check">
-      Between names{' '}
+      Between nodes{' '}
       <select value={chosen} onChange={(event) => onChange(event.currentTarget.value)}>
         {SEPARATORS.map(([mark, title]) => (
           <option key={mark} value={mark}>

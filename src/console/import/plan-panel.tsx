@@ -39,6 +39,11 @@ export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
   return (
     <section class="panel" aria-label="Plan">
       <h2>{name}</h2>
+      {file.warnings.map((warning) => (
+        <p key={warning} class="quiet">
+          {warning}
+        </p>
+      ))}
       <fieldset class="field" disabled={isBusy}>
         <MappingForm file={file} mapping={mapping} onChange={changeMapping} />
       </fieldset>
@@ -151,7 +156,7 @@ function Outcome({ plan, mapping, rowCount, name }: OutcomeProps) {
 }
 
 function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
-  const columns = mapping.propertyColumns;
+  const columns = plan.properties;
   if (plan.edges.length === 0)
     return <Empty title="No row becomes an edge">Choose other columns for the time and the members above.</Empty>;
   return (

@@ -1,6 +1,10 @@
 // What a file holds: its columns and rows, and the lines that are neither.
 
-import { csvRows, separatorOf } from './csv.ts';
+import type { ForeignTable } from '../../tabular/foreign-table.ts';
+import { columnNames, DELIMITER_LINE, delimiterOf, looksLikeRow } from '../../tabular/header.ts';
+import { quotedTexts } from '../../tabular/quotes.ts';
+import { isKey, isValueName } from '../../tabular/value-columns.ts';
+import { csvRows } from './csv.ts';
 
 export type SourceRow = Readonly<Record<string, unknown>>;
 
@@ -13,14 +17,23 @@ export interface Reject {
 }
 
 export interface SourceFile {
+  /** Those that have a name. */
   readonly columns: readonly string[];
+  /** Those of them that may become properties. */
+  readonly valueColumns: readonly string[];
+  /** The same rows with all columns, in the order of the file. */
+  readonly table: ForeignTable;
   readonly rows: readonly SourceRow[];
   /** Number in the file of each row: of its line, or of its row after the header. */
   readonly numbers: readonly number[];
   readonly rejected: readonly Reject[];
-  /** Commas part its cells: a comma within a cell may part a list as well as a number. */
-  readonly hasCommas?: boolean;
+  /** What was done to the names of columns, a sentence each. */
+  readonly warnings: readonly string[];
 }
+
+const LONGEST_DELIMITER_LINE = 10;
+/** A header is shorter. */
+const HEAD_LENGTH = 2 ** 16;
 
 /** Throws an Error with a sentence that says what is wrong. */
 export function readSource(name: string, text: string): SourceFile {
@@ -32,15 +45,14 @@ export function readSource(name: string, text: string): SourceFile {
       first === undefined ? 'The file holds no rows.' : `No row can be read. Row ${first.row} ${first.reason}.`,
     );
   }
-  const columns = new Set<string>();
-  for (const row of found.rows) for (const column of Object.keys(row)) columns.add(column);
-  return { columns: [...columns], ...found };
+  const columns = found.table.names.filter((column) => column !== '');
+  return { columns, valueColumns: columns.filter(isLines ? isKey : isValueName), ...found };
 }
 
-type Found = Omit<SourceFile, 'columns'>;
+type Found = Omit<SourceFile, 'columns' | 'valueColumns'>;
 
 function lineRows(text: string): Found {
-  const found = { rows: [] as SourceRow[], numbers: [] as number[], rejected: [] as Reject[] };
+  const found = noRows();
   for (const [index, line] of text
     .replace(/^\ufeff/, '')
     .split('\n')
@@ -62,33 +74,49 @@ function lineRows(text: string): Found {
     found.rows.push(Object.assign(Object.create(null), value) as SourceRow);
     found.numbers.push(row);
   }
-  return found;
+  const keys = new Set<string>();
+  for (const row of found.rows) for (const key of Object.keys(row)) keys.add(key);
+  const names = [...keys];
+  const rows = found.rows.map((row) => names.map((name) => row[name]));
+  return { ...found, table: { names, rows, isText: () => true }, warnings: [] };
+}
+
+function noRows() {
+  return { rows: [] as SourceRow[], numbers: [] as number[], rejected: [] as Reject[] };
 }
 
 function tableRows(text: string): Found {
-  const separator = separatorOf(text);
-  const [header, ...lines] = csvRows(text, separator);
-  const found = {
-    rows: [] as SourceRow[],
-    numbers: [] as number[],
-    rejected: [] as Reject[],
-    hasCommas: separator === ',',
-  };
-  if (header === undefined) return found;
-  if (header.fault !== undefined) throw new Error(`The header ${header.fault}.`);
-  const names = header.cells.map((name, at) => (name.trim() === '' ? `column_${at + 1}` : name.trim()));
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new Error(`The header names ${twice.slice(0, 40)} twice; give each column its own name.`);
-  for (const [index, { cells, fault }] of lines.entries()) {
-    const row = index + 1;
-    if (fault !== undefined || cells.length > names.length) {
-      const reason = fault ?? `has ${cells.length} cells, but the header names ${names.length} columns`;
-      found.rejected.push({ row, reason, source: cells });
-      continue;
+  // A byte order mark is none of a cell's.
+  const begin = text.startsWith('\ufeff') ? 1 : 0;
+  const delimiterLine = DELIMITER_LINE.exec(text.slice(begin, begin + LONGEST_DELIMITER_LINE));
+  const from = begin + (delimiterLine?.[0].length ?? 0);
+  const delimiter = delimiterLine?.[1] ?? delimiterOf(text.slice(from, from + HEAD_LENGTH), false);
+  const [header, ...lines] = csvRows(text, delimiter, from);
+  if (header?.fault !== undefined) throw new Error(`The header ${header.fault}.`);
+  const { names, warnings } = columnNames(header?.cells.map((name) => name.trim()) ?? []);
+  checkNames(names);
+  const found = noRows();
+  const taken = lines.filter(({ cells, fault }, index) => {
+    if (fault === undefined && cells.length <= names.length) {
+      found.rows.push(Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ''])));
+      found.numbers.push(index + 1);
+      return true;
     }
-    found.rows.push(Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ''])));
-    found.numbers.push(row);
-  }
-  return found;
+    const reason = fault ?? `has ${cells.length} cells, but the header names ${names.length} columns`;
+    found.rejected.push({ row: index + 1, reason, source: cells });
+    return false;
+  });
+  const table = { names, rows: taken.map(({ cells }) => cells), isText: quotedTexts(taken), delimiter };
+  return { ...found, table, warnings };
+}
+
+/** Throws an Error when the first line of a file names no columns. */
+function checkNames(names: readonly string[]): void {
+  if (names.length === 0) return;
+  const advice = 'Write the names of the columns above it, as in time,from,to.';
+  if (names.every((name) => name === ''))
+    throw new Error(`The file has no header: its first line has no names. ${advice}`);
+  const shown = names.slice(0, 10).join(', ').slice(0, 100);
+  if (looksLikeRow(names))
+    throw new Error(`The file has no header: its first line (${shown}) looks like a row. ${advice}`);
 }

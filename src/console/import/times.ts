@@ -1,6 +1,6 @@
 // The time of a row, or what is wrong with it.
 
-import { dayAndMonth, secondsIn, TIME_TEXTS, type TimeFormat } from '../../formats/times.ts';
+import { dayAndMonth, secondsIn, TIME_TEXTS, type TimeFormat } from '../../tabular/times.ts';
 
 const OF_DATES: readonly TimeFormat[] = ['iso', 'dmy', 'mdy'];
 

@@ -2,9 +2,9 @@
 // that the statement compares it with.
 
 import type { Table } from '../../client/index.ts';
-import { secondsIn } from '../../formats/times.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
 import { builtInType } from '../../model/columns.ts';
+import { secondsIn } from '../../tabular/times.ts';
 import { bare, parametersOf, patternsOf } from '../statement-words.ts';
 import type { ParameterField, ParameterKind } from './parameter-state.ts';
 import type { Parameters } from './run-statement.ts';

@@ -46,9 +46,8 @@ function checkLink(fs: Looks, path: string, realRoot: string): void {
 }
 
 function refused(msg: string): HedgerowError {
-  return new HedgerowError(
-    'invalid_input',
-    `backup_dir ${msg}. Name a directory below the backup root of the server (HEDGEROW_BACKUP_ROOT).`,
-    { errors: [{ loc: ['body', 'backup_dir'], msg }] },
-  );
+  return new HedgerowError('invalid_input', `backup_dir ${msg}. Name a directory below the backup root.`, {
+    errors: [{ loc: ['body', 'backup_dir'], msg }],
+    fields: { settings: ['backupRoot'] },
+  });
 }

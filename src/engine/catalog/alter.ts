@@ -1,6 +1,6 @@
-// ALTER: changes columns and names of a table that already has rows. Only definitions change, no
-// row is rewritten: rows without a column have its default, and the bytes of a dropped column
-// vanish when their segment is rewritten.
+// ALTER: changes columns, names and options of a table that already has rows. Only definitions
+// change, no row is rewritten: rows without a column have its default, and the bytes of a dropped
+// column vanish when their segment is rewritten.
 
 import { HedgerowError } from '../../errors.ts';
 import {
@@ -11,8 +11,10 @@ import {
   MOST_COLUMNS,
   RESERVED_NAMES,
 } from '../../model/columns.ts';
+import type { AlterableOption } from '../../model/options.ts';
 import type { ColumnDefinition } from '../types.ts';
-import type { ShapeChange, TableDefinition } from './catalog.ts';
+import type { TableDefinition } from './catalog.ts';
+import type { ShapeChange } from './changes.ts';
 
 export type AlterAction =
   /** Existing rows, and later ones that omit the column, have the default, or null. */
@@ -21,7 +23,8 @@ export type AlterAction =
   | { kind: 'dropColumn'; column: string }
   /** Keeps the column's index. */
   | { kind: 'renameColumn'; column: string; to: string }
-  | { kind: 'renameTable'; to: string };
+  | { kind: 'renameTable'; to: string }
+  | { kind: 'setOption'; option: AlterableOption; value: number };
 
 /** Column ids are never reused and are stored in two bytes. */
 const LAST_COLUMN_ID = 65535;
@@ -34,7 +37,7 @@ const KEYS = ['id', 'event_ts', 'members'];
  */
 export function columnChange(
   definition: TableDefinition,
-  action: Exclude<AlterAction, { kind: 'renameTable' }>,
+  action: Exclude<AlterAction, { kind: 'renameTable' | 'setOption' }>,
 ): ShapeChange {
   const { id } = definition;
   switch (action.kind) {
@@ -86,26 +89,4 @@ function userColumn({ name: table, columns }: TableDefinition, name: string, wha
     'unknown_column',
     `Table ${table} has no column ${JSON.stringify(name)} of its own. It has: ${known}.`,
   );
-}
-
-/** The definition after a change of its columns or name. */
-export function withShapeChange(definition: TableDefinition, change: ShapeChange): TableDefinition {
-  const { columns, indexes } = definition;
-  switch (change.op) {
-    case 'add_column':
-      return { ...definition, columns: [...columns, change.column], nextColumnId: change.column.id + 1 };
-    case 'drop_column':
-      return {
-        ...definition,
-        columns: columns.filter(({ id }) => id !== change.column),
-        indexes: indexes.filter(({ column }) => column !== change.column),
-      };
-    case 'rename_column':
-      return {
-        ...definition,
-        columns: columns.map((each) => (each.id === change.column ? { ...each, name: change.name } : each)),
-      };
-    case 'rename_table':
-      return { ...definition, name: change.name };
-  }
 }

@@ -20,42 +20,6 @@ export interface TableDefinition extends TableOptions {
   nextColumnId: number;
 }
 
-/** One catalog change: the document of a CATALOG operation. */
-export type CatalogChange =
-  | { op: 'create_table'; table: TableDefinition }
-  | { op: 'drop_table'; id: number }
-  | { op: 'set_threshold'; id: number; threshold: number }
-  | IndexChange
-  | ShapeChange;
-
-/** Valid values of `op` in a CATALOG operation. */
-export const CATALOG_CHANGES: readonly CatalogChange['op'][] = [
-  'create_table',
-  'drop_table',
-  'set_threshold',
-  'create_index',
-  'drop_index',
-  'add_column',
-  'drop_column',
-  'rename_column',
-  'rename_table',
-];
-
-/** `column` is a column id; `createdAt` is in epoch seconds. */
-export type IndexChange =
-  | { op: 'create_index'; id: number; column: number; createdAt: number }
-  | { op: 'drop_index'; id: number; column: number };
-
-/**
- * Change of the columns or the name of a table. `column` is a column id; an added column takes the
- * definition's next column id.
- */
-export type ShapeChange =
-  | { op: 'add_column'; id: number; column: Column }
-  | { op: 'drop_column'; id: number; column: number }
-  | { op: 'rename_column'; id: number; column: number; name: string }
-  | { op: 'rename_table'; id: number; name: string };
-
 function wrong(field: string, msg: string): HedgerowError {
   return new HedgerowError('invalid_input', `${field} ${msg}.`, { errors: [{ loc: [field], msg }] });
 }
@@ -84,11 +48,4 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
 export function checkTableName(name: string): void {
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw wrong('name', 'must be a letter or underscore, then up to 63 letters, digits or underscores');
-}
-
-/** The definition after an index was created or dropped. */
-export function withIndexChange(definition: TableDefinition, change: IndexChange): TableDefinition {
-  const others = definition.indexes.filter(({ column }) => column !== change.column);
-  const added = change.op === 'create_index' ? [{ column: change.column, createdAt: change.createdAt }] : [];
-  return { ...definition, indexes: [...others, ...added] };
 }

@@ -9,8 +9,9 @@ import type { AnswerToKeep, Attach } from '../idempotency/kept-answer.ts';
 import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';
-import { type AlterAction, columnChange, withShapeChange } from './alter.ts';
-import { type CatalogChange, checkTableName, defineTable, type ShapeChange } from './catalog.ts';
+import { type AlterAction, columnChange } from './alter.ts';
+import { checkTableName, defineTable } from './catalog.ts';
+import { type CatalogChange, changed, type DefinitionChange, optionChange } from './changes.ts';
 import type { TableSet } from './table-set.ts';
 
 export interface DdlOptions {
@@ -79,7 +80,7 @@ export class Ddl {
   }
 
   /**
-   * Changes the columns or the name of a table; no segment is rewritten. Rejects with
+   * Changes the columns, the name or an option of a table; no segment is rewritten. Rejects with
    * `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`, `primary_table` or
    * `table_exists`.
    */
@@ -87,14 +88,19 @@ export class Ddl {
     const { tables, mutex } = this.#options;
     return mutex.run(async () => {
       const table = tables.get(name);
-      const change = this.#shapeChange(table, action);
-      const item = tableItem(withShapeChange(table.definition, change), table.rowCount, table.isPrimary);
+      const change = this.#changeOf(table, action);
+      const item = tableItem(changed(table.definition, change), table.rowCount, table.isPrimary);
       await this.change([change], attach?.(item));
+      if (action.kind === 'setOption') this.#options.context.afterCommit(table.id);
       return table;
     });
   }
 
-  #shapeChange(table: Table, action: AlterAction): ShapeChange {
+  #changeOf(table: Table, action: AlterAction): DefinitionChange {
+    if (action.kind === 'setOption') {
+      const { option, value } = action;
+      return optionChange(table.id, option, checkOption(option, value));
+    }
     if (action.kind !== 'renameTable') return columnChange(table.definition, action);
     if (table.isPrimary)
       throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be renamed.`);
@@ -129,7 +135,7 @@ export class Ddl {
     if (name !== undefined) tables.get(name);
     await mutex.run(async () => {
       const chosen = name === undefined ? tables.sorted() : [tables.get(name)];
-      const changes = chosen.map(({ id }) => ({ op: 'set_threshold', id, threshold }) as const);
+      const changes = chosen.map(({ id }) => optionChange(id, 'compactThreshold', threshold));
       await this.change(changes, attach?.());
       for (const { id } of chosen) context.afterCommit(id);
     });

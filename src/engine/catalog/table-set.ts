@@ -5,8 +5,7 @@ import { corruption, HedgerowError } from '../../errors.ts';
 import type { EngineContext } from '../context.ts';
 import { createdTable } from '../recovery/recovery.ts';
 import type { Table } from '../table/table.ts';
-import { withShapeChange } from './alter.ts';
-import { type CatalogChange, withIndexChange } from './catalog.ts';
+import { type CatalogChange, changed, isKnownChange, isOfShape } from './changes.ts';
 
 export class TableSet {
   readonly #context: EngineContext;
@@ -43,38 +42,27 @@ export class TableSet {
     }
     const table = this.#byId.get(change.id);
     if (table === undefined) return;
-    switch (change.op) {
-      case 'drop_table':
-        this.#sorted = undefined;
-        this.#byId.delete(table.id);
-        this.#byName.delete(table.name.toLowerCase());
-        table.filters?.close();
-        table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
-        return;
-      case 'set_threshold':
-        table.define({ ...table.definition, compactThreshold: change.threshold });
-        break;
-      case 'create_index':
-      case 'drop_index':
-        table.define(withIndexChange(table.definition, change));
-        break;
-      case 'add_column':
-      case 'drop_column':
-      case 'rename_column':
-      case 'rename_table':
-        this.#sorted = undefined;
-        this.#byName.delete(table.name.toLowerCase());
-        table.define(withShapeChange(table.definition, change));
-        this.#byName.set(table.name.toLowerCase(), table);
-        table.change({ shapeLsn: lsn });
-        break;
-      default:
-        throw corruption(
-          `the operation at LSN ${lsn} of the log`,
-          0,
-          `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
-        );
+    if (change.op === 'drop_table') {
+      this.#sorted = undefined;
+      this.#byId.delete(table.id);
+      this.#byName.delete(table.name.toLowerCase());
+      table.filters?.close();
+      table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
+      return;
     }
+    if (!isKnownChange(change.op))
+      throw corruption(
+        `the operation at LSN ${lsn} of the log`,
+        0,
+        `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
+      );
+    if (isOfShape(change)) {
+      this.#sorted = undefined;
+      this.#byName.delete(table.name.toLowerCase());
+      table.define(changed(table.definition, change));
+      this.#byName.set(table.name.toLowerCase(), table);
+      table.change({ shapeLsn: lsn });
+    } else table.define(changed(table.definition, change));
     table.changed(lsn);
   }
 

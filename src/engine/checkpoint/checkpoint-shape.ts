@@ -2,7 +2,7 @@
 // that another program wrote it, or a defect.
 
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
-import { OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
+import { isOption, OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
 import { v } from '../../valibot.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
@@ -18,8 +18,7 @@ const column = v.looseObject({
 
 function optionShapes(): Record<TableOption, v.GenericSchema<unknown, number>> {
   const entries = OPTION_NAMES.map((name) => {
-    const { least, most } = TABLE_OPTIONS[name];
-    return [name, v.pipe(whole, v.minValue(least), v.maxValue(most))];
+    return [name, v.custom<number>((value) => isOption(name, value), TABLE_OPTIONS[name].problem)];
   });
   return Object.fromEntries(entries) as Record<TableOption, v.GenericSchema<unknown, number>>;
 }

@@ -4,7 +4,7 @@ import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
 import { FRAME_HEADER_BYTES } from '../../storage/index.ts';
-import { CATALOG_CHANGES, type CatalogChange } from '../catalog/catalog.ts';
+import { type CatalogChange, isKnownChange } from '../catalog/changes.ts';
 import type { DocumentChange } from '../catalog/documents.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations.ts';
@@ -109,11 +109,11 @@ export class OperationCheck {
   }
 
   #applyChange(change: CatalogChange, lsn: number, path: string, offset: number): void {
-    if (!CATALOG_CHANGES.includes(change?.op))
+    if (!isKnownChange(change?.op))
       throw corruption(
         path,
         offset,
-        `it holds a catalog change ${JSON.stringify(change?.op)}, which this build does not know`,
+        `it holds a catalog change ${JSON.stringify((change as { op?: unknown } | null)?.op)}, which this build does not know`,
       );
     if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // already in the manifest
     if (change.op === 'drop_table') this.tables.delete(change.id);

@@ -1,7 +1,6 @@
-// Checks that a manifest's document is consistent, beyond its checksum.
+// Checks that a manifest's document is consistent, beyond its checksum and its shape.
 
 import { IDENTIFIER } from '../../model/columns.ts';
-import { isOption, OPTION_NAMES } from '../../model/options.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
@@ -43,8 +42,6 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   };
   need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is no identifier');
   need(isCount(id, 1) && id < document.nextTableId, `its number ${id} was not given out`);
-  for (const option of OPTION_NAMES)
-    need(isOption(option, definition[option]), `its ${option} is ${definition[option]}`);
   need(
     isCount(appliedLsn, 0) && appliedLsn <= document.lsn,
     `its segments reach LSN ${appliedLsn}, the manifest ${document.lsn}`,

@@ -60,7 +60,8 @@ function locate(
   if (root === undefined) {
     throw new HedgerowError(
       'forbidden',
-      'COPY is turned off: set HEDGEROW_COPY_ROOT to the directory below which it may read and write, and start again.',
+      'COPY is turned off: set the copy root, the directory below which it may read and write, and start again.',
+      { fields: { settings: ['copyRoot'] } },
     );
   }
   const { realRoot, parts } = pathBelow(fs, root, given, RULES);
@@ -82,8 +83,7 @@ function locate(
 }
 
 function refused(msg: string): HedgerowError {
-  return new HedgerowError(
-    'invalid_input',
-    `The file of COPY ${msg}. Name a file below the copy root of the server (HEDGEROW_COPY_ROOT).`,
-  );
+  return new HedgerowError('invalid_input', `The file of COPY ${msg}. Name a file below the copy root.`, {
+    fields: { settings: ['copyRoot'] },
+  });
 }

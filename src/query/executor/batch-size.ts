@@ -13,7 +13,7 @@ import { longestText } from './memory.ts';
 import { type Batch, selectFrom } from './rows/row-set.ts';
 
 /** Values that the expressions of one step may cost. */
-const VALUES_A_STEP = 500_000;
+const VALUES_A_STEP = 250_000;
 /** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
 /** Cost of a list item: the items of compared lists are put into sets. */

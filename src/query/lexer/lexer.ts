@@ -2,14 +2,14 @@
 
 import type { HedgerowError } from '../../errors.ts';
 import { isWellFormed } from '../../model/text.ts';
+import { finish } from '../../schedule/steps.ts';
 import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
 
 /** All tokens, an `end` token last. Throws `syntax_error`. Linear in the length of the text. */
 export function tokenize(text: string): Token[] {
-  const steps = tokenizing(text);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+  return finish(tokenizing(text));
 }
 
 /** Tokens between two pauses: a few ms. */

@@ -1,6 +1,7 @@
-// Finds the numbers of a sentence: digits in the usual groupings, percentages, numerals.
+// Finds the numbers of a sentence: digits in the usual groupings, percentages, Roman numerals, and
+// words such as "ninety-five", "half a million" and "minus two".
 
-import { MINUS_BEFORE, numeralsIn, SCALE_AFTER, scaleOf } from './numerals.ts';
+import { matchAt, parseRomanNumerals } from './scan.ts';
 
 export interface NumberToken {
   start: number;
@@ -10,91 +11,137 @@ export interface NumberToken {
   /** The numbers of a list without spaces: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
-  /** Written as a word: `two`, `twice`. */
+  /** Written as a word: `two`, `twice`. Roman numerals state a number as digits do. */
   word: boolean;
   ordinal: boolean;
 }
 
+const list = (words: string) => words.split(' ');
+const UNITS = list(
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+);
+const NTHS = list(
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth',
+);
+const TENS = list('twenty thirty forty fifty sixty seventy eighty ninety');
+const TIETHS = TENS.map((word) => word.replace(/y$/, 'ieth'));
+const ORDINALS: ReadonlySet<string> = new Set([...NTHS, ...TIETHS]);
+/** Words whose value is added. */
+const VALUES = new Map<string, number>([
+  ...[UNITS, NTHS].flatMap((words) => words.map((word, value) => [word, value] as const)),
+  ...[TENS, TIETHS].flatMap((words) => words.map((word, at) => [word, 20 + 10 * at] as const)),
+  ...Object.entries({ twice: 2, thrice: 3, half: 0.5, quarter: 0.25 }),
+]);
+/** Words that multiply. */
+const SCALES = new Map(Object.entries({ dozen: 12, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 }));
+
+const oneOf = (...words: string[]) => `(?:${words.join('|')})(?![\\p{L}\\p{N}_])`;
+const FRACTION = oneOf('half', 'quarter');
+const SCALE = oneOf(...SCALES.keys());
+const CARDINAL = `${oneOf(...SCALES.keys(), ...TENS, ...UNITS)}(?: and a ${FRACTION})?`;
+/** "ninety-five", "two hundred and ...". */
+const JOIN = `(?:(?<=${oneOf(...TENS)})[ -](?=${oneOf(...UNITS.slice(1, 10), ...NTHS.slice(1, 10))})|(?<=${SCALE}) (?:and )?)`;
+const NUMBER = new RegExp(
+  `(?<![\\p{L}\\p{N}_])(?:(?:${FRACTION} (?:of )?an? (?=${SCALE}))?${CARDINAL}(?:(?:[ -](?=${SCALE})|${JOIN})${CARDINAL})*(?:${JOIN}${oneOf(...ORDINALS)})?|${oneOf(...ORDINALS, 'twice', 'thrice')})`,
+  'giu',
+);
+const ROMAN = /(?<![\p{L}\p{N}_.'-])(?:[VX]|[IVXLCDM]{2,15})(?![\p{L}\p{N}_.'(-]*[\p{L}\p{N}_(])/gu;
 const DIGITS =
   /(?<![\p{L}\p{N}.])\.\d+|\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
+const MINUS_WORD = /(?<!\p{L})(?:minus|negative)\s$/iu;
+const MINUS = new RegExp(`${MINUS_WORD.source}|(?<![\\p{L}\\p{N})\\].])-$`, 'iu');
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
+/** A scale after digits: "2.5 million". */
+const SCALE_AFTER = new RegExp(`\\s(${[...SCALES.keys()].join('|')})(?![\\p{L}\\p{N}_])`, 'iuy');
+const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
+
 /** The numbers of `text` (folded, with tags and times masked), in order. */
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
-  for (const match of text.matchAll(DIGITS)) tokens.push(...digitTokens(text, match.index, match[0]));
-  for (const { start, end, value, isOrdinal: ordinal, isRoman } of numeralsIn(text)) {
-    if (tokens.some((token) => token.start < end && start < token.end)) continue; // part of "2.5 million"
-    PERCENT.lastIndex = end;
-    const percent = PERCENT.test(text);
-    tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word: !isRoman, ordinal });
+  for (const { 0: raw, index } of text.matchAll(DIGITS)) {
+    if (text[index + raw.length] !== '\u20e3') tokens.push(digitToken(text, index, raw)); // not the number of a list item
   }
+  const add = (start: number, { length }: string, value: number, word: boolean, ordinal: boolean) => {
+    const end = start + length;
+    if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // "2.5 million"
+    const percent = matchAt(PERCENT, text, end) !== null;
+    tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word, ordinal });
+  };
+  for (const { 0: words, index } of text.matchAll(NUMBER)) {
+    const all = words.toLowerCase().split(/[ -]/);
+    add(index, words, signBefore(MINUS_WORD, text, index) * valueOfWords(all), true, ORDINALS.has(all.at(-1)!));
+  }
+  for (const { 0: letters, index } of text.matchAll(ROMAN))
+    add(index, letters, parseRomanNumerals(letters), false, false);
   return tokens.sort((a, b) => a.start - b.start);
 }
 
-function digitTokens(text: string, start: number, raw: string): NumberToken[] {
-  const end = start + raw.length;
-  if (text[end] === '\u20e3') return []; // the number of a list item
-  const negative =
-    (text[start - 1] === '-' && !/[\p{L}\p{N})\].]/u.test(text[start - 2] ?? ' ')) ||
-    MINUS_BEFORE.test(text.slice(Math.max(0, start - 10), start));
-  const suffix = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
-  suffix.lastIndex = end;
-  const after = suffix.exec(text);
-  PERCENT.lastIndex = end;
-  SCALE_AFTER.lastIndex = end;
-  const scale = SCALE_AFTER.exec(text);
-  const factor = scale === null ? 1 : scaleOf(scale[1]!);
-  const token: NumberToken = {
-    start,
-    end: scale === null ? end : SCALE_AFTER.lastIndex,
-    readings: [],
-    parts: [],
-    percent: PERCENT.test(text),
-    word: false,
-    ordinal: after?.[2] !== undefined,
-  };
-  for (const plain of readingsOf(raw)) {
-    const value = (negative ? -1 : 1) * Number(plain) * factor;
-    const half = halfUnit(plain) * factor;
-    token.readings.push({ value, half });
-    if (after?.[1] !== undefined) token.readings.push({ value: value * 1000, half: half * 1000 || 500 });
+function signBefore(minus: RegExp, text: string, start: number): number {
+  return minus.test(text.slice(Math.max(0, start - 10), start)) ? -1 : 1;
+}
+
+function valueOfWords(words: readonly string[]): number {
+  let total = 0;
+  let group: number | undefined;
+  for (const word of words) {
+    const scale = SCALES.get(word);
+    if (scale === undefined) group = (group ?? 0) + (VALUES.get(word) ?? 0);
+    else if (scale === 100) group = (group ?? 1) * scale;
+    else [total, group] = [total + (group ?? 1) * scale, undefined];
   }
-  if (/[ ,]/.test(raw)) token.parts = partsOf(text, start, raw);
-  return [token];
+  return total + (group ?? 0);
+}
+
+function digitToken(text: string, start: number, raw: string): NumberToken {
+  const end = start + raw.length;
+  const [, kilo, ordinal] = matchAt(SUFFIX, text, end)!;
+  const scale = matchAt(SCALE_AFTER, text, end);
+  const factor = scale === null ? 1 : SCALES.get(scale[1]!.toLowerCase())!;
+  const sign = signBefore(MINUS, text, start);
+  const readings = readingsOf(raw).flatMap((plain) => {
+    const value = sign * Number(plain) * factor;
+    const half = halfUnit(plain) * factor;
+    return [{ value, half }, ...(kilo === undefined ? [] : [{ value: value * 1000, half: half * 1000 || 500 }])];
+  });
+  return {
+    start,
+    end: end + (scale?.[0].length ?? 0),
+    readings,
+    parts: partsOf(text, start, raw),
+    percent: matchAt(PERCENT, text, end) !== null,
+    word: false,
+    ordinal: ordinal !== undefined,
+  };
 }
 
 function partsOf(text: string, start: number, raw: string): NumberToken[] {
-  let at = start;
-  return raw.split(/[ ,]/).flatMap((part) => {
-    const from = at;
-    at += part.length + 1;
-    return digitTokens(text.slice(0, from + part.length), from, part);
+  if (!/[ ,]/.test(raw)) return [];
+  return Array.from(raw.matchAll(/[^ ,]+/g), ({ 0: part, index }) => {
+    const from = start + index;
+    return digitToken(text.slice(0, from + part.length), from, part);
   });
 }
 
+/** Groups of three digits and the decimals, by the sign between the groups. */
+const GROUPINGS = [',', '.', '_', "'", ' '].map(
+  (sign) =>
+    [sign, new RegExp(`^(\\d{1,3}(?:[${sign}]\\d{3})+|\\d+)(?:[${sign === '.' ? ',' : '.'}](\\d+))?$`)] as const,
+);
+
 /** The numbers, in JavaScript notation, that a run of digits and separators may mean. */
 function readingsOf(raw: string): string[] {
-  if (/^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(raw)) {
-    return /^\d{1,3}\.\d{3}$/.test(raw) ? [raw, raw.replace('.', '')] : [raw];
-  }
+  if (/^\d+(?:$|(?:\.\d+)?e)/i.test(raw)) return [raw];
   if (raw.startsWith('.')) return [`0${raw}`];
-  const readings: string[] = [];
-  for (const group of [',', '.', '_', "'", ' ']) {
-    const point = group === '.' ? ',' : '.';
-    const parts = raw.split(point);
-    if (parts.length > 2 || (parts.length === 2 && !/^\d+$/.test(parts[1]!))) continue;
-    const groups = parts[0]!.split(group);
-    const whole =
-      groups.length === 1 || (/^\d{1,3}$/.test(groups[0]!) && groups.slice(1).every((part) => /^\d{3}$/.test(part)));
-    if (whole && groups.every((part) => /^\d+$/.test(part)))
-      readings.push(groups.join('') + (parts.length === 2 ? `.${parts[1]}` : ''));
-  }
+  const readings = GROUPINGS.flatMap(([sign, pattern]) => {
+    const match = pattern.exec(raw);
+    return match === null ? [] : match[1]!.replaceAll(sign, '') + (match[2] === undefined ? '' : `.${match[2]}`);
+  });
   return [...new Set(readings)];
 }
 
 /** Half a unit of the last decimal; 0 for a whole number, which is not rounded. */
 function halfUnit(plain: string): number {
-  const match = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
-  if (match[1] === undefined && match[2] === undefined) return 0;
-  return 0.5 * 10 ** (Number(match[2] ?? 0) - (match[1]?.length ?? 0));
+  const [, decimals, exponent] = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
+  if (decimals === undefined && exponent === undefined) return 0;
+  return 0.5 * 10 ** (Number(exponent ?? 0) - (decimals?.length ?? 0));
 }

@@ -1,36 +1,20 @@
 // Finds dates and times of day in a sentence, in the usual forms of many languages, as intervals of
 // seconds.
 
-import { DAY_SECONDS, dayStart, wholeMonth } from '../question/calendar.ts';
+import { DAY_SECONDS, dayOf, type Stretch, wholeMonth, wholeYear, zoneSeconds } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
-import { monthOf } from './month-names.ts';
-
-/**
- * An interval in seconds, `high` excluded: since 1970 for an instant, since midnight for a time of
- * day.
- */
-export interface Stretch {
-  low: number;
-  high: number;
-}
+import { comparable } from './lookalikes.ts';
+import { matchAt } from './scan.ts';
 
 export interface TimeToken {
   start: number;
   end: number;
   kind: 'instant' | 'clock';
-  /** More than one if the order of day and month, or the year, is ambiguous. */
+  /** Since 1970 or midnight; several if the order of day and month, or the year, is open. */
   readings: Stretch[];
   bound: Bound;
   /** The other end, for `between`. */
   other?: TimeToken;
-}
-
-interface Clock {
-  low: number;
-  high: number;
-  /** Seconds to subtract to get UTC. */
-  shift: number;
-  end: number;
 }
 
 const ZONE = '\\s*(z\\b|utc|gmt|[+-]\\d{2}:?\\d{2}(?!\\d))?';
@@ -52,150 +36,128 @@ type Form = readonly [RegExp, (match: RegExpExecArray, years: readonly number[])
 const FORMS: readonly Form[] = [
   [
     /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi,
-    ([, y, m, d, hour, minute, second]) => [seconds(Date.UTC(+y!, +m! - 1, +d!, +hour!, +minute!, +second!) / 1000)],
+    ([, y, m, d, hour, minute, second]) => [secondAt(Date.UTC(+y!, +m! - 1, +d!, +hour!, +minute!, +second!) / 1000)],
   ],
-  [/(?<![\d.,:/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/g, ([, y, , m, d]) => [day(+y!, +m!, +d!)]],
+  [/(?<![\d.,:/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/g, ([, y, , m, d]) => [dayOf(+y!, +m!, +d!)]],
   [
     /(?<![\d.,:/-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d:])/g,
     ([, a, , b, y]) => {
       const year = y!.length === 2 ? 2000 + Number(y) : Number(y);
-      return [day(year, +b!, +a!), day(year, +a!, +b!)];
+      return [dayOf(year, +b!, +a!), dayOf(year, +a!, +b!)];
     },
   ],
-  [/(?<![\d.,:/-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/g, ([, y, m]) => [month(+y!, +m!)]],
+  [/(?<![\d.,:/-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/g, ([, y, m]) => [wholeMonth(+y!, +m!)]],
   [
     /(?:(\d{4})\s*[年년]\s*)?(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日号號일])?/gu,
     ([, y, m, d], years) => (y === undefined ? years : [+y]).map((year) => dayOrMonth(year, +m!, d)),
   ],
   [
     /\bq([1-4])\s*(?:of\s*)?(\d{4})\b/gi,
-    ([, q, y]) => [{ low: month(+y!, 3 * +q! - 2)!.low, high: month(+y!, 3 * +q!)!.high }],
+    ([, q, y]) => [{ first: wholeMonth(+y!, 3 * +q! - 2)!.first, last: wholeMonth(+y!, 3 * +q!)!.last }],
   ],
   [
     /(?<=\b(?:since|after|before|until|till|by|in|during|year|en|seit|im jahr|desde|в)\s)(\d{4})(?![\d.,:/-]*\d|\p{L}|\s*\p{L}*(?:nodes|members|events))/giu,
-    ([, y]) => [{ low: month(+y!, 1)!.low, high: month(+y!, 12)!.high }],
+    ([, y]) => [wholeYear(+y!)],
   ],
   [
     /(?<![\d.,])\d{9,11}(?![\d]|[.,]\d)/g,
     ({ 0: epoch, index, input }) =>
       boundBefore(input, index) !== 'equal' ||
       PAIR.test(input.slice(Math.max(0, index - 6), index).replace(/^.*\d/, ''))
-        ? [seconds(+epoch)]
+        ? [secondAt(+epoch)]
         : undefined,
   ],
 ];
 
-/**
- * The times in `text` (folded), in order and without overlaps. `years`: the years that a date
- * without one may mean.
- */
+/** The times in `text` (folded), in order. `years`: those that a date without one may mean. */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
-  if (!/\d|january|february|march|april|may|june|july|august|september|october|november|december/i.test(text))
-    return [];
-  const found: TimeToken[] = [];
-  const add = (start: number, end: number, readings: Readings) => {
+  const found = Array.from(datesIn(text, years), ({ start, end, readings }): TimeToken => {
     const known = readings.filter((reading) => reading !== undefined);
-    const isDay = known.length > 0 && known.every(({ low, high }) => high - low === DAY_SECONDS);
-    const clock = isDay ? clockAfter(text, end) : undefined;
-    const exact = clock === undefined ? known : known.map(({ low }) => ofDay(low, clock));
-    found.push({ start, end: clock?.end ?? end, kind: 'instant', readings: exact, bound: 'equal' });
-  };
-  for (const [form, read] of FORMS) {
-    for (const match of text.matchAll(form)) {
-      const readings = read(match, years);
-      if (readings !== undefined) add(match.index, match.index + match[0].length, readings);
-    }
-  }
-  for (const m of text.matchAll(MONTH_WORD)) namedMonth(text, m.index, m[0], years, add);
+    const isDay = known.length > 0 && known.every(({ first, last }) => last - first === DAY_SECONDS - 1);
+    const clock = isDay ? clockAt(text, end + matchAt(BEFORE_CLOCK, text, end)![0].length) : undefined;
+    const exact = clock === undefined ? known : known.map(({ first }) => moved(clock, first));
+    return { start, end: clock?.end ?? end, kind: 'instant', readings: exact, bound: 'equal' };
+  });
   for (const { index: start } of text.matchAll(CLOCK_START)) {
     const clock = clockAt(text, start);
-    if (clock !== undefined)
-      found.push({ start, end: clock.end, kind: 'clock', readings: [ofDay(0, clock)], bound: 'equal' });
+    if (clock !== undefined) found.push({ start, end: clock.end, kind: 'clock', readings: [clock], bound: 'equal' });
   }
   return withBounds(text, found);
 }
 
-function ofDay(start: number, { low, high, shift }: Clock): Stretch {
-  return { low: start + low - shift, high: start + high - shift };
+interface Dated {
+  start: number;
+  end: number;
+  readings: Readings;
 }
 
-function seconds(low: number): Stretch {
-  return { low, high: low + 1 };
+function* datesIn(text: string, years: readonly number[]): Generator<Dated> {
+  for (const [form, read] of FORMS) {
+    for (const match of text.matchAll(form)) {
+      const readings = read(match, years);
+      if (readings !== undefined) yield { start: match.index, end: match.index + match[0].length, readings };
+    }
+  }
+  for (const { 0: word, index } of text.matchAll(MONTH_WORD)) {
+    const number = monthOf(word.toLowerCase());
+    const dated = number === undefined ? undefined : namedMonth(text, index, word, number, years);
+    if (dated !== undefined) yield dated;
+  }
 }
 
-function day(year: number, monthNumber: number, dayNumber: number): Stretch | undefined {
-  const low = dayStart(year, monthNumber, dayNumber);
-  return low === undefined ? undefined : { low, high: low + DAY_SECONDS };
+function secondAt(ts: number): Stretch {
+  return { first: ts, last: ts };
 }
 
-function month(year: number, number: number): Stretch | undefined {
-  const whole = wholeMonth(year, number);
-  return whole && { low: whole.first, high: whole.last + 1 };
+function moved({ first, last }: Stretch, seconds: number): Stretch {
+  return { first: first + seconds, last: last + seconds };
 }
 
-function dayOrMonth(year: number, number: number, dayNumber: string | undefined): Stretch | undefined {
-  return dayNumber === undefined ? month(year, number) : day(year, number, +dayNumber);
+function dayOrMonth(year: number, month: number, day: string | undefined): Stretch | undefined {
+  return day === undefined ? wholeMonth(year, month) : dayOf(year, month, +day);
 }
 
+const DAY_BEFORE = /(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª|°|-?го)?\s*(?:(?:of|de|di|del|-)\s*)?$/iu;
 const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
-/**
- * A month name with a day or a year next to it; an English one may also stand alone after a
- * preposition.
- */
+/** A month name next to a day or a year, or an English one after a preposition. */
 function namedMonth(
   text: string,
   at: number,
   word: string,
+  month: number,
   years: readonly number[],
-  add: (start: number, end: number, readings: Readings) => void,
-): void {
-  const number = monthOf(word.toLowerCase());
-  if (number === undefined) return;
+): Dated | undefined {
   const wordEnd = at + word.length;
   const ahead = text.slice(wordEnd, wordEnd + 24);
-  const before = /(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª|°|-?го)?\s*(?:(?:of|de|di|del|-)\s*)?$/iu.exec(
-    text.slice(Math.max(0, at - 14), at),
-  );
-  const after = /^\.?\s*(\d{1,2})(?:st|nd|rd|th)?(?![\d:])/i.exec(ahead);
-  const dayNumber = before?.[1] ?? after?.[1];
-  const rest = before === null && after !== null ? ahead.slice(after[0].length) : ahead;
+  const before = DAY_BEFORE.exec(text.slice(Math.max(0, at - 14), at));
+  const after = before === null ? /^\.?\s*(\d{1,2})(?:st|nd|rd|th)?(?![\d:])/i.exec(ahead) : null;
+  const day = (before ?? after)?.[1];
+  const rest = ahead.slice(after?.[0].length ?? 0);
   const year = /^\.?,?[\s-]*(?:(?:of|de|del|г)\s+)?(\d{4})(?!\d)/i.exec(rest);
-  const isAlone = dayNumber === undefined && year === null;
-  if (isAlone && !(/^[A-Z][a-z]+$/.test(word) && BEFORE_MONTH.test(text.slice(Math.max(0, at - 8), at)))) return;
-  const start = before === null ? at : at - before[0].length;
-  const end = wordEnd + (ahead.length - rest.length) + (year?.[0].length ?? 0);
-  add(
-    start,
-    end,
-    (year === null ? years : [+year[1]!]).map((value) => dayOrMonth(value, number, dayNumber)),
-  );
+  const isAlone = day === undefined && year === null;
+  if (isAlone && !(/^[A-Z][a-z]+$/.test(word) && BEFORE_MONTH.test(text.slice(Math.max(0, at - 8), at))))
+    return undefined;
+  return {
+    start: at - (before?.[0].length ?? 0),
+    end: wordEnd + (ahead.length - rest.length) + (year?.[0].length ?? 0),
+    readings: (year === null ? years : [+year[1]!]).map((value) => dayOrMonth(value, month, day)),
+  };
 }
 
-function clockAfter(text: string, end: number): Clock | undefined {
-  BEFORE_CLOCK.lastIndex = end;
-  return BEFORE_CLOCK.test(text) ? clockAt(text, BEFORE_CLOCK.lastIndex) : undefined;
-}
-
-function clockAt(text: string, at: number): Clock | undefined {
+function clockAt(text: string, at: number): (Stretch & { end: number }) | undefined {
   for (const form of CLOCK_FORMS) {
-    form.lastIndex = at;
-    const match = form.exec(text);
+    const match = matchAt(form, text, at);
     if (match === null) continue;
     let hour = Number(match[1]);
     const half = match[4]?.toLowerCase();
     if (hour > 24 || (half && (hour === 0 || hour > 12))) return undefined;
     if (half) hour = (hour % 12) + (half === 'p' ? 12 : 0);
-    const low = hour * 3600 + Number(match[2] || 0) * 60 + Number(match[3] || 0);
+    const low = hour * 3600 + Number(match[2] || 0) * 60 + Number(match[3] || 0) - (zoneSeconds(match[5]) ?? 0);
     const length = match[3] ? 1 : match[2] ? 60 : 3600;
-    return { low, high: low + length, shift: shiftOf(match[5]), end: form.lastIndex };
+    return { first: low, last: low + length - 1, end: form.lastIndex };
   }
   return undefined;
-}
-
-function shiftOf(zone: string | undefined): number {
-  const match = /^([+-])(\d{2}):?(\d{2})$/.exec(zone ?? '');
-  return match === null ? 0 : (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 3600 + Number(match[3]) * 60);
 }
 
 /** In order and with their bounds; of two that overlap, the earlier and longer one is kept. */
@@ -206,14 +168,8 @@ function withBounds(text: string, found: TimeToken[]): TimeToken[] {
     const last = tokens.at(-1);
     if (last !== undefined && token.start < last.end) continue;
     token.bound = boundBefore(text, token.start);
-    const gap = last === undefined ? '' : text.slice(last.end, token.start);
-    if (
-      last !== undefined &&
-      gap.length < 16 &&
-      last.kind === token.kind &&
-      last.bound === 'between' &&
-      PAIR.test(gap)
-    ) {
+    const gap = text.slice(last?.end, token.start);
+    if (last?.bound === 'between' && last.kind === token.kind && gap.length < 16 && PAIR.test(gap)) {
       last.other = token;
       token.other = last;
       token.bound = 'between';
@@ -225,4 +181,33 @@ function withBounds(text: string, found: TimeToken[]): TimeToken[] {
     if (token.bound === 'between' && token.other === undefined) token.bound = 'since';
   }
   return tokens;
+}
+
+/** Widely spoken languages, whose names of months are those that the platform knows. */
+const LANGUAGES =
+  'en de fr es pt it nl sv da nb fi pl cs sk hu ro bg uk ru el tr ar ar-LB fa he hi bn mr ta te ur id ms vi th sw ca hr sr sl lt lv et'.split(
+    ' ',
+  );
+
+let months: Map<string, number> | undefined;
+
+/** 1 to 12; undefined if the word (normalised by `comparable`) is not the name of a month. */
+export function monthOf(word: string): number | undefined {
+  months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);
+  return months.get(word.replace(/\.$/, ''));
+}
+
+function namesOfMonths(language: string): [string, number][] {
+  // Many languages inflect a month next to its day.
+  const forms = (['long', 'short'] as const).flatMap((month) => [
+    { month },
+    { month, day: 'numeric', year: 'numeric' } as const,
+  ]);
+  return forms.flatMap((form) => {
+    const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });
+    return Array.from({ length: 12 }, (_, index): [string, number] => {
+      const parts = format.formatToParts(Date.UTC(2023, index, 14));
+      return [comparable(parts.find(({ type }) => type === 'month')?.value ?? '').replace(/\.$/, ''), index + 1];
+    }).filter(([name]) => /^[\p{L}\p{M}]{2,}$/u.test(name));
+  });
 }

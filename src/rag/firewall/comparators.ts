@@ -4,31 +4,21 @@
 /** `since` and `until` include the bound itself; `between` opens a pair. */
 export type Bound = 'equal' | 'since' | 'after' | 'before' | 'until' | 'between';
 
-const WORDS: readonly [Bound, string][] = [
-  ['between', 'between|from|zwischen|von|entre|depuis|desde|между|с'],
-  [
-    'since',
+const WORDS: Readonly<Record<Exclude<Bound, 'equal'>, string>> = {
+  between: 'between|from|zwischen|von|entre|depuis|desde|между|с',
+  since:
     'since|starting|starting from|at least|no less than|no fewer than|not less than|no earlier than|not earlier than|on or after|minimum of|>=|\u2265|seit|ab|mindestens|depuis|au moins|desde|al menos|не менее',
-  ],
-  [
-    'after',
+  after:
     'after|later than|following|more than|greater than|larger than|higher than|over|above|exceed|exceeds|exceeded|exceeding|>|nach|mehr als|\u00fcber|apr\u00e8s|plus de|despu\u00e9s de|despu\u00e9s del|m\u00e1s de|после|более',
-  ],
-  [
-    'before',
+  before:
     'before|earlier than|prior to|less than|fewer than|smaller than|lower than|below|under|<|vor|weniger als|unter|avant|moins de|antes de|antes del|menos de|менее',
-  ],
-  [
-    'until',
+  until:
     "until|till|up to|by|at most|no more than|not more than|no later than|not later than|on or before|maximum of|<=|\u2264|bis|h\u00f6chstens|jusqu'\u00e0|jusqu'au|au plus|hasta|a lo sumo|до",
-  ],
-];
-
-const BOUND_OF = new Map(WORDS.flatMap(([bound, words]) => words.split('|').map((word) => [word, bound] as const)));
-/**
- * The last word of each phrase, and the articles that may follow: a cheap test before the full
- * pattern.
- */
+};
+const BOUND_OF = new Map(
+  Object.entries(WORDS).flatMap(([bound, words]) => words.split('|').map((word) => [word, bound as Bound] as const)),
+);
+/** Last words of phrases, and articles that may follow: a cheap test before the full pattern. */
 const LAST_WORDS = new Set(
   [...BOUND_OF.keys()].map((words) => words.split(' ').at(-1)!).concat('the le el la den dem am'.split(' ')),
 );
@@ -44,8 +34,9 @@ export const PAIR =
 
 /** The bound that the text before `start` makes of the value at `start`. */
 export function boundBefore(text: string, start: number): Bound {
-  const last = LAST_WORD.exec(text.slice(Math.max(0, start - LONGEST - 8), start))?.[1];
+  const before = text.slice(Math.max(0, start - LONGEST - 8), start);
+  const last = LAST_WORD.exec(before)?.[1];
   if (last === undefined || !LAST_WORDS.has(last.toLowerCase())) return 'equal'; // nearly always
-  const match = BEFORE.exec(text.slice(Math.max(0, start - LONGEST - 8), start));
-  return match === null ? 'equal' : BOUND_OF.get(match[1]!.toLowerCase())!;
+  const [, words] = BEFORE.exec(before) ?? [];
+  return BOUND_OF.get(words?.toLowerCase() ?? '') ?? 'equal';
 }

@@ -26,37 +26,56 @@ export interface Support {
   readonly names?: ReadonlyMap<number, string> | undefined;
 }
 
-/** Readers of the built-in fields, by field name. */
-const FIELDS: ReadonlyMap<string, (edge: RetrievedEdge) => readonly (number | null)[]> = new Map([
+/** What is cited next to a part of a sentence, and by the whole sentence. */
+export interface Cited {
+  readonly beside: Values;
+  readonly sentence: Values;
+  /** Whether any step of the answer has this fact, spelled by `factKey`. */
+  readonly derives: (fact: string) => boolean;
+}
+
+/** Readers of the built-in fields. */
+export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number | string | null)[]>([
   ['id', (edge) => [edge.edge_id]],
   ['event_ts', (edge) => [edge.event_ts]],
   ['member', (edge) => edge.members],
   ['size', (edge) => [edge.members.length]],
   ['weight', (edge) => [edge.weight]],
   ['mean_dist_m', (edge) => [edge.mean_dist_m]],
+  ['formation', (edge) => [edge.formation]],
   ['score', (edge) => [edge.score]],
 ]);
+/** Fields, besides columns, whose numbers may be repeated without naming the field. */
+const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
+/** Texts longer than this in total are not searched for names. */
+const MOST_NAMED_CHARACTERS = 200_000;
+
+/** The values of a field or column, by its name in lower case. */
+export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
+  const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
+  const builtIn = FIELDS.get(name)?.(edge) ?? [];
+  return columns.length === 0 ? builtIn : [...builtIn, ...columns.map((column) => edge.properties[column])];
+}
 
 export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   const edges = new Map<number, RetrievedEdge>();
   const steps = new Set<StepFact>();
   const rules = new Set<RuleFact>();
-  for (const tag of tags) {
-    if (tag.kind === 'HEDGE') edges.set(tag.number, support.edges.get(tag.number)!);
-    else if (tag.kind === 'STEP') steps.add(support.steps.get(tag.number)!);
-    else rules.add(support.rules.get(tag.number)!);
+  for (const { kind, number } of tags) {
+    if (kind === 'HEDGE') edges.set(number, support.edges.get(number)!);
+    else if (kind === 'STEP') steps.add(support.steps.get(number)!);
+    else rules.add(support.rules.get(number)!);
   }
   const citedEdges = edges.size;
-  for (const step of steps) {
-    for (const name of step.hedge_tags) {
-      const number = parseTagName(name)?.number;
-      const edge = number === undefined ? undefined : support.edges.get(number);
-      if (edge !== undefined) edges.set(edge.edge_id, edge);
-    }
+  for (const name of [...steps].flatMap((step) => step.hedge_tags)) {
+    const edge = support.edges.get(tagNumber(name));
+    if (edge !== undefined) edges.set(edge.edge_id, edge);
   }
   const names = new Set<string>();
-  for (const { members } of support.names === undefined ? [] : edges.values())
-    for (const node of members) if (support.names!.has(node)) names.add(support.names!.get(node)!);
+  if (support.names !== undefined) {
+    for (const { members } of edges.values())
+      for (const node of members) if (support.names.has(node)) names.add(support.names.get(node)!);
+  }
   return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
@@ -75,14 +94,11 @@ interface CitedThings {
 function readerOf(cited: CitedThings) {
   const { edges, names } = cited;
   const fields = new Map<string, Float64Array>();
-  /**
-   * Ascending values of a field (`member`, `weight`, a column in lower case, ...); empty if
-   * unknown.
-   */
+  /** Ascending values of a field (`member`, a column in lower case); empty if unknown. */
   const field = (name: string): Float64Array => {
     let values = fields.get(name);
     if (values === undefined) {
-      values = ascending(numbersOf(name, cited));
+      values = Float64Array.from(numbersOf(name, cited)).sort();
       fields.set(name, values);
     }
     return values;
@@ -92,38 +108,48 @@ function readerOf(cited: CitedThings) {
     (): ReadonlySet<string> =>
       new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
   );
-  const words = once(() => namedText([...plainTexts(cited), ...names, ...columns()]));
+  const plain = once(() => plainTexts(cited));
+  const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));
+  /** Everything in lower case; undefined if it is too long in total. */
+  const words = once(() => {
+    const all = [...plain(), ...names, ...columns()];
+    const length = all.reduce((sum, text) => sum + text.length + 1, 0);
+    return length > MOST_NAMED_CHARACTERS ? undefined : folded(all.join('|')).toLowerCase();
+  });
   return {
     ...cited,
     field,
     columns,
+    dates,
     /** Whether the cited edges have such a field. */
-    hasField: (name: string) => FIELDS.has(name) || name === 'formation' || columns().has(name),
+    hasField: (name: string) => FIELDS.has(name) || columns().has(name),
     /** Whether a field is null in all edges. */
     isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
     /** All numbers that may be repeated without naming their field. */
-    all: once(() => everyNumber(field, columns(), edges)),
-    /**
-     * Stored texts, both as stored and as shown in the context, and the names of nodes, rules and
-     * predicates, normalised by `comparable`.
-     */
+    all: once(() => {
+      const named = [...UNNAMED, ...columns()].flatMap((name) => [...field(name)]);
+      const ofTime = dates().flatMap((date) => {
+        const year = date.getUTCFullYear();
+        return [date.getTime(), year, year * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate()];
+      });
+      return Float64Array.from([...named, ...ofTime].filter((value) => !Number.isNaN(value))).sort();
+    }),
+    /** Stored texts, as stored and as shown, and names; normalised by `comparable`. */
     texts: once(
       (): ReadonlySet<string> =>
-        new Set([...plainTexts(cited).flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
+        new Set([...plain().flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
     ),
     /** What the texts of the edges say. */
     told: once(() => toldBy(edges, names)),
     /** Whether this word occurs in anything cited, including the names of columns and rules. */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
-    /**
-     * Plausible counts of members: of one edge, of all edges together, and of the members that all
-     * edges share.
-     */
+    /** Plausible counts of members: of one edge, of all together, and of those they share. */
     memberCounts: once(() => countsOfMembers(edges)),
   };
 }
 
-function once<T>(make: () => T): () => T {
+/** Computed on first use. */
+export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };
@@ -138,82 +164,35 @@ function countsOfMembers(edges: readonly RetrievedEdge[]): number[] {
   return [...new Set([...edges.map((edge) => edge.members.length), holders.size, shared])];
 }
 
-function ascending(values: Iterable<number>): Float64Array {
-  return Float64Array.from(values).sort();
-}
-
 function numbersOf(name: string, { edges, steps, rules }: CitedThings): number[] {
   if (name === 'confidence') return steps.map((step) => step.confidence);
   if (name === 'arg') return steps.flatMap((step) => step.args.filter((arg) => typeof arg === 'number'));
   if (name === 'step') return steps.map((step) => tagNumber(step.step_tag));
   if (name === 'rule') return [...steps, ...rules].map((item) => tagNumber(item.rule_tag));
   if (name === 'rule text') return rules.flatMap(({ name, id, text }) => numbersIn(`${name} ${id} ${text}`));
-  const numbers: number[] = [];
-  const builtIn = FIELDS.get(name);
-  for (const edge of edges) {
-    for (const value of builtIn?.(edge) ?? []) if (value !== null) numbers.push(value);
-    for (const [column, value] of Object.entries(edge.properties)) {
-      if (typeof value === 'number' && column.toLowerCase() === name) numbers.push(value);
-    }
-  }
-  return numbers;
+  return edges.flatMap((edge) => fieldOf(name, edge).filter((value) => typeof value === 'number'));
 }
 
 function tagNumber(tag: string): number {
   return parseTagName(tag)?.number ?? Number.NaN;
 }
 
-export function numbersIn(text: string): number[] {
+function numbersIn(text: string): number[] {
   return (folded(text.slice(0, 2000)).match(/(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi) ?? []).map(Number);
 }
 
-function everyNumber(
-  field: (name: string) => Float64Array,
-  columns: ReadonlySet<string>,
-  edges: readonly RetrievedEdge[],
-): Float64Array {
-  const numbers = [...UNNAMED, ...columns].flatMap((name) => [...field(name)]);
-  for (const { event_ts } of edges) {
-    const date = new Date(event_ts * 1000);
-    const year = date.getUTCFullYear();
-    numbers.push(event_ts * 1000, year, year * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate());
-  }
-  return ascending(numbers.filter((value) => !Number.isNaN(value)));
-}
-
-/** Fields, besides columns, whose numbers may be repeated without naming the field. */
-const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
-
 /** Stored texts of one field: `formation` or a column. */
 export function textsOfField(name: string, edges: readonly RetrievedEdge[]): string[] {
-  const texts: string[] = [];
-  for (const edge of edges) {
-    if (name === 'formation' && edge.formation !== null) texts.push(edge.formation);
-    for (const [column, value] of Object.entries(edge.properties)) {
-      if (column.toLowerCase() === name && value !== null && typeof value !== 'number') texts.push(String(value));
-    }
-  }
-  return texts;
-}
-
-/** Texts longer than this in total are not searched for names. */
-const MOST_NAMED_CHARACTERS = 200_000;
-
-/** The texts in lower case; undefined if they are too long in total. */
-function namedText(texts: readonly string[]): string | undefined {
-  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
-  return length > MOST_NAMED_CHARACTERS ? undefined : folded(texts.join('|')).toLowerCase();
+  const values = edges.flatMap((edge) => (name === 'member' ? [] : fieldOf(name, edge)));
+  return values.filter((value) => value !== null && typeof value !== 'number').map(String);
 }
 
 function plainTexts({ edges, steps, rules }: CitedThings): string[] {
-  const texts: string[] = [];
-  for (const edge of edges) texts.push(...storedTexts(edge));
-  for (const step of steps) {
-    texts.push(step.fact, step.predicate, step.rule_id);
-    for (const arg of step.args) if (typeof arg === 'string') texts.push(arg);
-  }
-  for (const rule of rules) texts.push(rule.id, rule.name, rule.text);
-  return texts;
+  return [
+    ...edges.flatMap(storedTexts),
+    ...steps.flatMap(({ fact, predicate, rule_id, args }) => [fact, predicate, rule_id, ...args]),
+    ...rules.flatMap(({ id, name, text }) => [id, name, text]),
+  ].filter((text) => typeof text === 'string');
 }
 
 /** Whether `values` (ascending) contains a number in `low`..`high`, both included. */

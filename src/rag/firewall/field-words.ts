@@ -22,16 +22,11 @@ const LABELS: readonly [string, RegExp][] = [
   ['step', /^steps?$/iu],
   ['rule', /^rules?$/iu],
 ];
-/**
- * Column names that are also everyday words do not name a field when they occur before a number.
- */
+/** Everyday words do not name a column when they stand before a number. */
 const COMMON =
   /^(?:\p{L}{1,2}|and|the|with|for|from|met|was|were|had|has|have|not|are|but|its|their|into|over|after|before|only|all|both|there|then|when|until|since|between)$/iu;
 
-/**
- * The field named by `word`, which is directly before a number (`close`) or separated from it by
- * words like "of", "is" and "about".
- */
+/** The field named by a word before a number; `close`: without words like "of" in between. */
 export function fieldNamed(word: string, close: boolean, hasColumn: (name: string) => boolean): string | undefined {
   if (hasColumn(word.toLowerCase()) && !COMMON.test(word) && !LABELS.some(([name]) => name === word.toLowerCase()))
     return word.toLowerCase();
@@ -61,16 +56,20 @@ export function countedBy(after: string): Counted {
   return /^[\s*_-]*\p{L}/u.test(after) ? 'thing' : undefined;
 }
 
-const DURATION: readonly [number, string][] = [
-  [1, 's|secs?|seconds?|sekunden?|secondes?|segundos?|секунд\\p{L}*|秒'],
-  [60, 'min|mins|minutes?|minuten?|minutos?|минут\\p{L}*|分钟|分'],
-  [3600, 'h|hrs?|hours?|stunden?|heures?|horas?|час\\p{L}*|小时|時間'],
-  [86_400, 'days?|tage?n?|jours?|días?|dias?|дн\\p{L}*|день|天|日間'],
-  [604_800, 'weeks?|wochen?|semaines?|semanas?|недел\\p{L}*'],
-];
-const DURATIONS = DURATION.map(
-  ([seconds, words]) => [seconds, new RegExp(`^[\\s-]*(?:${words})(?![\\p{L}\\p{N}_])`, 'iu')] as const,
-);
+/** Whether a number counts what is cited. */
+export function countsCited(after: string): boolean {
+  return /^(?:members|edges|facts)$/.test(countedBy(after) ?? '');
+}
+
+const DURATIONS = (
+  [
+    [1, 's|secs?|seconds?|sekunden?|secondes?|segundos?|секунд\\p{L}*|秒'],
+    [60, 'min|mins|minutes?|minuten?|minutos?|минут\\p{L}*|分钟|分'],
+    [3600, 'h|hrs?|hours?|stunden?|heures?|horas?|час\\p{L}*|小时|時間'],
+    [86_400, 'days?|tage?n?|jours?|días?|dias?|дн\\p{L}*|день|天|日間'],
+    [604_800, 'weeks?|wochen?|semaines?|semanas?|недел\\p{L}*'],
+  ] as const
+).map(([seconds, words]) => [seconds, new RegExp(`^[\\s-]*(?:${words})(?![\\p{L}\\p{N}_])`, 'iu')] as const);
 
 /** The unit after a number in seconds; undefined if it is not a duration. */
 export function durationUnit(after: string): number | undefined {

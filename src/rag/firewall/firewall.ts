@@ -15,28 +15,26 @@
 // [HEDGE-1]. They are friends." only the first sentence stays, and only if edge 1 has the members 3
 // and 9. All checks are lexical comparisons with stored values; no model is consulted.
 
+import { finish, type Steps } from '../../schedule/steps.ts';
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
 import { problemOf } from './claims.ts';
-import { type Support, type Values, valuesOf } from './edge-values.ts';
+import { type Cited, once, type Support, type Values, valuesOf } from './edge-values.ts';
 import { comparable, REORDERING, skeleton } from './lookalikes.ts';
-import type { Cited } from './number-claims.ts';
 import { factKey } from './predicate-claims.ts';
 import { unescaped } from './quote-claims.ts';
+import { blank } from './scan.ts';
 import { type Sentence, sentenceSteps, sentencesOf } from './sentences.ts';
-import { stretchesOf } from './stretches.ts';
+import { type Part, stretchesOf } from './stretches.ts';
 import { cutAtTags, formatTag, hasTag, type Tag, type TaggedSentence } from './tags.ts';
 import { mixtureProblem } from './together.ts';
+import { storedTexts as storedTextsOf } from './told.ts';
 
 export type { StepFacts, Support } from './edge-values.ts';
-
-import type { Steps } from '../../schedule/steps.ts';
 
 export const ABSTAINED_ANSWER = 'There is not enough evidence in the retrieved hyperedges to answer this.';
 
 export interface FirewallResult {
-  /**
-   * The sentences kept, with every tag in its exact spelling; ABSTAINED_ANSWER if none was kept.
-   */
+  /** The kept sentences, with every tag in its exact spelling, or ABSTAINED_ANSWER. */
   answer: string;
   outcome: 'supported' | 'stripped' | 'abstained';
   abstained: boolean;
@@ -51,26 +49,14 @@ export interface FirewallResult {
 
 /** A longer sentence is stripped unchecked. */
 const LONGEST_SENTENCE = 20_000;
-/**
- * Characters processed between two yields, about a millisecond of work; below, the cost of each
- * sentence and each tag in the same unit.
- */
+/** Characters between two yields: about a millisecond. Sentences and tags cost as many as these. */
 const STEP = 1024;
 const SENTENCE_COST = 32;
 const TAG_COST = 4;
 
 /** Runs without pausing; for answers of models use `firewallSteps`. */
 export function firewall(answer: string, support: Support): FirewallResult {
-  const steps = firewallSteps(answer, support);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-interface Kept {
-  sentence: Sentence;
-  text: string;
+  return finish(firewallSteps(answer, support));
 }
 
 /** A sentence with its verdict, which is undefined if it states nothing. */
@@ -104,7 +90,7 @@ export function* judgedSentences(answer: string, support: Support): Generator<Ju
 }
 
 export function* firewallSteps(answer: string, support: Support): Steps<FirewallResult> {
-  const kept: Kept[] = [];
+  const kept: Pick<Judged, 'sentence' | 'text'>[] = [];
   const stripped: { sentence: string; reason: string }[] = [];
   const cited = new Set<number>();
   let supported = 0;
@@ -147,11 +133,8 @@ export interface Verdict {
 }
 
 function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
-  let facts: ReadonlySet<string> | undefined;
-  const derives = (key: string) => {
-    facts ??= new Set([...support.steps.values()].map((step) => factKey(step.predicate, step.args)));
-    return facts.has(key);
-  };
+  const facts = once(() => new Set(Array.from(support.steps.values(), (step) => factKey(step.predicate, step.args))));
+  const derives = (key: string) => facts().has(key);
   const echoes = echoesOf(support);
   const values = rememberedValues(support);
   return (text, beginsLine) => {
@@ -169,21 +152,15 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
   };
 }
 
-/**
- * The values of a group of tags. Recent groups are cached, because answers cite the same ones
- * repeatedly.
- */
+/** The values of a group of tags, cached because answers cite the same ones repeatedly. */
 function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
   const known = new Map<string, Values>();
   return (tags) => {
     if (tags.length > 64) return valuesOf(tags, support);
     const key = tags.map(formatTag).join('');
-    let values = known.get(key);
-    if (values === undefined) {
-      if (known.size === 64) known.clear();
-      values = valuesOf(tags, support);
-      known.set(key, values);
-    }
+    const values = known.get(key) ?? valuesOf(tags, support);
+    if (known.size === 64) known.clear();
+    known.set(key, values);
     return values;
   };
 }
@@ -191,11 +168,9 @@ function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
 function tagProblem(text: string, tags: readonly Tag[], support: Support): string | undefined {
   if (tags.length === 0) return 'it has no tag';
   if (REORDERING.test(text)) return 'it turns the order of its characters around';
-  for (const tag of tags) {
-    const known = tag.kind === 'HEDGE' ? support.edges : tag.kind === 'STEP' ? support.steps : support.rules;
-    if (!known.has(tag.number)) return `${formatTag(tag)} names nothing that this answer rests on`;
-  }
-  return undefined;
+  const numbered = { HEDGE: support.edges, STEP: support.steps, RULE: support.rules };
+  const unknown = tags.find(({ kind, number }) => !numbered[kind].has(number));
+  return unknown && `${formatTag(unknown)} names nothing that this answer rests on`;
 }
 
 function claimProblem(
@@ -205,34 +180,24 @@ function claimProblem(
   derives: (fact: string) => boolean,
   beginsLine: boolean,
 ): string | undefined {
-  const texts =
-    beginsLine && cut.texts.some((text) => /\p{L}/u.test(text))
-      ? [cut.texts[0]!.slice(0, 40).replace(LIST_MARK, spaces) + cut.texts[0]!.slice(40), ...cut.texts.slice(1)]
-      : cut.texts;
+  const [first, ...others] = cut.texts as [string, ...string[]];
+  const begins = beginsLine && cut.texts.some((text) => /\p{L}/u.test(text));
+  const texts = [begins ? first.replace(LIST_MARK, blank) : first, ...others];
   if (/[\p{L}\p{N}]/u.test(texts[0]!) && LATER_CLAUSE.test(texts.at(-1)!))
     return 'what follows its last tag has no tag';
-  const stretches = stretchesOf({ ...cut, texts });
   const sentence = values(tags);
-  const citedBy = (beside: readonly Tag[]): Cited => ({
-    beside: cut.groups.length === 1 ? sentence : values(beside),
-    sentence,
-  });
-  for (const { options } of stretches) {
+  const problemIn = ({ text, tags: own }: Part) => {
+    const cited: Cited = { beside: cut.groups.length === 1 ? sentence : values(own), sentence, derives };
+    return problemOf(text, cited) ?? mixtureProblem(text, own, cited, values);
+  };
+  for (const options of stretchesOf({ ...cut, texts })) {
     let problem: string | undefined;
-    for (const option of options) {
-      const found = option
-        .map(({ text, tags }) => {
-          const cited = citedBy(tags);
-          return problemOf(text, cited, derives) ?? mixtureProblem(text, tags, { values, sentence, derives });
-        })
-        .find((reason) => reason !== undefined);
-      if (found === undefined) {
-        problem = undefined;
-        break;
-      }
+    const isWrong = options.every((parts) => {
+      const found = parts.map(problemIn).find((reason) => reason !== undefined);
       problem ??= found;
-    }
-    if (problem !== undefined) return problem;
+      return found !== undefined;
+    });
+    if (isWrong) return problem;
   }
   return undefined;
 }
@@ -242,58 +207,39 @@ const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S
 /** The number of a list item is not a claim. */
 const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
 
-function spaces(text: string): string {
-  return ' '.repeat(text.length);
-}
-
 /** Whether a quoted text is one that the answer rests on; such texts may contain full stops. */
 function knownTexts(support: Support): (quoted: string) => boolean {
-  let known: ReadonlySet<string> | undefined;
-  return (quoted) => {
-    known ??= new Set(storedTexts(support).flatMap((text) => [comparable(text), comparable(shownText(text))]));
-    return known.has(comparable(unescaped(quoted)));
-  };
+  const spellings = (text: string) => [comparable(text), comparable(shownText(text))];
+  const known = once(() => new Set(storedTexts(support).flatMap(spellings)));
+  return (quoted) => known().has(comparable(unescaped(quoted)));
 }
 
 function storedTexts({ edges, steps, rules }: Support): string[] {
-  const texts: unknown[] = [...rules.values()].flatMap((rule) => [
-    rule.name,
-    shownText(rule.name, NAME_SHOWN),
-    rule.text,
-  ]);
-  for (const edge of edges.values()) texts.push(edge.formation, ...Object.values(edge.properties));
-  for (const step of steps.values()) texts.push(...step.args);
-  return texts.filter((text) => typeof text === 'string');
+  return [
+    ...[...rules.values()].flatMap(({ name, text }) => [name, shownText(name, NAME_SHOWN), text]),
+    ...[...edges.values()].flatMap(storedTextsOf),
+    ...[...steps.values()].flatMap(({ args }) => args.filter((arg) => typeof arg === 'string')),
+  ];
 }
 
-/**
- * Passages of stored texts that contain tags themselves: their author is not the one who cites, so
- * repeating them proves nothing.
- */
+/** Passages of stored texts that contain tags: repeating what their author cites proves nothing. */
 function echoesOf(support: Support): string[] {
-  const echoes: string[] = [];
-  const add = (text: string) => {
-    if (!hasTag(text)) return;
-    for (const { start, end } of sentencesOf(text)) {
-      const passage = text.slice(start, end);
-      if (hasTag(passage) && passage.replace(/\P{L}/gu, '').length >= 16)
-        echoes.push(comparable(passage.slice(0, 2000)));
-    }
-  };
-  for (const text of storedTexts(support)) add(text);
-  return echoes.slice(0, 1000);
+  const passages = storedTexts(support)
+    .filter(hasTag)
+    .flatMap((text) => Array.from(sentencesOf(text), ({ start, end }) => text.slice(start, end)));
+  return passages
+    .filter((passage) => hasTag(passage) && passage.replace(/\P{L}/gu, '').length >= 16)
+    .slice(0, 1000)
+    .map((passage) => comparable(passage.slice(0, 2000)));
 }
 
 function echoProblem(text: string, echoes: readonly string[]): string | undefined {
-  if (echoes.length === 0) return undefined;
-  const plain = comparable(text);
+  const plain = echoes.length === 0 ? '' : comparable(text);
   return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
 }
 
-/**
- * The kept sentences with the text between them; a line break or a space where others were removed.
- */
-function joined(answer: string, kept: readonly Kept[]): string {
+/** The kept sentences, with a line break or a space where others were removed. */
+function joined(answer: string, kept: readonly Pick<Judged, 'sentence' | 'text'>[]): string {
   const parts: string[] = [];
   let end = 0;
   for (const [index, { sentence, text }] of kept.entries()) {

@@ -1,14 +1,12 @@
 // Normalises text to how it looks: compatibility forms, digits of all scripts, invisible
 // characters, and letters that resemble Latin ones.
 
+import { normalizeDigits } from './scan.ts';
+
 /** Text without a match needs no folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
-const INVISIBLE =
-  /\u034f|[\p{Cf}\p{Cc}\p{Co}\u115f\u1160\u17b4\u17b5\u3164\uffa0]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu;
-/**
- * Characters that reverse the displayed order: what is displayed cannot be compared with stored
- * values.
- */
+const INVISIBLE = /[\p{DI}\p{Cf}\p{Cc}\p{Co}]/gu;
+/** Characters that reverse the displayed order, which cannot be compared with stored values. */
 export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
 /** Long runs of combining marks take quadratic time to normalise, and no script needs them. */
 const MARKS = /(\p{M}{8})\p{M}+/gu;
@@ -30,42 +28,24 @@ const TWIN_OF = new Map(
   Object.entries(LATIN_TWINS).flatMap(([letter, twins]) => [...twins].map((twin) => [twin.toLowerCase(), letter])),
 );
 
-/**
- * Replaces compatibility forms by plain ones and digits of any script by ASCII, removes invisible
- * characters, and unifies minus signs and apostrophes.
- */
+/** Plain letters, ASCII digits, one minus, one apostrophe, and nothing that is invisible. */
 export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
-  return text
+  const plain = text
     .replace(MARKS, '$1')
     .replace(/(?<=\p{L})[²³]/gu, '') // the exponent of a unit is not a number
     .normalize('NFKC')
     .replace(/[\t\u0085\u2028\u2029]/g, ' ')
     .replace(INVISIBLE, '')
-    .replace(/\p{Nd}/gu, asciiDigit)
     .replace(/\u066b/g, '.')
     .replace(/\u066c/g, ',')
     .replace(/\u066a/g, '%')
-    .replace(/[\u2010\u2011\u2212\ufe63]/g, '-')
-    .replace(/[\u2019\u02bc]/g, "'")
-    .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ');
+    .replace(/[\u2010\u2212]/g, '-')
+    .replace(/[\u2019\u02bc]/g, "'");
+  return normalizeDigits(plain);
 }
 
-/**
- * The digits of every script are ten consecutive code points, starting at one that ends in hex 0 or
- * 6.
- */
-function asciiDigit(digit: string): string {
-  const code = digit.codePointAt(0)!;
-  if (code < 0x80) return digit;
-  const zero = /\p{Nd}/u.test(String.fromCodePoint(code & ~15)) ? code & ~15 : (code & ~15) + 6;
-  return String(code - zero);
-}
-
-/**
- * How text looks to a reader: folded, in lower case, without accents, and with letters that
- * resemble Latin ones replaced by them. Equal for texts that look the same.
- */
+/** How text looks: folded, in lower case, without accents, and with Latin for similar letters. */
 export function skeleton(text: string): string {
   const lower = folded(text).toLowerCase();
   if (!NOT_ASCII.test(lower)) return lower;

@@ -1,5 +1,7 @@
 // Finds where a sentence denies something: words of negation and the clauses they are in.
 
+import { blank } from './scan.ts';
+
 export interface Denial {
   /** Offsets of the clause. */
   start: number;
@@ -25,22 +27,16 @@ const SIGNS =
 const CLAUSE =
   /[,;:\u2014\u3001\uff0c\uff1b\u060c()|]|\s-\s|\s(?:but|whereas|while|although|though|however|because|since|aber|sondern|während|weil|mais|alors que|parce que|pero|sino|mientras|porque|но|а|потому что|لكن|बल्कि|लेकिन)\s/giu;
 
-/**
- * The denials of `text` (folded, with quotes and tags masked): the first of each clause, or all of
- * them.
- */
+/** The denials of `text` (folded and masked): the first of each clause, or all of them. */
 export function denialsIn(text: string, every = false): Denial[] {
-  let places = negations(text);
-  if (places.length === 0) return [];
-  const plain = text.replace(IDIOM, (idiom) => ' '.repeat(idiom.length));
-  places = negations(plain);
-  if (places.length === 0) return [];
-  const cuts = [...plain.matchAll(CLAUSE)].map((match) => match.index);
+  if (negations(text).length === 0) return []; // the usual case, before the idioms are looked for
+  const plain = text.replace(IDIOM, blank);
+  const cuts = Array.from(plain.matchAll(CLAUSE), ({ index }) => index);
   const denials: Denial[] = [];
   let next = 0;
-  for (const at of places) {
+  for (const at of negations(plain)) {
     while (next < cuts.length && cuts[next]! < at) next++;
-    const start = next === 0 ? 0 : cuts[next - 1]!;
+    const start = cuts[next - 1] ?? 0;
     const end = cuts[next] ?? text.length;
     if (every || denials.at(-1)?.start !== start) denials.push({ start, end, at });
   }
@@ -49,14 +45,11 @@ export function denialsIn(text: string, every = false): Denial[] {
 
 /** Offsets of words of negation, in order. */
 function negations(text: string): number[] {
-  const places: number[] = [];
-  for (const match of text.matchAll(WORD)) {
-    const word = match[0].toLowerCase();
-    const isFailure =
-      /^fail(?:s|ed)?$/.test(word) &&
-      /^ to\b/.test(text.slice(match.index + word.length, match.index + word.length + 4));
-    if (WORDS.has(word) || word.endsWith("n't") || isFailure) places.push(match.index);
-  }
-  if (/[^ -~]/.test(text)) for (const match of text.matchAll(SIGNS)) places.push(match.index);
-  return places.sort((a, b) => a - b);
+  const isNegation = ({ 0: word, index }: RegExpExecArray) =>
+    WORDS.has(word.toLowerCase()) ||
+    /n't$/i.test(word) ||
+    /^fails? to\b|^failed to\b/i.test(text.slice(index, index + 10));
+  const places = [...text.matchAll(WORD)].filter(isNegation);
+  if (/[^ -~]/.test(text)) places.push(...text.matchAll(SIGNS));
+  return places.map(({ index }) => index).sort((a, b) => a - b);
 }

@@ -2,24 +2,12 @@
 
 import type { NumberToken } from './answer-numbers.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
-import { hasBetween, type Values } from './edge-values.ts';
+import { type Cited, hasBetween, type Values } from './edge-values.ts';
 import { type Counted, countedBy, durationUnit, fieldNamed } from './field-words.ts';
 
-/** The values cited next to a part of a sentence, and by the whole sentence. */
-export interface Cited {
-  readonly beside: Values;
-  readonly sentence: Values;
-}
-
-export interface NumberClaim {
-  token: NumberToken;
-  agrees: boolean;
-  /** The field that the words around the number name. */
-  field: string | undefined;
-  bound: Bound;
-}
-
+/** What the words around a number say about it. */
 interface Label {
+  /** The field that they name. */
   field: string | undefined;
   /** `members: 2` may be a count of them. */
   mayCount: boolean;
@@ -27,11 +15,17 @@ interface Label {
   bound: Bound;
 }
 
+export interface NumberClaim extends Label {
+  token: NumberToken;
+  agrees: boolean;
+}
+
 const APPROXIMATE =
   /(?:\b(?:about|around|roughly|approximately|approx\.|nearly|almost|circa|ca\.|etwa|rund|environ|unos|unas|около)\s*|[~≈约約])["'(*_`]*$/iu;
 const EXACT = /\b(?:exactly|only|just|precisely|a|an|the|number|numbers|no\.|nos\.|ids?|value)\s*["'(*_`]*$/iu;
 const COPULA =
   /(?:(?<![\p{L}_])(?:of|is|was|are|were|equals?|equal to|being|at|includes?|included|has|have|von|ist|war|sind|beträgt|betrug|de|des|est|était|sont|es|era|son|и|равен|составляет|है|था|थे)|[はがを是为為])\s*["'(*_`]*$/iu;
+const BOUND_WORDS = /(?:[\p{L}']+|[<>=≤≥]+)(?:\s+(?:than|to|of|after|before|least|most))?\s*["'(*_`]*$/iu;
 const WORD_BEFORE = /([\p{L}_][\p{L}\p{M}\p{N}_]*)["'`*_]*(\s*[#=:°]?\s*["'`*_([{]*\s*)$/u;
 const SIGN_BEFORE = /(节点|節點|成员|成員|ノード|メンバー|权重|權重|重み|노드)\s*$/u;
 const LIST_GAP =
@@ -42,91 +36,62 @@ const FIELD_AFTER = /^\s*(?:%|per ?cent)?\s*(weight|confidence|score|certainty)\
 
 export function numberClaims(text: string, tokens: readonly NumberToken[], cited: Cited): NumberClaim[] {
   const claims: NumberClaim[] = [];
-  let before: NumberClaim | undefined;
   const listed = new Set(
-    tokens.flatMap((token) => (token.word ? [] : token.readings.slice(0, 1).map(({ value }) => value))),
+    tokens.flatMap(({ word, readings }) => (word ? [] : readings.slice(0, 1).map(({ value }) => value))),
   );
   for (const [index, token] of tokens.entries()) {
-    const label = labelOf(text, token, cited.beside);
-    const gap = before === undefined ? '' : text.slice(before.token.end, token.start);
-    if (
-      label.field === undefined &&
-      before?.field === 'member' &&
-      gap.length < 12 &&
-      LIST_GAP.test(gap) &&
-      !/^\s+(?:more|others?|further)\b/.test(text.slice(token.end, token.end + 12))
-    )
-      label.field = 'member';
+    const before = claims[index - 1];
+    const claim: NumberClaim = { ...labelOf(text, token, cited.beside), token, agrees: false };
+    const gap = text.slice(before?.token.end ?? 0, token.start);
+    const isListed = before?.field === 'member' && gap.length < 12 && LIST_GAP.test(gap);
+    if (isListed && !/^\s+(?:more|others?|further)\b/.test(text.slice(token.end, token.end + 12)))
+      claim.field ??= 'member';
     const follower = tokens[index + 1];
-    const isPair =
-      label.bound === 'between' &&
-      follower !== undefined &&
-      PAIR.test(text.slice(token.end, follower.start).slice(0, 20));
-    const claim: NumberClaim = { token, field: label.field, bound: label.bound, agrees: false };
-    if (isPair && label.field !== undefined && label.field !== 'member' && label.field !== 'id') {
-      claim.agrees = isWithin(label.field, token, follower, cited.beside);
-    } else if (before !== undefined && before.field !== undefined && boundPair(text, before, token)) {
-      claim.agrees = before.agrees;
-    } else {
-      claim.agrees =
-        agrees(text, token, label, cited, listed) ||
-        (token.parts.length > 0 && token.parts.every((part) => agrees(text, part, label, cited, listed)));
-    }
+    const isHeld = (part: NumberToken) => agrees(text, part, claim, cited, listed);
+    if (follower !== undefined && opensRange(text, claim, follower))
+      claim.agrees = isWithin(claim.field!, token, follower, cited.beside);
+    else if (before !== undefined && opensRange(text, before, token)) claim.agrees = before.agrees;
+    else claim.agrees = isHeld(token) || (token.parts.length > 0 && token.parts.every(isHeld));
     claims.push(claim);
-    before = claim;
   }
   return claims;
 }
 
-/** Whether `token` is the upper end of a range of a named field that `before` opened. */
-function boundPair(text: string, before: NumberClaim, token: NumberToken): boolean {
-  if (before.field === 'member' || before.field === 'id') return false;
-  return (
-    boundBefore(text, before.token.start) === 'between' &&
-    PAIR.test(text.slice(before.token.end, token.start).slice(0, 20))
-  );
+/** `weight between 0.4 and 0.6`: the ends of a range of a named field. */
+function opensRange(text: string, { bound, field, token }: NumberClaim, end: NumberToken): boolean {
+  if (bound !== 'between' || field === undefined || field === 'member' || field === 'id') return false;
+  return PAIR.test(text.slice(token.end, end.start).slice(0, 20));
 }
 
 function isWithin(field: string, low: NumberToken, high: NumberToken, values: Values): boolean {
   return low.readings.some((a) => high.readings.some((b) => hasBetween(values.field(field), a.value, b.value)));
 }
 
-/** The field that the words before (or just after) a number name. */
+/** Reads the words before (or just after) a number, from the number on. */
 function labelOf(text: string, token: NumberToken, values: Values): Label {
   let before = text.slice(Math.max(0, token.start - 60), token.start).replace(/-$/, '');
   const label: Label = { field: undefined, mayCount: false, approximate: false, bound: boundBefore(text, token.start) };
   let close = true;
   for (let rounds = 0; rounds < 5; rounds++) {
-    const length = before.length;
-    if (APPROXIMATE.test(before)) {
-      label.approximate = true;
-      before = before.replace(APPROXIMATE, '');
+    const { length } = before;
+    label.approximate ||= APPROXIMATE.test(before);
+    before = before.replace(APPROXIMATE, '').replace(EXACT, '');
+    const bound = boundBefore(before, before.length);
+    if (bound !== 'equal') {
+      label.bound = bound;
+      before = before.replace(BOUND_WORDS, '').replace(/\b(?:at|no|not|on or|more|less|greater|fewer|up)\s*$/i, '');
     }
-    before = before.replace(EXACT, '');
-    if (boundBefore(before, before.length) !== 'equal') {
-      label.bound = boundBefore(before, before.length);
-      before = before
-        .replace(/(?:[\p{L}']+|[<>=≤≥]+)(?:\s+(?:than|to|of|after|before|least|most))?\s*["'(*_`]*$/iu, '')
-        .replace(/\b(?:at|no|not|on or|more|less|greater|fewer|up)\s*$/i, '');
-      close = false;
-    }
-    if (COPULA.test(before)) {
-      before = before.replace(COPULA, '');
-      close = false;
-    }
+    const isSaid = COPULA.test(before);
+    if (isSaid) before = before.replace(COPULA, '');
+    close &&= bound === 'equal' && !isSaid;
     if (before.length === length) break;
   }
-  const match = SIGN_BEFORE.exec(before) ?? WORD_BEFORE.exec(before);
-  if (match !== null) {
-    label.field = fieldNamed(match[1]!, close, values.hasField);
-    label.mayCount = label.field === 'size' || (label.field === 'member' && (!close || /[=:]/.test(match[2] ?? '')));
-  }
-  if (label.field === undefined && ID_BEFORE.test(text.slice(Math.max(0, token.start - 24), token.start)))
-    label.field = 'id';
-  if (label.field === undefined) {
-    const after = FIELD_AFTER.exec(text.slice(token.end, token.end + 24));
-    if (after !== null) label.field = after[1]!.toLowerCase() === 'certainty' ? 'confidence' : after[1]!.toLowerCase();
-  }
+  const [, word, sign] = SIGN_BEFORE.exec(before) ?? WORD_BEFORE.exec(before) ?? [];
+  if (word !== undefined) label.field = fieldNamed(word, close, values.hasField);
+  label.mayCount = label.field === 'size' || (label.field === 'member' && (!close || /[=:]/.test(sign ?? '')));
+  if (ID_BEFORE.test(text.slice(Math.max(0, token.start - 24), token.start))) label.field ??= 'id';
+  const [, named] = FIELD_AFTER.exec(text.slice(token.end, token.end + 24)) ?? [];
+  label.field ??= named?.toLowerCase().replace('certainty', 'confidence');
   return label;
 }
 
@@ -134,42 +99,45 @@ function agrees(text: string, token: NumberToken, label: Label, cited: Cited, li
   const after = text.slice(token.end, token.end + 60);
   const { beside, sentence } = cited;
   const { field } = label;
-  if (token.percent)
-    return agreesAsPercent(token, label, label.field === 'confidence' && beside.steps.length === 0 ? sentence : beside);
+  const holder = field === 'confidence' && beside.steps.length === 0 ? sentence : beside;
+  const isCount = (counted: Counted) => holdsCount(token, counted, label, after, cited, listed);
+  const isKilometres = () =>
+    /^\s*km\b/i.test(after) && isOneOf(scaled(token, 1000, 0), beside.field('mean_dist_m'), label);
+  if (token.percent) return agreesAsPercent(token, label, holder);
   if (field === 'step' || field === 'rule')
     return isOneOf(token, sentence.field(field), label) || isOneOf(token, beside.field('rule text'), label);
   if (field !== undefined) {
-    const holder = field === 'confidence' && beside.steps.length === 0 ? sentence : beside;
     if (holdsBound(token, label, holder.field(field))) return true;
     if (field === 'member' && isOneOf(token, beside.field('arg'), label)) return true;
-    if (field === 'mean_dist_m' && /^\s*km\b/i.test(after))
-      return isOneOf(scaled(token, 1000), beside.field(field), label);
-    if (label.mayCount && holdsCount(token, 'members', label, after, cited, listed)) return true;
-    return beside.rules.length > 0 && isOneOf(token, beside.field('rule text'), label);
+    if (field === 'mean_dist_m' && isKilometres()) return true;
+    if (label.mayCount && isCount('members')) return true;
+    return isOneOf(token, beside.field('rule text'), label);
   }
   const unit = durationUnit(after);
-  if (unit !== undefined) return isDifference(token, unit, sentence) || isMeasured(token, beside, label);
-  if (/^\s*km\b/i.test(after) && isOneOf(scaled(token, 1000), beside.field('mean_dist_m'), label)) return true;
+  if (unit !== undefined)
+    // A duration may also be a stored value: of a column, a weight, or seconds since 1970.
+    return (
+      isDifference(token, unit, sentence) ||
+      isInFields(token, ['event_ts', 'weight', 'rule text', ...beside.columns()], beside, label)
+    );
+  if (isKilometres()) return true;
   if (token.ordinal) return isOrdinal(token, sentence);
-  // "one of them", "one another" and "one event" claim nothing, but "one member" is a count.
-  if (token.word && token.readings[0]!.value === 1 && (countedBy(after) !== 'members' || /^\s+of\b/.test(after)))
-    return true;
   const counted = text.slice(token.start, token.end).toLowerCase() === 'twice' ? 'edges' : countedBy(after);
-  if (counted === 'members' || counted === 'edges' || counted === 'facts')
-    return holdsCount(token, counted, label, after, cited, listed);
+  // "one of them", "one another" and "one event" claim nothing, but "one member" is a count.
+  if (token.word && token.readings[0]!.value === 1 && (counted !== 'members' || /^\s+of\b/.test(after))) return true;
+  if (counted !== 'thing' && counted !== undefined) return isCount(counted);
   if (isOneOf(token, beside.all(), label)) return true;
-  if (isDay(token, beside, text)) return true;
-  return (token.word || counted === 'thing') && holdsCount(token, 'thing', label, after, cited, listed);
+  if (/\b(?:day|tag|jour|día)\s*$/i.test(text.slice(Math.max(0, token.start - 6), token.start)))
+    if (isDayOfMonth(token, beside)) return true;
+  return (token.word || counted === 'thing') && isCount('thing');
 }
 
-function scaled(token: NumberToken, factor: number): NumberToken {
-  return {
-    ...token,
-    readings: token.readings.map(({ value, half }) => ({
-      value: value * factor,
-      half: Math.max(half * factor, factor > 1 ? 0 : 0.5 * factor),
-    })),
-  };
+function scaled(token: NumberToken, factor: number, least: number): NumberToken {
+  const readings = token.readings.map(({ value, half }) => ({
+    value: value * factor,
+    half: Math.max(half, least) * factor,
+  }));
+  return { ...token, readings };
 }
 
 export function isOneOf(
@@ -187,26 +155,26 @@ export function isOneOf(
   });
 }
 
-/**
- * `weight above 0.3`: all values of the field must be. Without such a bound, the number must be one
- * of them.
- */
-function holdsBound(token: NumberToken, label: Label, values: Float64Array): boolean {
-  const { value } = token.readings[0] ?? { value: Number.NaN };
-  if (values.length === 0) return false;
-  const least = values[0]!;
-  const most = values[values.length - 1]!;
-  if (label.field === 'member' || label.field === 'id') return isOneOf(token, values, label);
-  if (label.bound === 'since') return least >= value;
-  if (label.bound === 'after') return least > value;
-  if (label.bound === 'before') return most < value;
-  if (label.bound === 'until') return most <= value;
-  return isOneOf(token, values, label);
+/** Undefined for words that are no bound of a single number. */
+function keepsBound(bound: Bound, value: number, least: number, most: number): boolean | undefined {
+  if (bound === 'since') return least >= value;
+  if (bound === 'after') return least > value;
+  if (bound === 'before') return most < value;
+  return bound === 'until' ? most <= value : undefined;
+}
+
+/** `weight above 0.3`: all values must be. Without a bound, the number must be one of them. */
+function holdsBound(token: NumberToken, { field, bound, approximate }: Label, values: Float64Array): boolean {
+  const value = token.readings[0]?.value ?? Number.NaN;
+  const keeps =
+    values.length === 0 || field === 'member' || field === 'id'
+      ? undefined
+      : keepsBound(bound, value, values[0]!, values.at(-1)!);
+  return keeps ?? isOneOf(token, values, { approximate });
 }
 
 function agreesAsPercent(token: NumberToken, label: Label, values: Values): boolean {
-  const shares = token.readings.map(({ value, half }) => ({ value: value / 100, half: Math.max(half, 0.5) / 100 }));
-  const share = { ...token, readings: shares };
+  const share = scaled(token, 1 / 100, 0.5);
   const { field } = label;
   const columns = [...values.columns()];
   if (field !== undefined && field !== 'member' && field !== 'id') {
@@ -219,76 +187,55 @@ function agreesAsPercent(token: NumberToken, label: Label, values: Values): bool
   );
 }
 
-/** A duration may also be a stored value: of a column, a weight, or seconds since 1970. */
-function isMeasured(token: NumberToken, values: Values, label: Label): boolean {
-  return isInFields(token, ['event_ts', 'weight', 'rule text', ...values.columns()], values, label);
-}
-
 function isInFields(token: NumberToken, fields: readonly string[], values: Values, label: Label): boolean {
   return fields.some((name) => isOneOf(token, values.field(name), label));
 }
 
 /** `10 minutes later`: two of the cited events are that far apart. */
-function isDifference(token: NumberToken, unit: number, values: Values): boolean {
-  const times = [...new Set(values.edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
+function isDifference({ readings }: NumberToken, unit: number, { edges }: Values): boolean {
+  const times = [...new Set(edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
   const slack = unit === 1 ? 0 : unit / 2;
-  const near = (from: number, to: number) =>
-    token.readings.some(({ value }) => Math.abs(to - from - value * unit) <= slack);
-  if (times.length < 2) return false;
-  if (times.length > 60)
-    return near(times[0]!, times.at(-1)!) || times.some((time, index) => index > 0 && near(times[index - 1]!, time));
-  return times.some((from, index) => times.slice(index + 1).some((to) => near(from, to)));
+  const near = (from: number, to: number) => readings.some(({ value }) => Math.abs(to - from - value * unit) <= slack);
+  const most = times.length > 60 ? 1 : times.length; // of many, only neighbours and the ends
+  return (
+    (times.length > 1 && near(times[0]!, times.at(-1)!)) ||
+    times.some((from, index) => times.slice(index + 1, index + 1 + most).some((to) => near(from, to)))
+  );
 }
 
 function isOrdinal(token: NumberToken, values: Values): boolean {
-  const { value } = token.readings[0]!;
   const most = Math.max(values.edges.length, values.steps.length, ...values.edges.map((edge) => edge.members.length));
-  return value <= most || isDayOfMonth(value, values);
+  return token.readings[0]!.value <= most || isDayOfMonth(token, values);
 }
 
-/** `day 14`. */
-function isDay(token: NumberToken, values: Values, text: string): boolean {
-  if (!/\b(?:day|tag|jour|día)\s*$/i.test(text.slice(Math.max(0, token.start - 6), token.start))) return false;
-  return isDayOfMonth(token.readings[0]?.value, values);
-}
-
-function isDayOfMonth(day: number | undefined, { edges }: Values): boolean {
-  return edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDate() === day);
+function isDayOfMonth({ readings }: NumberToken, values: Values): boolean {
+  return values.dates().some((date) => date.getUTCDate() === readings[0]?.value);
 }
 
 function holdsCount(
   token: NumberToken,
-  counted: Exclude<Counted, undefined>,
-  label: Label,
+  counted: Counted,
+  { bound }: Label,
   after: string,
   cited: Cited,
   listed: ReadonlySet<number>,
 ): boolean {
-  const { value } = token.readings[0] ?? { value: Number.NaN };
+  const value = token.readings[0]?.value ?? Number.NaN;
   const counts = countsOf(counted, cited, token.word || counted === 'members' ? listed : new Set());
   const most = Math.max(...counts);
   if (/^[\s*_]*(?:of|other|others|more|further|additional|remaining|weitere)\b/i.test(after))
     return value >= 1 && value <= most;
-  if (label.bound === 'since') return most >= value;
-  if (label.bound === 'after') return most > value;
-  if (label.bound === 'before') return Math.min(...counts) < value;
-  return counts.includes(value) || (label.bound === 'until' && Math.min(...counts) <= value);
+  return keepsBound(bound, value, most, Math.min(...counts)) ?? counts.includes(value);
 }
 
-function countsOf(
-  counted: Exclude<Counted, undefined>,
-  { beside, sentence }: Cited,
-  listed: ReadonlySet<number>,
-): number[] {
+function countsOf(counted: Counted, { beside, sentence }: Cited, listed: ReadonlySet<number>): number[] {
   const counts: number[] = [];
-  if (counted !== 'members') {
-    if (counted !== 'facts')
-      counts.push(beside.citedEdges, sentence.citedEdges, beside.edges.length, sentence.edges.length);
-    if (counted !== 'edges')
-      counts.push(beside.steps.length, sentence.steps.length, beside.rules.length, sentence.rules.length);
+  for (const values of [beside, sentence]) {
+    if (counted === 'edges' || counted === 'thing') counts.push(values.citedEdges, values.edges.length);
+    if (counted === 'facts' || counted === 'thing') counts.push(values.steps.length, values.rules.length);
+    if (counted === 'members' || counted === 'thing') counts.push(...values.memberCounts());
   }
   if (counted === 'members' || counted === 'thing') {
-    counts.push(...beside.memberCounts(), ...sentence.memberCounts());
     const members = sentence.field('member');
     const named = [...listed].filter((value) => hasBetween(members, value, value)).length;
     if (named > 1) counts.push(named);

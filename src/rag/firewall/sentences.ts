@@ -1,9 +1,9 @@
 // Cuts an answer into sentences. Lines, list items, headings and table rows are sentences of their
 // own, and tags after a full stop belong to the sentence before it.
 
-import { staysOpen } from './abbreviations.ts';
+import { monthOf } from './answer-times.ts';
 import { comparable } from './lookalikes.ts';
-import { monthOf } from './month-names.ts';
+import { matchAt } from './scan.ts';
 import { endOfTagAt, hasTag } from './tags.ts';
 
 export interface Sentence {
@@ -24,7 +24,7 @@ const BREAK =
 const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
 /** Full stops of all scripts. */
 const STOP =
-  /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
+  /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/;
 const STOPS = new RegExp(`${STOP.source}*`, 'y');
 /** Stops that may also occur inside a word or number. */
 const LATIN_STOP = /[.!?\u2026\u0589]/;
@@ -39,7 +39,7 @@ const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
 const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
 
-/** Number of cuts between two pauses, including breaks: a fraction of a millisecond. */
+/** Cuts or breaks between two pauses: a fraction of a millisecond. */
 const STEP_CUTS = 256;
 
 /** Runs without pausing; for short texts. */
@@ -50,91 +50,57 @@ export function* sentencesOf(
   for (const sentence of sentenceSteps(answer, isStored)) if (sentence !== undefined) yield sentence;
 }
 
-/**
- * Does not cut quoted texts for which `isStored` is true. Yields undefined after a fraction of a
- * millisecond of work.
- */
+/** Does not cut stored texts in quotes. Yields undefined after a fraction of a millisecond. */
 export function* sentenceSteps(
   answer: string,
   isStored: (quoted: string) => boolean,
 ): Generator<Sentence | undefined, void, void> {
   let last: Sentence | undefined;
-  let lineEnd = 0;
   let cuts = 0;
-  const marks: Marks = { stopFrom: stopsOf(answer), quoteEnd: storedQuotes(answer, isStored) };
+  const quoteEnd = storedQuotes(answer, isStored);
   for (const line of linesOf(answer)) {
-    if (line === undefined) {
-      yield undefined;
-      continue;
-    }
-    for (const sentence of sentencesOfLine(answer, line.start, line.end, marks)) {
+    if (line === undefined) yield undefined;
+    if (line === undefined || line.start === line.end) continue;
+    let at = line.start;
+    for (const cut of cutsOf(answer, line.start, line.end, quoteEnd)) {
       if (++cuts % STEP_CUTS === 0) yield undefined;
-      if (sentence === undefined) continue;
-      const follows =
-        last !== undefined && sentence.beginsLine && !/[\n\r][^\S\n]*[\n\r]/.test(answer.slice(lineEnd, line.start));
-      if (follows && last!.kind !== 'structure' && isOnlyTags(answer, sentence)) {
-        last!.end = sentence.end; // tags that belong to the previous line
-        continue;
+      if (cut === undefined) continue;
+      const next = asSentence(answer, skipSpace(answer, at, cut), cut, at === line.start);
+      at = cut;
+      if (last !== undefined && belongsTo(last, next, answer)) last.end = cut;
+      else {
+        if (last !== undefined) yield last;
+        last = next;
       }
-      if (last !== undefined) yield last;
-      last = sentence;
     }
-    lineEnd = line.end;
   }
   if (last !== undefined) yield last;
 }
 
+/** Whether these are tags on the line after their sentence, or leftover brackets and quotes. */
+function belongsTo(last: Sentence, next: Sentence, answer: string): boolean {
+  if (!next.beginsLine) return next.kind === 'structure';
+  if (last.kind === 'structure' || /[\n\r][^\S\n]*[\n\r]/.test(answer.slice(last.end, next.start))) return false;
+  const tagsEnd = endOfTags(answer, next.start, next.end, AROUND_TAGS);
+  return tagsEnd > next.start && runEnd(AROUND_TAGS, answer, tagsEnd) >= next.end;
+}
+
+/** Lines without the space around them; undefined is a pause. */
 function* linesOf(answer: string): Generator<{ start: number; end: number } | undefined> {
   let start = 0;
   let found = 0;
   const breaks = /^\s*(?:```(?:json)?\s*)?[[{"]/.test(answer) ? BREAK_OF_JSON : BREAK;
   for (const match of answer.matchAll(breaks)) {
     if (++found % STEP_CUTS === 0) yield undefined;
-    if (match.index > start) yield { start, end: match.index };
+    if (match.index > start) yield trimmed(answer, start, match.index);
     start = match.index + match[0].length;
   }
-  if (start < answer.length) yield { start, end: answer.length };
+  yield trimmed(answer, start, answer.length);
 }
 
-interface Marks {
-  readonly stopFrom: StopFrom;
-  readonly quoteEnd: QuoteEnd;
-}
-
-/** Yields undefined for a cut that begins no sentence. */
-function* sentencesOfLine(
-  answer: string,
-  lineStart: number,
-  lineEnd: number,
-  marks: Marks,
-): Generator<Sentence | undefined> {
-  const start = skipSpace(answer, lineStart, lineEnd);
-  let end = lineEnd;
-  while (end > start && /\s/.test(answer[end - 1]!)) end--;
-  if (start === end) return;
-  const ends = isWhole(answer, start, end) ? [end] : cutsOf(answer, start, end, marks);
-  let at = start;
-  let sentence: Sentence | undefined;
-  for (const cut of ends) {
-    if (cut === undefined) {
-      yield undefined;
-      continue;
-    }
-    const next = asSentence(answer, skipSpace(answer, at, cut), cut, at === start);
-    at = cut;
-    if (sentence !== undefined && next.kind === 'structure') {
-      sentence.end = cut; // leftover brackets and quotes
-      yield undefined;
-      continue;
-    }
-    if (sentence !== undefined) yield sentence;
-    sentence = next;
-  }
-  if (sentence !== undefined) yield sentence;
-}
-
-function skipSpace(answer: string, from: number, to: number): number {
-  return Math.min(to, runEnd(/\s*/y, answer, from));
+function trimmed(answer: string, from: number, to: number): { start: number; end: number } {
+  const start = skipSpace(answer, from, to);
+  return { start, end: start + answer.slice(start, to).trimEnd().length };
 }
 
 /** Table rows and fences are not cut. */
@@ -156,28 +122,14 @@ function asSentence(answer: string, start: number, end: number, beginsLine: bool
   return { start, end, kind, beginsLine };
 }
 
-function isOnlyTags(answer: string, { start, end }: Sentence): boolean {
-  let at = start;
-  for (let next = endOfTagAt(answer, at); next >= 0 && next <= end; next = endOfTagAt(answer, at)) {
-    at = next;
-    while (at < end && /[\s,;.*_`]/.test(answer[at]!)) at++;
-    if (at >= end) return true;
-  }
-  return false;
-}
-
-/**
- * Where the sentences of one line end; the last end is that of the line. Yields undefined for a
- * full stop that ends no sentence.
- */
-function* cutsOf(
-  answer: string,
-  start: number,
-  end: number,
-  { stopFrom, quoteEnd }: Marks,
-): Generator<number | undefined> {
+/** Where the sentences of one line end, at last the line; undefined for a stop that ends none. */
+function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd): Generator<number | undefined> {
+  const stopFrom = (at: number) => {
+    const stop = answer.slice(at, end).search(STOP);
+    return stop < 0 ? end : at + stop;
+  };
   let from = start;
-  for (let at = stopFrom(start); at < end; ) {
+  for (let at = isWhole(answer, start, end) ? end : stopFrom(start); at < end; ) {
     const quoted = quoteEnd(at);
     if (quoted !== undefined && quoted <= end) {
       at = stopFrom(quoted);
@@ -185,79 +137,48 @@ function* cutsOf(
     }
     const stopsEnd = runEnd(STOPS, answer, at);
     const closed = Math.min(end, runEnd(CLOSERS, answer, stopsEnd));
-    if (!endsHere(answer, from, at, stopsEnd, closed, end)) {
-      yield undefined;
-      at = stopFrom(closed);
-      continue;
-    }
-    from = withTagsBehind(answer, from, at, closed, end);
+    const isEnd = endsHere(answer, from, at, stopsEnd, closed, end);
+    if (isEnd) from = withTagsBehind(answer, from, at, closed, end);
     if (from >= end) break;
-    yield from;
-    at = stopFrom(from);
+    yield isEnd ? from : undefined;
+    at = stopFrom(isEnd ? from : closed);
   }
   yield end;
-}
-
-/**
- * The first full stop from an offset on; Infinity if there is none. With ascending offsets it reads
- * each character once.
- */
-type StopFrom = (at: number) => number;
-
-function stopsOf(answer: string): StopFrom {
-  const stop = new RegExp(STOP); // a copy with its own lastIndex, because calls for other answers may interleave
-  let [asked, found] = [0, -1];
-  return (at) => {
-    if (at < asked || found < at) {
-      stop.lastIndex = at;
-      found = stop.exec(answer)?.index ?? Infinity;
-    }
-    asked = at;
-    return found;
-  };
 }
 
 /** The end of the known quote around an offset, if any; must be called with ascending offsets. */
 type QuoteEnd = (at: number) => number | undefined;
 
-/**
- * Finds quotes of known texts that contain punctuation. A stop just before the closing quote may
- * still end the sentence.
- */
+/** Finds quotes of known texts; a stop before the closing quote may still end the sentence. */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
   let quote = { start: -1, end: -1, isKnown: false };
   return (at) => {
     while (quote.end <= at) {
-      const next = matches.next();
-      if (next.done === true) quote = { start: Infinity, end: Infinity, isKnown: false };
-      else quote = quoteOf(next.value, isStored);
+      const match: RegExpExecArray | undefined = matches.next().value;
+      const content = match?.[1] ?? match?.[2] ?? '';
+      const trailing = /[.!?\u2026\u3002\uff01\uff1f]*$/.exec(content)![0].length;
+      const isKnown = /[^\p{L}\p{N}\s,-]/u.test(content) && isStored(content);
+      const start = match?.index ?? Infinity;
+      quote = { start, end: start + (match?.[0].length ?? 0) - 1 - trailing, isKnown };
     }
     return quote.isKnown && quote.start < at ? quote.end : undefined;
   };
 }
 
-function quoteOf(match: RegExpExecArray, isStored: (quoted: string) => boolean) {
-  const content = match[1] ?? match[2]!;
-  const trailing = /[.!?\u2026\u3002\uff01\uff1f]*$/.exec(content)![0].length;
-  const isKnown = /[^\p{L}\p{N}\s,-]/u.test(content) && isStored(content);
-  return { start: match.index, end: match.index + match[0].length - 1 - trailing, isKnown };
+function runEnd(pattern: RegExp, text: string, at: number): number {
+  return at + (matchAt(pattern, text, at)?.[0].length ?? 0);
 }
 
-function runEnd(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  pattern.test(text);
-  return Math.max(at, pattern.lastIndex);
+function skipSpace(answer: string, from: number, to: number): number {
+  return to - answer.slice(from, to).trimStart().length;
 }
 
 /** A new clause after a full stop without a space. */
 const CLAUSE_START =
   /^(?:nodes?|members?|hyperedges?|events?|edges?|they|someone|everyone|everybody|nobody|all|both)\s/i;
 
-/**
- * Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the
- * sentence that began at `from`.
- */
+/** Whether the stops from `stop` to `stopsEnd`, with quotes up to `closed`, end the sentence. */
 function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
   if (closed >= end) return true;
   const sign = answer[stop]!;
@@ -283,10 +204,20 @@ function endsHere(answer: string, from: number, stop: number, stopsEnd: number, 
   return !isInside(answer, from, stop, rest);
 }
 
-/**
- * Whether a single full stop belongs to an abbreviation, an initial, a date or the number of a list
- * item.
- */
+/** Abbreviations that are always followed by more of the sentence. */
+const INSIDE = new Set(
+  `e.g i.e e.g. vs cf approx ca c dr mr mrs ms prof sr jr st mt no nos nr fig figs eq vol ch sec pp ed eds resp est incl excl viz al max min avg temp lat lon
+  z.b d.h u.a bzw ggf vgl sog inkl ca abb bspw zzgl evtl nr std hr fr p.ex env av apr m mme mlle art sra srta ud uds pág núm p.ej aprox т.е т.к им ул г.г напр см`.split(
+    /\s+/,
+  ),
+);
+/** Abbreviations that may end a sentence, in which case the next one begins with a capital. */
+const INSIDE_OR_LAST = new Set(
+  `etc a.m p.m u.s u.k e.u inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
+  usw u.s.w т.д т.п г sek min utc`.split(/\s+/),
+);
+
+/** Whether a full stop belongs to an abbreviation, an initial, a date or a list item's number. */
 function isInside(answer: string, from: number, stop: number, rest: string): boolean {
   const begun = answer.slice(Math.max(from, stop - 24), stop);
   const word = /[\p{L}\p{M}\p{N}.]+$/u.exec(begun)?.[0] ?? '';
@@ -301,21 +232,26 @@ function isInside(answer: string, from: number, stop: number, rest: string): boo
     );
   }
   if (/^\d/.test(rest) && monthOf(comparable(word)) !== undefined) return true; // Nov. 14
-  const open = staysOpen(word, /^["'\u201c(]*[\p{Lu}\p{N}]/u.test(rest));
-  return open ?? /^(?:\p{Lu}|(?:\p{L}\.)+\p{L})$/u.test(word);
+  if (INSIDE_OR_LAST.has(word.toLowerCase())) return !/^["'\u201c(]*[\p{Lu}\p{N}]/u.test(rest);
+  return INSIDE.has(word.toLowerCase()) || /^(?:\p{Lu}|(?:\p{L}\.)+\p{L})$/u.test(word);
 }
 
-/**
- * The end of the sentence including tags after its full stop, unless they begin the next sentence.
- */
-function withTagsBehind(answer: string, from: number, stop: number, closed: number, end: number): number {
-  let at = closed;
-  for (let next = endOfTagAt(answer, at); next >= 0 && next <= end; next = endOfTagAt(answer, at)) {
-    at = next;
-    const between = /[\s]*(?:[,;&]|and )?/y;
-    between.lastIndex = at;
-    if (between.test(answer) && endOfTagAt(answer, between.lastIndex) >= 0) at = between.lastIndex;
+const AROUND_TAGS = /[\s,;.*_`]*/y;
+const BETWEEN_TAGS = /\s*(?:[,;&]|and )?/y;
+
+/** The end of the last tag from an offset on, with only what `gap` matches between them. */
+function endOfTags(answer: string, from: number, end: number, gap: RegExp): number {
+  let last = from;
+  for (let next = endOfTagAt(answer, from); next >= 0 && next <= end; ) {
+    last = next;
+    next = endOfTagAt(answer, runEnd(gap, answer, last));
   }
+  return last;
+}
+
+/** The end of the sentence including tags after its full stop, unless they begin the next one. */
+function withTagsBehind(answer: string, from: number, stop: number, closed: number, end: number): number {
+  const at = endOfTags(answer, closed, end, BETWEEN_TAGS);
   if (at === closed) return closed;
   const tail = Math.min(end, runEnd(/[.!?\u2026\u3002\uff0e\u0964"'\u201d)*_`~,;]*/y, answer, at));
   const rest = answer.slice(tail, Math.min(end, tail + 20)).trimStart();

@@ -3,10 +3,14 @@
 import { folded } from './lookalikes.ts';
 import type { Tag, TaggedSentence } from './tags.ts';
 
-/** A part of a sentence. In one of the `options`, every text must agree with its tags. */
-export interface Stretch {
-  options: readonly (readonly { text: string; tags: readonly Tag[] }[])[];
+/** A text and the tags that it must agree with. */
+export interface Part {
+  readonly text: string;
+  readonly tags: readonly Tag[];
 }
+
+/** Ways to read a stretch of a sentence: all parts of one of them must agree. */
+type Options = readonly (readonly Part[])[];
 
 const MOST_CUTS = 8;
 const VALUE =
@@ -19,41 +23,32 @@ const CUT = /[,;:\u3001\uff0c\uff1b]|\s(?:and|but|while|whereas|then|und|et|y|и
  * one before it ("[1] shows A, [2] shows B."). If it begins and ends with a clause, a clause in
  * between may belong to either or be cut in two.
  */
-export function stretchesOf({ texts, groups }: TaggedSentence): Stretch[] {
+export function stretchesOf({ texts, groups }: TaggedSentence): Options[] {
   const tags = groups.map((group, index) => withNeighbour(group.tags, groups[index - 1]?.tags ?? groups[1]?.tags));
   const last = tags.length - 1;
   if (last === 0) return [single(`${texts[0]!} ${texts[1]!}`, tags[0]!)];
   const leads = VALUE.test(folded(texts[0]!));
   const trails = VALUE.test(folded(texts[last + 1]!));
-  const stretches: Stretch[] = [single(texts[0]!, tags[0]!), single(texts[last + 1]!, tags[last]!)];
+  const stretches = [single(texts[0]!, tags[0]!), single(texts[last + 1]!, tags[last]!)];
   for (let index = 1; index <= last; index++) {
     const text = texts[index]!;
-    const before = tags[index - 1]!;
-    const after = tags[index]!;
-    if (leads && trails)
-      stretches.push({
-        options: [[{ text, tags: after }], [{ text, tags: before }], ...cutInTwo(text, before, after)],
-      });
-    else if (trails)
-      stretches.push(
-        index === 1
-          ? { options: [[{ text, tags: before }]] }
-          : { options: [[{ text, tags: before }], ...cutInTwo(text, before, after)] },
-      );
-    else if (leads || index > 1 || !isOpening(texts[0]!)) stretches.push(single(text, after));
-    else stretches.push(single(text, [...before, ...after]));
+    const [before, after] = [tags[index - 1]!, tags[index]!];
+    const ownsNext = !trails && (leads || index > 1 || !isOpening(texts[0]!));
+    if (ownsNext) stretches.push(single(text, after));
+    else if (!trails) stretches.push(single(text, [...before, ...after]));
+    else {
+      const cuts = leads || index > 1 ? cutInTwo(text, before, after) : [];
+      stretches.push([...(leads ? single(text, after) : []), ...single(text, before), ...cuts]);
+    }
   }
   return stretches;
 }
 
-function single(text: string, tags: readonly Tag[]): Stretch {
-  return { options: [[{ text, tags }]] };
+function single(text: string, tags: readonly Tag[]): Options {
+  return [[{ text, tags }]];
 }
 
-/**
- * Rules by themselves have no values of edges, so what is next to them may also come from the tags
- * of a neighbouring group.
- */
+/** Rules have no values of edges: what is next to them may come from neighbouring tags too. */
 function withNeighbour(tags: readonly Tag[], neighbour: readonly Tag[] | undefined): readonly Tag[] {
   return neighbour !== undefined && tags.every((tag) => tag.kind === 'RULE') ? [...tags, ...neighbour] : tags;
 }
@@ -66,14 +61,9 @@ function isOpening(text: string): boolean {
 const OPENING =
   /^[\s*_"'(]*(?:(?:by|per|from|in|under|using|applying|according|given|with|based|since|as|for|see|at|on|nach|laut|gemäß|aus|selon|d'après|par|según|por|de|по|согласно|из|в)(?![\p{L}])|根据|根據|依|按|によると|وفق|$)/iu;
 
-function cutInTwo(
-  text: string,
-  before: readonly Tag[],
-  after: readonly Tag[],
-): { text: string; tags: readonly Tag[] }[][] {
-  const cuts = [...text.matchAll(CUT)].slice(0, MOST_CUTS);
-  return cuts.map(({ index }) => [
+function cutInTwo(text: string, before: readonly Tag[], after: readonly Tag[]): Options {
+  return Array.from(text.matchAll(CUT), ({ index }) => [
     { text: text.slice(0, index), tags: before },
     { text: text.slice(index), tags: after },
-  ]);
+  ]).slice(0, MOST_CUTS);
 }

@@ -2,6 +2,7 @@
 // and detects anything that only looks like a tag.
 
 import { folded, lettersOf, skeleton } from './lookalikes.ts';
+import { matchAt } from './scan.ts';
 
 export type TagKind = 'HEDGE' | 'STEP' | 'RULE';
 
@@ -33,8 +34,13 @@ const ITEM = new RegExp(
   `${SPACE}(?:(HEDGE|STEP|RULE)${HYPHEN})?(0|[1-9][0-9]{0,15})(?![0-9])(?:${SPACE}(?:${HYPHEN}|\\u2014|\\.\\.\\.?|\\u2026|to)${SPACE}(?:(HEDGE|STEP|RULE)${HYPHEN})?([1-9][0-9]{0,15})(?![0-9]))?${SPACE}`,
   'iy',
 );
-const SEPARATOR = /(?:[,;/&+\u3001]|and|und|et| )/iy;
-const BRACKET = /\\?[[\uff3b\u3010\u3014]|\\?[\]\uff3d\u3011\u3015]/g;
+const SEPARATORS = /(?:[,;/&+\u3001]|and|und|et| )*/iy;
+const OPEN = '[\\uff3b\\u3010\\u3014';
+const CLOSE = '\\]\\uff3d\\u3011\\u3015';
+/** Innermost pairs of brackets, with their content. */
+const BRACKETS = new RegExp(`\\\\?[${OPEN}]([^${OPEN}${CLOSE}]*?)\\\\?[${CLOSE}]`, 'g');
+/** Brackets at an offset, after spaces and emphasis. */
+const BRACKETS_AT = new RegExp(`[\\s*_\`~("]*\\\\?[${OPEN}]([^${OPEN}${CLOSE}\\n]*)[${CLOSE}]`, 'y');
 /** Text allowed between two tags of one group. */
 const BETWEEN = /^[\s,;&+/*_`~()|\u3001\uff0c.]*(?:(?:and|und|et|y|e|и|和|と|و|और)[\s*_`]+)?$/iu;
 
@@ -50,24 +56,14 @@ export function parseTagName(name: string): Tag | undefined {
 
 /** Whether a text has something in brackets that is, or could be taken for, a tag. */
 export function hasTag(text: string): boolean {
-  for (const { from, to } of bracketsIn(text)) if (looksLikeTag(text.slice(from, to))) return true;
+  for (const [, content] of text.matchAll(BRACKETS)) if (looksLikeTag(content!)) return true;
   return false;
 }
 
-/**
- * Where the brackets at `at` end, if they contain a tag; otherwise -1. Spaces and emphasis may
- * precede them.
- */
+/** Where the brackets at `at` end, if they contain a tag; otherwise -1. */
 export function endOfTagAt(text: string, at: number): number {
-  const open = /[\s*_`~("]*\\?[[\uff3b\u3010\u3014]/y;
-  open.lastIndex = at;
-  if (!open.test(text)) return -1;
-  const from = open.lastIndex;
-  const close = /[[\]\uff3b\uff3d\u3010\u3011\u3014\u3015\n]/g;
-  close.lastIndex = from;
-  const end = close.exec(text);
-  if (end === null || !/[\]\uff3d\u3011\u3015]/.test(end[0])) return -1;
-  return looksLikeTag(text.slice(from, end.index)) ? end.index + 1 : -1;
+  const brackets = matchAt(BRACKETS_AT, text, at);
+  return brackets !== null && looksLikeTag(brackets[1]!) ? at + brackets[0].length : -1;
 }
 
 export function cutAtTags(sentence: string): TaggedSentence {
@@ -76,12 +72,12 @@ export function cutAtTags(sentence: string): TaggedSentence {
   const spelled: (string | readonly Tag[])[] = [];
   let problem: string | undefined;
   let at = 0;
-  for (const { from, to, start, end } of bracketsIn(sentence)) {
-    const content = sentence.slice(from, to);
-    const tags = parseTags(content);
+  for (const { 0: brackets, 1: content, index: start } of sentence.matchAll(BRACKETS)) {
+    const end = start + brackets.length;
+    const tags = parseTags(content!);
     if (tags === undefined) {
-      if (looksLikeTag(content))
-        problem ??= `${shown(content)} in brackets is no tag of the form [HEDGE-n], [STEP-n] or [RULE-n]`;
+      if (looksLikeTag(content!))
+        problem ??= `${shown(content!)} in brackets is no tag of the form [HEDGE-n], [STEP-n] or [RULE-n]`;
       continue;
     }
     if (/^\]?\(/.test(sentence.slice(end, end + 2))) problem ??= 'a tag is made a link';
@@ -102,39 +98,14 @@ export function cutAtTags(sentence: string): TaggedSentence {
   return { texts, groups, spelled: () => spelled.map(spell).join(''), problem };
 }
 
-interface Brackets {
-  /** Offsets of the brackets (`start`, `end`) and of their content (`from`, `to`). */
-  start: number;
-  end: number;
-  from: number;
-  to: number;
-}
-
-/** Innermost pairs of brackets. */
-function* bracketsIn(text: string): Generator<Brackets> {
-  let open: { start: number; from: number } | undefined;
-  for (const match of text.matchAll(BRACKET)) {
-    const end = match.index + match[0].length;
-    if (/[[\uff3b\u3010\u3014]/.test(match[0])) open = { start: match.index, from: end };
-    else if (open !== undefined) {
-      yield { start: open.start, end, from: open.from, to: match.index };
-      open = undefined;
-    }
-  }
-}
-
-/**
- * `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case, also in full-width forms.
- * Undefined for anything else.
- */
+/** `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case and width. */
 function parseTags(content: string): Tag[] | undefined {
   const text = content.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
   const tags: Tag[] = [];
   let kind: string | undefined;
   let at = 0;
   for (;;) {
-    ITEM.lastIndex = at;
-    const item = ITEM.exec(text);
+    const item = matchAt(ITEM, text, at);
     if (item === null) return undefined;
     kind = item[1]?.toUpperCase() ?? kind;
     if (kind === undefined || (item[3] !== undefined && item[3].toUpperCase() !== kind)) return undefined;
@@ -142,18 +113,15 @@ function parseTags(content: string): Tag[] | undefined {
     const last = item[4] === undefined ? first : Number(item[4]);
     if (last < first || last - first >= LONGEST_RANGE) return undefined;
     for (let number = first; number <= last; number++) tags.push({ kind: kind as TagKind, number });
-    at = ITEM.lastIndex;
+    at += item[0].length;
     if (at === text.length) return tags;
-    let separated = false;
-    for (SEPARATOR.lastIndex = at; SEPARATOR.test(text); separated = true) at = SEPARATOR.lastIndex;
-    if (!separated && text[at - 1] !== ' ') return undefined;
+    const separator = matchAt(SEPARATORS, text, at)![0];
+    if (separator === '' && text[at - 1] !== ' ') return undefined;
+    at += separator.length;
   }
 }
 
-/**
- * Any word with a number in brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`. `[3,
- * 9]` and `[weight 0.5]` do not.
- */
+/** Any word with a number: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`, but not `[weight 0.5]`. */
 function looksLikeTag(content: string): boolean {
   if (content.length > 20_000) return true;
   const plain = skeleton(content);
@@ -171,17 +139,14 @@ function shown(content: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
-/**
- * Names of edges, steps and rules outside brackets (`HEDGE-12 shows ...`), including disguised and
- * incomplete ones.
- */
+/** Names of edges, steps and rules outside brackets, including disguised and incomplete ones. */
 export function namesOutsideTags(text: string): { tags: Tag[]; problem: string | undefined } {
   const tags: Tag[] = [];
   const looks = skeleton(text);
   if (!/hedge|step|rule/.test(looks)) return { tags, problem: undefined };
   const disguised = 'a tag is written with letters that only look like the right ones';
   const lower = folded(text).toLowerCase();
-  if (count(looks, /hedge/g) > count(lower, /hedge/g)) return { tags, problem: disguised };
+  if (looks.split('hedge').length > lower.split('hedge').length) return { tags, problem: disguised };
   for (const match of looks.matchAll(/hedge[\s_#:.(-]{0,3}(\d{0,17})|\b(step|rule)[-_#](\d{1,17})/g)) {
     const digits = match[1] ?? match[3]!;
     if (digits === '') {
@@ -193,23 +158,11 @@ export function namesOutsideTags(text: string): { tags: Tag[]; problem: string |
   return { tags, problem: undefined };
 }
 
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
-}
-
-/**
- * Makes anything that looks like a tag in stored texts and questions harmless: `[HEDGE-9]` becomes
- * `(HEDGE 9)`.
- */
+/** Makes what looks like a tag in stored texts harmless: `[HEDGE-9]` becomes `(HEDGE 9)`. */
 export function withoutTags(text: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (const { from, to, start, end } of bracketsIn(text)) {
-    const content = text.slice(from, to);
-    if (parseTags(content) === undefined && !looksLikeTag(content)) continue;
-    parts.push(text.slice(at, start), `(${content})`);
-    at = end;
-  }
-  parts.push(text.slice(at));
-  return parts.join('').replace(/\b(HEDGE|STEP|RULE)\s*[-\u2010-\u2015\u2212_#]+\s*(?=[-+]?\d)/gi, '$1 ');
+  return text
+    .replace(BRACKETS, (brackets, content: string) =>
+      parseTags(content) === undefined && !looksLikeTag(content) ? brackets : `(${content})`,
+    )
+    .replace(/\b(HEDGE|STEP|RULE)\s*[-\u2010-\u2015\u2212_#]+\s*(?=[-+]?\d)/gi, '$1 ');
 }

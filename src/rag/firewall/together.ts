@@ -12,10 +12,10 @@
 //   hyperedges 1 and 3").
 
 import { problemOf, repeatedIn, timeAgrees } from './claims.ts';
-import { hasBetween, type Values } from './edge-values.ts';
-import { type Counted, countedBy, durationUnit } from './field-words.ts';
+import { type Cited, hasBetween, type Values } from './edge-values.ts';
+import { countsCited, durationUnit } from './field-words.ts';
 import { folded } from './lookalikes.ts';
-import { type Cited, isOneOf, type NumberClaim } from './number-claims.ts';
+import { isOneOf, type NumberClaim } from './number-claims.ts';
 import { formatTag, type Tag } from './tags.ts';
 
 /** Of a longer list of tags, only the first ones are tried as the single source. */
@@ -32,56 +32,34 @@ const CLAUSE =
   /;|[,\u2014\u2013](?:\s*(?:and|but|while|whereas|then))?\s+(?=(?:nodes?|members?|at|on|the|hyperedges?|events?|both|later|then)\b)|\s(?:and|but|while|whereas|then)\s+(?=(?:nodes?|members?|the|hyperedges?|events?|later|then|at)\b)/gi;
 const LIST_GAP = /^["'\])*_`]*\s*(?:[,;&/+]|and|or|,\s*(?:and|or))\s*(?:nodes?\s+)?["'[(*_`]*$/i;
 
-export interface Sides {
-  /** The values of tags. */
-  values: (tags: readonly Tag[]) => Values;
-  sentence: Values;
-  derives: (fact: string) => boolean;
-}
-
-/**
- * Why a part of a sentence is stripped although it agrees with its tags taken together; undefined
- * if it is not.
- */
-export function mixtureProblem(text: string, tags: readonly Tag[], sides: Sides): string | undefined {
-  const units = unitsOf(tags);
-  if (units.length < 2) return undefined;
-  const values = sides.values(tags);
-  const said = saidIn(folded(text), { beside: values, sentence: sides.sentence }, sides.derives);
+/** Why a part of a sentence is stripped although it agrees with its tags taken together. */
+export function mixtureProblem(
+  text: string,
+  tags: readonly Tag[],
+  cited: Cited,
+  valuesOf: (tags: readonly Tag[]) => Values,
+): string | undefined {
+  const units = new Map(tags.filter(({ kind }) => kind !== 'RULE').map((tag) => [formatTag(tag), tag]));
+  if (units.size < 2) return undefined;
+  const said = saidIn(text, cited);
   if (said === undefined || said.members.length + said.others.length < 2) return undefined;
   if (said.members.length === 0 && new Set(said.others.map(({ kind }) => kind)).size < 2) return undefined;
   if (LISTING.test(text) && !JOINING.test(text)) return undefined;
   const rules = tags.filter(({ kind }) => kind === 'RULE');
-  const single = units.slice(0, MOST_UNITS).map((unit) => sides.values([unit, ...rules]));
-  if (agreesWithOne(text, single, sides)) return undefined;
+  const single = [...units.values()].slice(0, MOST_UNITS).map((unit) => valuesOf([unit, ...rules]));
+  const agreesWithOne = (part: string) => single.some((beside) => problemOf(part, { ...cited, beside }) === undefined);
+  if (agreesWithOne(text)) return undefined;
   if (said.members.length > 0 && isSpread(text, said, single)) return undefined;
+  const clauseAgrees = (clause: string) => {
+    const inClause = saidIn(clause, cited);
+    if (inClause === undefined) return false;
+    const count = inClause.members.length + inClause.others.length;
+    // A clause with a single value may be half of a claim: "between node 3 | and node 4 there is a
+    // link".
+    return count === 0 || (count === 1 ? LISTING.test(clause) : agreesWithOne(clause));
+  };
   const clauses = text.split(CLAUSE);
-  if (clauses.length > 1 && clauses.every((clause) => clauseAgrees(clause, single, values, sides))) return undefined;
-  return PROBLEM;
-}
-
-function unitsOf(tags: readonly Tag[]): Tag[] {
-  const units = new Map(tags.filter(({ kind }) => kind !== 'RULE').map((tag) => [formatTag(tag), tag]));
-  return [...units.values()];
-}
-
-function agreesWithOne(text: string, single: readonly Values[], { sentence, derives }: Sides): boolean {
-  return single.some((beside) => problemOf(text, { beside, sentence }, derives) === undefined);
-}
-
-function clauseAgrees(clause: string, single: readonly Values[], pooled: Values, sides: Sides): boolean {
-  const said = saidIn(folded(clause), { beside: pooled, sentence: sides.sentence }, sides.derives);
-  if (said === undefined) return false;
-  const values = said.members.length + said.others.length;
-  // A clause with a single value may be half of a claim: "between node 3 | and node 4 there is a
-  // link".
-  return values === 0 || (values === 1 ? LISTING.test(clause) : agreesWithOne(clause, single, sides));
-}
-
-interface Other {
-  /** The name of its field. */
-  kind: string;
-  holds(values: Values): boolean;
+  return clauses.length > 1 && clauses.every(clauseAgrees) ? undefined : PROBLEM;
 }
 
 interface Said {
@@ -89,72 +67,59 @@ interface Said {
   members: number[];
   /** Whether the first member is not part of a list. */
   isFirstAlone: boolean;
-  others: Other[];
+  /** Other values, by the name of their field. */
+  others: { kind: string; holds(values: Values): boolean }[];
 }
 
 /** Undefined if the text is wrong whatever it is compared with. */
-function saidIn(text: string, cited: Cited, derives: (fact: string) => boolean): Said | undefined {
-  const repeated = repeatedIn(text, cited, derives);
+function saidIn(text: string, cited: Cited): Said | undefined {
+  const repeated = repeatedIn(folded(text), cited);
   if (typeof repeated === 'string') return undefined;
   const { numbers, times, masked } = repeated;
-  const members: number[] = [];
-  const others: Other[] = [];
-  let first: NumberClaim | undefined;
-  let isFirstAlone = true;
+  const said: Said = { members: [], isFirstAlone: true, others: [] };
+  const isList = (left: NumberClaim | undefined, right: NumberClaim | undefined) =>
+    left !== undefined && right !== undefined && LIST_GAP.test(masked.slice(left.token.end, right.token.start));
   let listField: string | undefined;
   for (const [index, claim] of numbers.entries()) {
     const found = memberNumbers(claim, masked, cited.beside);
-    for (const member of found) if (!members.includes(member)) members.push(member);
-    if (found.length > 0 && first === undefined) {
-      first = claim;
-      const next = numbers[index + 1];
-      const gap = next === undefined ? '' : masked.slice(claim.token.end, next.token.start);
-      isFirstAlone = found.length === 1 && (next === undefined || !LIST_GAP.test(gap));
-    }
-    const before = numbers[index - 1];
-    const isListed = before !== undefined && LIST_GAP.test(masked.slice(before.token.end, claim.token.start));
-    listField = claim.field ?? (isListed ? listField : undefined);
+    if (found.length > 0 && said.members.length === 0)
+      said.isFirstAlone = found.length === 1 && !isList(claim, numbers[index + 1]);
+    for (const member of found) if (!said.members.includes(member)) said.members.push(member);
+    listField = claim.field ?? (isList(numbers[index - 1], claim) ? listField : undefined);
     const { token, bound } = claim;
     const isSeconds = listField === undefined && found.length === 0 && isOneOf(token, cited.beside.field('event_ts'));
     const field = isSeconds ? 'event_ts' : listField;
     if (field !== undefined && !PLACES.has(field) && bound === 'equal')
-      others.push({ kind: field, holds: (values) => isOneOf(token, values.field(field), { approximate: true }) });
+      said.others.push({ kind: field, holds: (values) => isOneOf(token, values.field(field), { approximate: true }) });
   }
-  for (const { token } of times) {
-    if (token.bound === 'equal') others.push({ kind: 'event_ts', holds: (values) => timeAgrees(token, values) });
+  for (const time of times) {
+    if (time.bound === 'equal') said.others.push({ kind: 'event_ts', holds: (values) => timeAgrees(time, values) });
   }
-  return { members, isFirstAlone, others };
+  return said;
 }
 
-const COUNTING: ReadonlySet<Counted> = new Set<Counted>(['members', 'edges', 'facts']);
 /** Fields that identify members or what is cited, or that describe a whole edge or step. */
 const PLACES: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule', 'size', 'confidence']);
 
 function memberNumbers({ token, field }: NumberClaim, text: string, values: Values): number[] {
   if (field !== undefined && field !== 'member') return [];
-  if (field === undefined && (token.word || token.percent || token.ordinal)) return [];
   const after = text.slice(token.end, token.end + 60);
-  if (field === undefined && (durationUnit(after) !== undefined || COUNTING.has(countedBy(after)))) return [];
-  const tokens = token.parts.length > 0 ? token.parts : [token];
+  const isOther = token.word || token.percent || token.ordinal || durationUnit(after) !== undefined;
+  if (field === undefined && (isOther || countsCited(after))) return [];
   const known = (value: number) =>
     hasBetween(values.field('member'), value, value) || hasBetween(values.field('arg'), value, value);
-  return tokens.flatMap(({ readings }) =>
-    readings
-      .map(({ value }) => value)
-      .filter(known)
-      .slice(0, 1),
-  );
+  const tokens = token.parts.length > 0 ? token.parts : [token];
+  return tokens.flatMap(({ readings }) => readings.map(({ value }) => value).find(known) ?? []);
 }
 
 function isSpread(text: string, { members, isFirstAlone, others }: Said, single: readonly Values[]): boolean {
   const meets = (a: number, b: number) => single.some((values) => holdsAll(values, [a, b]));
-  const kinds = new Set(others.map(({ kind }) => kind));
-  if (others.length === 0 || others.length > 1) {
-    const [first, ...rest] = members as [number, ...number[]];
+  const [first, ...rest] = members as [number, ...number[]];
+  if (others.length !== 1) {
     if (isFirstAlone && rest.length > 1 && rest.every((other) => meets(first, other))) return true;
     if (WAY.test(text) && rest.length > 0 && isConnected(members, meets)) return true;
   }
-  if (kinds.size !== 1 || others.length < 2) return false;
+  if (others.length < 2 || others.some(({ kind }) => kind !== others[0]!.kind)) return false;
   return others.every(({ holds }) => single.some((values) => holdsAll(values, members) && holds(values)));
 }
 

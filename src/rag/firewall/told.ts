@@ -1,21 +1,20 @@
 // What the TEXT columns of cited edges say: their numbers, times and names, and what they deny. A
 // sentence that repeats such a text must say the same.
 //
-// Example: for "The company paid 42 dollars", citing an edge with the text "The company paid 42
-// dollars in 2019.": the number stands next to the same word ("dollars") as in the text, so it must
-// be the same number; the clause may only be denied if the text denies the same word; and a name
-// such as "Alice" must be a word of some text.
+// Example: if an edge has the text "The company paid 42 dollars in 2019.", a number next to the
+// word "dollars" must be 42, only a clause that the text denies may be denied, and a name such as
+// "Alice" must be a word of some text.
 
+import { DAY_SECONDS, type Stretch } from '../question/calendar.ts';
 import { stemOf } from '../question/general-words.ts';
 import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
 import { type NumberToken, numbersOf } from './answer-numbers.ts';
-import { type Stretch, type TimeToken, timesIn } from './answer-times.ts';
+import { type TimeToken, timesIn } from './answer-times.ts';
+import type { Values } from './edge-values.ts';
 import { folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 
-/**
- * Maximum number of characters read of one edge's texts; below, of all edges of a group of tags.
- */
+/** Characters read of one edge's texts; below, of all edges of a group of tags. */
 const MOST_OF_EDGE = 2000;
 const MOST_OF_GROUP = 16_000;
 
@@ -64,20 +63,14 @@ const FORM_WORDS = new Set(
 const known = new WeakMap<RetrievedEdge, Told>();
 const NOTHING: Told = { numbers: [], times: [], stems: new Set(), afterNames: new Set(), denied: [], plain: '' };
 
-/**
- * Merges what the edges' texts and the names say. Each edge is analysed once, however many groups
- * of tags name it.
- */
+/** What the edges' texts and the names say; each edge is analysed once. */
 export function toldBy(edges: readonly RetrievedEdge[], names: readonly string[]): Told {
   const parts: Told[] = [];
   let left = MOST_OF_GROUP;
   for (const edge of edges) {
     if (left <= 0) break;
-    let told = known.get(edge);
-    if (told === undefined) {
-      told = toldIn(storedTexts(edge));
-      known.set(edge, told);
-    }
+    const told = known.get(edge) ?? toldIn(storedTexts(edge));
+    known.set(edge, told);
     left -= told.plain.length;
     if (told !== NOTHING) parts.push(told);
   }
@@ -108,17 +101,15 @@ function toldIn(texts: Iterable<string>): Told {
   if (parts.length === 0) return NOTHING;
   const whole = parts.join(' | ');
   const words = wordsIn(whole);
-  const afterNames = new Set<string>();
-  for (const [at, { text, start }] of words.entries()) {
+  const isAfterName = ({ start }: WordAt, at: number) => {
     const last = words[at - 1];
-    if (last !== undefined && isName(last.text) && /^\s+$/.test(whole.slice(last.end, start)))
-      afterNames.add(stemOf(text));
-  }
+    return last !== undefined && isName(last.text) && /^\s+$/.test(whole.slice(last.end, start));
+  };
   return {
     numbers: besides(whole, numbersOf(whole)),
     times: timesIn(whole, []),
     stems: new Set(words.map(({ text }) => stemOf(text))),
-    afterNames,
+    afterNames: new Set(words.filter(isAfterName).map(({ text }) => stemOf(text))),
     denied: deniedIn(whole, words),
     plain: whole.toLowerCase().replace(/\s+/g, ' '),
   };
@@ -134,31 +125,23 @@ function isName(word: string): boolean {
   return /^\p{Lu}/u.test(word) && !FORM_WORDS.has(word.toLowerCase());
 }
 
-/**
- * The nearest content words on both sides of each number; another number or a sign ends the search.
- */
+/** The content words next to each number; another number or a sign ends the search. */
 export function besides(text: string, tokens: readonly NumberToken[]): Beside[] {
   const found: Beside[] = [];
   for (const [at, token] of tokens.entries()) {
-    const last = found[at - 1];
+    const [last, part] = [found[at - 1], tokens[at + 1]];
     // "4 to 2": the second number of a pair.
     const isPair = last !== undefined && /^\s*(?:to|:|-|\u2013)\s*$/.test(text.slice(last.token.end, token.start));
     // "3 of its 8 engines": both numbers count engines.
-    const part = tokens[at + 1];
-    const isPart =
-      part !== undefined &&
-      /^\s+of\s+(?:the|its|their|his|her|these|those)\s+$/u.test(text.slice(token.end, part.start));
-    const end = isPart ? part.end : token.end;
+    const isPart = /^\s+of\s+(?:the|its|their|his|her|these|those)\s+$/u.test(text.slice(token.end, part?.start));
+    const end = part !== undefined && isPart ? part.end : token.end;
     const after = text.slice(end, end + 40).split(/[^\p{L}\p{M}'\s%-]/u)[0]!;
-    const before = text
-      .slice(Math.max(0, token.start - 40), token.start)
-      .split(/[^\p{L}\p{M}'\s-]/u)
-      .at(-1)!;
+    const before = text.slice(Math.max(0, token.start - 40), token.start).split(/[^\p{L}\p{M}'\s-]/u);
     const first = /^[\s-]*([\p{L}\p{M}']+)/u.exec(after)?.[1];
     const next = nearest(after, 1);
     found.push({
       token,
-      before: isPair && last.before !== undefined ? `${last.before} to` : nearest(before, -1),
+      before: isPair && last.before !== undefined ? `${last.before} to` : nearest(before.at(-1)!, -1),
       after: next,
       isNext: first !== undefined && stemOf(first) === next,
     });
@@ -170,7 +153,7 @@ function nearest(text: string, step: 1 | -1): string | undefined {
   const words = text.split(/[^\p{L}\p{M}']+/u).filter((word) => word !== '');
   if (step === -1) words.reverse();
   const word = words.slice(0, 4).find((one) => !FORM_WORDS.has(one.toLowerCase()));
-  return word === undefined ? undefined : stemOf(word);
+  return word && stemOf(word);
 }
 
 /**
@@ -181,16 +164,14 @@ export function numberVerdict(
   { token, before, after, isNext }: Beside,
   { numbers }: Told,
 ): 'same' | 'other' | 'held' | undefined {
-  const beside =
-    after === undefined ? [] : numbers.filter((one) => one.after === after && one.token.ordinal === token.ordinal);
-  const ahead = before === undefined ? [] : numbers.filter((one) => one.before === before);
   const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
+  const isBeside = (one: Beside) => after !== undefined && one.after === after && one.token.ordinal === token.ordinal;
+  const beside = numbers.filter((one) => isBeside(one) || (before !== undefined && one.before === before));
   // "three designers" against "three engineers, two designers": the word counted is stronger
   // evidence than the word before.
-  const counted = isNext ? beside.filter((one) => one.isNext) : [];
+  const counted = beside.filter((one) => isNext && one.isNext && isBeside(one));
   if (counted.length > 0) return same(counted) ? 'same' : 'other';
-  if (same(beside) || same(ahead)) return 'same';
-  if (beside.length > 0 || ahead.length > 0) return 'other';
+  if (beside.length > 0) return same(beside) ? 'same' : 'other';
   return same(numbers) ? 'held' : undefined;
 }
 
@@ -199,20 +180,14 @@ function isSame(a: NumberToken, b: NumberToken): boolean {
 }
 
 /** Whether a text has this time, or one within it, with the same bound. */
-export function tellsTime(token: TimeToken, { times, numbers }: Told): boolean {
-  const within = (inner: Stretch, outer: Stretch) => inner.low >= outer.low && inner.high <= outer.high;
-  const isYear = ({ low, high }: Stretch) =>
-    high - low > 360 * 86_400 &&
-    numbers.some(({ token }) => token.readings.some(({ value }) => value === new Date(low * 1000).getUTCFullYear()));
-  return (
-    times.some(
-      (told) =>
-        told.kind === token.kind &&
-        told.bound === token.bound &&
-        told.readings.some((inner) => token.readings.some((outer) => within(inner, outer))),
-    ) ||
-    (token.bound === 'equal' && !times.some(({ bound }) => bound !== 'equal') && token.readings.some(isYear))
-  );
+export function tellsTime({ kind, bound, readings }: TimeToken, { times, numbers }: Told): boolean {
+  const isTold = (inner: Stretch) => readings.some(({ first, last }) => inner.first >= first && inner.last <= last);
+  if (times.some((told) => told.kind === kind && told.bound === bound && told.readings.some(isTold))) return true;
+  if (bound !== 'equal' || times.some((told) => told.bound !== 'equal')) return false;
+  const years = readings
+    .filter(({ first, last }) => last - first > 360 * DAY_SECONDS)
+    .map(({ first }) => new Date(first * 1000).getUTCFullYear());
+  return numbers.some(({ token }) => token.readings.some(({ value }) => years.includes(value)));
 }
 
 function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
@@ -221,33 +196,25 @@ function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
       (word) => word.start >= start && word.end <= end && word.start !== at && !FORM_WORDS.has(word.text.toLowerCase()),
     );
     const after = within.filter((word) => word.start > at).slice(0, 2);
-    const before = within.filter((word) => word.end <= at).slice(-1);
-    const main = after[0] ?? before[0];
-    return {
-      at,
-      main: main && stemOf(main.text),
-      around: new Set([...after, ...before].map((word) => stemOf(word.text))),
-    };
+    const around = [...after, ...within.filter((word) => word.end <= at).slice(-1)].map(({ text }) => stemOf(text));
+    return { at, main: around[0], around: new Set(around) };
   });
 }
 
-/**
- * The offsets of denials that a text makes too; or the problem that a text denies what the sentence
- * states.
- */
+/** The offsets of denials that a text makes too; or that a text denies what is stated. */
 export function sharedDenials(
   text: string,
   { denied, stems }: Told,
 ): { shared: ReadonlySet<number>; problem?: string } {
-  const own = deniedIn(text, wordsIn(text));
-  const shared = new Set<number>();
-  for (const denial of own)
-    if (denied.some(({ around }) => [...denial.around].some((stem) => around.has(stem)))) shared.add(denial.at);
+  const words = wordsIn(text);
+  const own = deniedIn(text, words);
+  const isShared = (denial: Denied) => denied.some(({ around }) => [...denial.around].some((stem) => around.has(stem)));
+  const shared = new Set(own.filter(isShared).map(({ at }) => at));
   if (stems.size === 0) return { shared };
-  const stated = new Set(wordsIn(text).map((word) => stemOf(word.text)));
+  const stated = new Set(words.map((word) => stemOf(word.text)));
   const isDenied = (stem: string) => own.some(({ around }) => around.has(stem));
-  const turned = denied.find(({ main }) => main !== undefined && stated.has(main) && !isDenied(main));
-  return turned === undefined ? { shared } : { shared, problem: 'it states what a cited text denies' };
+  const turned = denied.some(({ main }) => main !== undefined && stated.has(main) && !isDenied(main));
+  return turned ? { shared, problem: 'it states what a cited text denies' } : { shared };
 }
 
 const ENGLISH = /\b(?:the|and|of|was|were|with|by|at|on|to|is|has|had|met|who|when|for|from|in|into|did|not)\b/i;
@@ -259,29 +226,23 @@ const OWN_WORDS =
 /** Number of words per sentence that are searched for names. */
 const MOST_WORDS = 400;
 
-/** A name in an English sentence that is not a word of anything cited. */
-export function strangeName(
-  text: string,
-  { afterNames, stems }: Told,
-  { knows, columns }: { readonly knows: (word: string) => boolean; readonly columns: () => ReadonlySet<string> },
-): { start: number; end: number } | undefined {
+/** The problem that a name in an English sentence is not a word of anything cited. */
+export function strangeName(text: string, { afterNames, stems }: Told, { knows, columns }: Values): string | undefined {
   const words = wordsIn(text).slice(0, MOST_WORDS);
   const repeats = ({ text: word }: WordAt) => /^\p{Ll}/u.test(word) && stems.has(stemOf(word));
   if (OTHER_LANGUAGE.test(text) || (!ENGLISH.test(text) && !words.some(repeats))) return undefined;
-  for (const [at, word] of words.entries()) {
-    if (!isName(word.text) || OWN_WORDS.test(word.text) || knows(word.text)) continue;
+  const strange = words.find((word, at) => {
+    if (!isName(word.text) || OWN_WORDS.test(word.text) || knows(word.text)) return false;
     const isFirst = at === 0 || /[!?:;|>*"([-]\s*$/.test(text.slice(words[at - 1]!.end, word.start));
     const next = words[at + 1];
     // The first word of a sentence counts as a name if a text has a name before the same following
     // word, or if a column is said to have it as value.
-    if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return word;
-    const isSaid = /^(?:is|was|were)$/.test(next?.text ?? '');
-    if (isSaid && words.some((one) => columns().has(one.text.toLowerCase()))) return word;
-  }
-  return undefined;
+    if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return true;
+    return /^(?:is|was|were)$/.test(next?.text ?? '') && words.some((one) => columns().has(one.text.toLowerCase()));
+  });
+  return strange && `${text.slice(strange.start, strange.end)} is a name in nothing that is cited`;
 }
 
-const DAY = 86_400;
 /** Start and end of each part of the day, in hours. */
 const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
   [/\b(?:noon|midday)\b/i, 11.75, 12.25],
@@ -292,21 +253,17 @@ const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
 const RELATIVE =
   /\b(?:yesterday|today|tomorrow|tonight|nowadays|(?:last|next|this) (?:night|week|month|year|morning|afternoon|evening|summer|winter|spring|autumn|weekend|\w+day)|\w+ (?:days?|weeks?|months?|years?|hours?) ago)\b/gi;
 
-/**
- * A time in words, such as "yesterday" or "noon", that is neither that of a cited edge nor in a
- * text.
- */
-export function strangeTime(text: string, { plain }: Told, times: readonly number[]): string | undefined {
-  for (const [word, from, to] of PARTS_OF_DAY) {
-    const said = word.exec(text)?.[0];
-    if (said === undefined || word.test(plain)) continue;
-    const isThen = (ts: number) => [0, DAY].some((day) => inHours((((ts % DAY) + DAY) % DAY) + day, from, to));
-    if (!times.some(isThen)) return said;
-  }
-  for (const [said] of text.matchAll(RELATIVE)) if (!plain.includes(said.toLowerCase())) return said;
-  return undefined;
-}
-
-function inHours(seconds: number, from: number, to: number): boolean {
-  return seconds >= from * 3600 && seconds < to * 3600;
+/** The problem that a time in words is neither that of a cited edge nor in a text. */
+export function strangeTime(text: string, { plain }: Told, values: Values): string | undefined {
+  const parts = PARTS_OF_DAY.map(([words, from, to]) => {
+    const said = words.exec(text)?.[0];
+    const isThen = (date: Date) => {
+      const hour = date.getUTCHours() + date.getUTCMinutes() / 60;
+      return [hour, hour + 24].some((one) => one >= from && one < to);
+    };
+    return said === undefined || words.test(plain) || values.dates().some(isThen) ? undefined : said;
+  });
+  const relative = Array.from(text.matchAll(RELATIVE), ([said]) => said);
+  const strange = [...parts, ...relative.filter((said) => !plain.includes(said.toLowerCase()))].find(Boolean);
+  return strange && `the time ${strange} is not that of what is cited`;
 }

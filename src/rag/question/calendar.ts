@@ -24,6 +24,11 @@ export function wholeDay(first: number): Stretch {
   return { first, last: first + DAY_SECONDS - 1 };
 }
 
+export function dayOf(year: number, month: number, day: number): Stretch | undefined {
+  const first = dayStart(year, month, day);
+  return first === undefined ? undefined : wholeDay(first);
+}
+
 export function wholeMonth(year: number, month: number): Stretch | undefined {
   const first = dayStart(year, month, 1);
   if (first === undefined) return undefined;
@@ -60,6 +65,14 @@ export function before(ts: number, count: number, unit: Unit): number | undefine
   const daysIn = (wholeMonth(year, month)!.last + 1 - dayStart(year, month, 1)!) / DAY_SECONDS;
   const start = dayStart(year, month, Math.min(date.getUTCDate(), daysIn))!;
   return start + (ts - startOfDay(ts));
+}
+
+/** The seconds that a zone such as `+01:00` is ahead of UTC; undefined if there is no such zone. */
+export function zoneSeconds(zone: string | undefined): number | undefined {
+  if (zone === undefined || !/^[+-]/.test(zone)) return 0;
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || 0)];
+  if (hours > 15 || minutes > 59) return undefined;
+  return (zone[0] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
 function within(ts: number): number | undefined {

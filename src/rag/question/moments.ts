@@ -12,6 +12,7 @@ import {
   wholeDay,
   wholeMonth,
   wholeYear,
+  zoneSeconds,
 } from './calendar.ts';
 import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, type Word } from './words.ts';
 import { writtenDate } from './written-dates.ts';
@@ -145,13 +146,6 @@ function clockMoment(first: number, clock: string, end: number, half = ''): Mome
 
 function spanOf(instant: number, isMinute: boolean): Stretch {
   return { first: instant, last: isMinute ? instant + 59 : instant };
-}
-
-function zoneSeconds(zone: string | undefined): number | undefined {
-  if (zone === undefined || !/^[+-]/.test(zone)) return 0;
-  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || 0)];
-  if (hours > 15 || minutes > 59) return undefined;
-  return (zone[0] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
 export const BEFORE_YESTERDAY = phrases('day before yesterday');

@@ -1,16 +1,19 @@
 // Example bodies for hyperedges, statements, batches, measures, tables and indexes.
 
 import type { BodyExamples } from '../../http/index.ts';
+import { completeOptions, optionFields } from '../../model/options.ts';
 
 /** A row. */
 const ROW = { id: 1, event_ts: 1700000000, members: [7, 12, 40], weight: 0.5, mean_dist_m: null, formation: 'convoy' };
+
+/** Options of a table that asks for none. */
+const OPTIONS = optionFields(completeOptions({}));
 
 /** A table. */
 const TABLE = {
   name: 'hyperedges',
   member_tables: [],
-  bucket_seconds: 10,
-  compact_threshold: 0,
+  ...OPTIONS,
   row_count: 2,
   columns: [],
   created_at: 1700000000,
@@ -156,8 +159,7 @@ export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     answer: {
       name: 'sightings',
       member_tables: ['ship'],
-      bucket_seconds: 10,
-      compact_threshold: 0,
+      ...OPTIONS,
       row_count: 0,
       columns: [{ name: 'speed', type: 'REAL' }],
       created_at: 1700000000,

@@ -5,7 +5,7 @@ import type { BodyExamples } from '../../http/index.ts';
 /** A file below the root of virtual graphs. */
 const BACKEND = { type: 'csv', path: 'trips.csv' };
 
-/** A spec as sent by a client. */
+/** A spec as sent by a client, in the order in which the service answers it. */
 const TRIPS = {
   id: 'trips',
   name: 'Trips',
@@ -14,9 +14,9 @@ const TRIPS = {
   edges: [
     {
       label: 'Trip',
-      shape: 'row',
       table: 'trips',
       ts_column: 'left_at',
+      shape: 'row',
       row_member_columns: { origin: 'origin_id', target: 'target_id' },
       members: [
         { name: 'origin', node_label: 'Place', role: 'src' },
@@ -28,38 +28,40 @@ const TRIPS = {
 
 /** A query on that graph. */
 const QUERY = 'MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RETURN t';
+const SQL =
+  'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4';
+
+/** What the query finds. */
+const HYPEREDGE = {
+  edge_label: 'Trip',
+  members: [
+    { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
+    { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
+  ],
+  event_ts: 1700000000,
+  properties: { trip_id: 1 },
+  provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
+};
+
+/** The item of a backend of files. */
+function inFolder(type: string, what: string, how: string) {
+  const description = `${what} below the folder for virtual graphs${how}. See the setting HEDGEROW_VIRTUAL_ROOT.`;
+  return { type, available: true, description };
+}
 
 export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   listVirtualBackends: {
     answer: {
       backends: [
-        {
-          type: 'duckdb',
-          available: true,
-          description: 'A DuckDB database file below HEDGEROW_VIRTUAL_ROOT, opened read-only.',
-        },
-        {
-          type: 'parquet',
-          available: true,
-          description: 'Parquet files below HEDGEROW_VIRTUAL_ROOT: one file or a pattern, one table.',
-        },
-        {
-          type: 'csv',
-          available: true,
-          description:
-            'CSV files below HEDGEROW_VIRTUAL_ROOT, packed by gzip or not: one file or a pattern, one table.',
-        },
-        {
-          type: 'json',
-          available: true,
-          description:
-            'JSON files below HEDGEROW_VIRTUAL_ROOT, an array or one object a line: one file or a pattern, one table.',
-        },
+        inFolder('duckdb', 'A DuckDB database file', ', opened read-only'),
+        inFolder('parquet', 'Parquet files', ': one file or a pattern, one table'),
+        inFolder('csv', 'CSV files', ', packed by gzip or not: one file or a pattern, one table'),
+        inFolder('json', 'JSON files', ', an array or one object a line: one file or a pattern, one table'),
         {
           type: 'postgres',
           available: true,
           description:
-            'A PostgreSQL database, or what speaks its protocol, named by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>.',
+            'A PostgreSQL database, or what speaks its protocol, named by the NAME of its connection string. See the setting HEDGEROW_VIRTUAL_DSN_<NAME>.',
         },
       ],
     },
@@ -99,26 +101,7 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   },
   createVirtualGraph: {
     body: TRIPS,
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 1,
-    },
+    answer: { ...TRIPS, spec_version: 1 },
   },
   listVirtualGraphs: {
     answer: {
@@ -135,49 +118,11 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     },
   },
   getVirtualGraph: {
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 1,
-    },
+    answer: { ...TRIPS, spec_version: 1 },
   },
   replaceVirtualGraph: {
     body: TRIPS,
-    answer: {
-      id: 'trips',
-      name: 'Trips',
-      backend: BACKEND,
-      nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
-      edges: [
-        {
-          label: 'Trip',
-          table: 'trips',
-          ts_column: 'left_at',
-          shape: 'row',
-          row_member_columns: { origin: 'origin_id', target: 'target_id' },
-          members: [
-            { name: 'origin', node_label: 'Place', role: 'src' },
-            { name: 'target', node_label: 'Place', role: 'dst' },
-          ],
-        },
-      ],
-      spec_version: 2,
-    },
+    answer: { ...TRIPS, spec_version: 2 },
   },
   introspectVirtualGraph: {
     answer: {
@@ -198,7 +143,7 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   compileVirtualQuery: {
     body: { query: QUERY },
     answer: {
-      sql: 'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4',
+      sql: SQL,
       plan: {
         edge_label: 'Trip',
         members: [
@@ -214,36 +159,14 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   queryVirtualGraph: {
     body: { query: QUERY },
     answer: {
-      hyperedges: [
-        {
-          edge_label: 'Trip',
-          members: [
-            { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
-            { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
-          ],
-          event_ts: 1700000000,
-          properties: { trip_id: 1 },
-          provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
-        },
-      ],
+      hyperedges: [HYPEREDGE],
       count: 1,
       skipped: 0,
-      sql: 'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4',
+      sql: SQL,
       cached: false,
       cache_enabled: true,
     },
-    answerLines: [
-      {
-        edge_label: 'Trip',
-        members: [
-          { vertex_local_id: 'place:5', role: 'src', name: 'origin' },
-          { vertex_local_id: 'place:7', role: 'dst', name: 'target' },
-        ],
-        event_ts: 1700000000,
-        properties: { trip_id: 1 },
-        provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
-      },
-    ],
+    answerLines: [HYPEREDGE],
   },
   clearVirtualCache: { answer: { id: 'trips', cleared: 1 } },
   materializeVirtualQuery: {

@@ -59,8 +59,9 @@ export async function findFiles(root: string, { type, path }: FileBackend): Prom
 
 function badPath(fault: string): HedgerowError {
   const msg = `backend.path ${fault}`;
-  return refusal('invalid_input', `${msg}. Give the path of a file below HEDGEROW_VIRTUAL_ROOT.`, {
+  return refusal('invalid_input', `${msg}. Give the path of a file below the folder for virtual graphs.`, {
     errors: [{ loc: ['body', 'backend', 'path'], msg }],
+    fields: { settings: ['virtualRoot'] },
   });
 }
 
@@ -92,7 +93,7 @@ async function realPathBelow(root: string, name: string): Promise<string> {
   } catch (error) {
     if (isBelow(root, await leadsTo(asked))) throw error;
   }
-  throw badPath('leads out of the folder of virtual graphs (HEDGEROW_VIRTUAL_ROOT) by a link');
+  throw badPath('leads out of the folder for virtual graphs by a link');
 }
 
 function isBelow(root: string, path: string): boolean {
@@ -143,7 +144,8 @@ function explained(error: unknown, shown: string): unknown {
 function missing(shown: string): HedgerowError {
   return refusal(
     'backend_failed',
-    `The file ${shown} is not there: put it below HEDGEROW_VIRTUAL_ROOT, or change backend.path of the graph.`,
+    `The file ${shown} is not there: put it below the folder for virtual graphs, or change backend.path of the graph.`,
+    { fields: { settings: ['virtualRoot'] } },
   );
 }
 
@@ -158,7 +160,7 @@ function kindOf(stats: BigIntStats): string {
 async function logOf(root: string, database: string, asked: string): Promise<SourceFile | undefined> {
   const log = `${database}.wal`;
   if (!isBelow(root, await leadsTo(log)))
-    throw badPath('has a log beside it that leads out of the folder of virtual graphs by a link');
+    throw badPath('has a log beside it that leads out of the folder for virtual graphs by a link');
   const path = await realpath(log).catch(() => undefined);
   if (path === undefined) return undefined;
   const stats = await stat(path, { bigint: true }).catch(() => undefined);

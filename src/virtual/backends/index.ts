@@ -1,7 +1,7 @@
 // The backends of virtual graphs: lists the available types and opens sessions.
 
 import { createRequire } from 'node:module';
-import { HedgerowError, refusal } from '../../errors.ts';
+import { HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import type { BackendSession } from '../backend.ts';
 import { BACKEND_TYPES, type BackendSpec, type BackendType } from '../spec/spec.ts';
 import { absent } from './duckdb-child.ts';
@@ -27,6 +27,8 @@ export interface BackendTypeItem {
   readonly type: BackendType;
   readonly available: boolean;
   readonly description: string;
+  /** The setting that says where its data is. */
+  readonly setting: SettingKey;
 }
 
 export interface Backends {
@@ -43,12 +45,13 @@ export interface Backends {
   close(): Promise<void>;
 }
 
+const FOLDER = 'the folder for virtual graphs';
 const DESCRIPTIONS: Readonly<Record<BackendType, string>> = {
-  duckdb: 'A DuckDB database file below HEDGEROW_VIRTUAL_ROOT, opened read-only.',
-  parquet: 'Parquet files below HEDGEROW_VIRTUAL_ROOT: one file or a pattern, one table.',
-  csv: 'CSV files below HEDGEROW_VIRTUAL_ROOT, packed by gzip or not: one file or a pattern, one table.',
-  json: 'JSON files below HEDGEROW_VIRTUAL_ROOT, an array or one object a line: one file or a pattern, one table.',
-  postgres: 'A PostgreSQL database, or what speaks its protocol, named by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>.',
+  duckdb: `A DuckDB database file below ${FOLDER}, opened read-only.`,
+  parquet: `Parquet files below ${FOLDER}: one file or a pattern, one table.`,
+  csv: `CSV files below ${FOLDER}, packed by gzip or not: one file or a pattern, one table.`,
+  json: `JSON files below ${FOLDER}, an array or one object a line: one file or a pattern, one table.`,
+  postgres: 'A PostgreSQL database, or what speaks its protocol, named by the NAME of its connection string.',
 };
 
 export function openBackends(options: BackendsOptions): Backends {
@@ -75,6 +78,7 @@ export function openBackends(options: BackendsOptions): Backends {
           type,
           available: type === 'postgres' || installed,
           description: DESCRIPTIONS[type],
+          setting: type === 'postgres' ? 'virtualDsn' : 'virtualRoot',
         };
       }),
     open(backend) {
@@ -110,7 +114,8 @@ export function openBackends(options: BackendsOptions): Backends {
 function unknownName(name: string): HedgerowError {
   return new HedgerowError(
     'backend_failed',
-    `The service was given no database ${name}: set HEDGEROW_VIRTUAL_DSN_${name.toUpperCase()} and start it again.`,
+    `The service was given no database ${name}: set its connection string and start the service again.`,
+    { fields: { settings: [`virtualDsn.${name}`] } },
   );
 }
 

@@ -1,16 +1,16 @@
 // A backend in PostgreSQL: each SELECT runs in a read-only transaction. Error messages mask the
 // password, and describe the database by its NAME and host only.
 
-import { HedgerowError, refusal } from '../../errors.ts';
+import { HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
 import { asking } from './ask.ts';
 import { isConnectionError, openPostgres } from './postgres-client.ts';
 import { readPostgresSchema } from './postgres-schema.ts';
 
 export interface PostgresSessionOptions {
-  /** The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  /** The NAME that specs give in `backend.dsn`. */
   readonly name: string;
-  /** The value of that variable. */
+  /** Its connection string. */
   readonly address: string;
   readonly now: () => number;
 }
@@ -26,7 +26,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
     } catch (error) {
       // A caller that aborts the query gets its own reason back, whatever it is.
       if (options.signal?.aborted === true && error === options.signal.reason) throw error;
-      throw explained(error, { where, address, waitedMs: performance.now() - started });
+      throw explained(error, { name, where, address, waitedMs: performance.now() - started });
     }
   }
 
@@ -68,12 +68,13 @@ function whereOf(name: string, address: string): string {
 }
 
 interface Circumstances {
+  readonly name: string;
   readonly where: string;
   readonly address: string;
   readonly waitedMs: number;
 }
 
-function explained(error: unknown, { where, address, waitedMs }: Circumstances): unknown {
+function explained(error: unknown, { name, where, address, waitedMs }: Circumstances): unknown {
   if (error instanceof HedgerowError) return error;
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (code === '57014') {
@@ -82,15 +83,16 @@ function explained(error: unknown, { where, address, waitedMs }: Circumstances):
       `${where} did not answer within ${Math.round(waitedMs)} ms: ask for less (WHERE, LIMIT), or allow more time.`,
     );
   }
+  const setting = `virtualDsn.${name}` as const;
   if (/^28/.test(code))
-    return failure(`${where} refused the login: check the user and the password in its HEDGEROW_VIRTUAL_DSN variable.`);
-  if (code === '3D000')
-    return failure(
-      `${where} is not there: the server has no database of the name in its HEDGEROW_VIRTUAL_DSN variable.`,
-    );
+    return failure(`${where} refused the login: check the user and the password in its connection string.`, setting);
+  if (code === '3D000') {
+    return failure(`${where} is not there: the server has no database of the name in its connection string.`, setting);
+  }
   if (code === 'ERR_INVALID_URL') {
     return failure(
       `${where} has an address that cannot be read: write it as postgres://user:password@host:port/database.`,
+      setting,
     );
   }
   if (isConnectionError(error) || code === '53300' || /^(CERT|DEPTH|SELF|UNABLE|ERR_TLS)/.test(code)) {
@@ -102,8 +104,8 @@ function explained(error: unknown, { where, address, waitedMs }: Circumstances):
   return failure(`${where} answered: ${shown(message, address).replace(/[.!?]*$/, '')} (${code}).`);
 }
 
-function failure(detail: string): HedgerowError {
-  return refusal('backend_failed', detail);
+function failure(detail: string, setting?: SettingKey): HedgerowError {
+  return refusal('backend_failed', detail, setting === undefined ? {} : { fields: { settings: [setting] } });
 }
 
 /** The first line of the server's message, cut to 300 characters, with the password masked. */

@@ -1,6 +1,7 @@
 // Converts row values to member ids, properties and times, each exact in JSON.
 
 import { HedgerowError } from '../../errors.ts';
+import { compareTexts } from '../../model/text-order.ts';
 import type { ColumnKind, SqlValue } from '../backend.ts';
 import { shown } from '../identifiers.ts';
 import { isoDate, isoOfMicros } from '../times.ts';
@@ -41,11 +42,14 @@ export function listIds(value: SqlValue, kind: ColumnKind, name: string): string
   const items = (value as readonly (string | number | null)[]).filter((item) => item !== null);
   const isInteger = kind === 'integer' || kind === 'timestamp' || kind === 'timestamptz' || kind === 'date';
   const sorted = isInteger ? sortedIntegers(items, name) : [...items].sort(orderOf(kind));
-  const ids = sorted.map((item) => idText(item, kind, name)!);
-  return [...new Set(ids)];
+  const ids = new Set<string>();
+  for (const item of sorted) ids.add(idText(item, kind, name)!);
+  return [...ids];
 }
 
-function sortedIntegers(items: readonly (string | number)[], name: string): bigint[] {
+/** Typed arrays and plain numbers sort much faster than bigints, and a group may be large. */
+function sortedIntegers(items: readonly (string | number)[], name: string): Iterable<number | bigint> {
+  if (items.every((item) => Number.isSafeInteger(item))) return Float64Array.from(items as readonly number[]).sort();
   const integers = items.map((item) => BigInt(integerOf(INTEGER.test(String(item)) ? BigInt(item) : item, name)));
   return integers.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
@@ -54,7 +58,7 @@ const INTEGER = /^-?\d+$/;
 
 function orderOf(kind: ColumnKind): (a: string | number, b: string | number) => number {
   if (kind === 'real') return (a, b) => compareReals(Number(a), Number(b));
-  if (kind !== 'decimal') return (a, b) => Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+  if (kind !== 'decimal') return (a, b) => compareTexts(String(a), String(b));
   return (a, b) => compareReals(Number(a), Number(b)) || (plainDecimal(String(a)) < plainDecimal(String(b)) ? -1 : 1);
 }
 

@@ -2,10 +2,11 @@
 // why.
 //
 // A table is an edge if it has a time column and at least two columns that refer to something
-// (tables.ts finds both). It is a group edge if it has exactly two such columns without a role in
-// their names, and several sampled rows share a value of one of them and always its time too:
-// `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other such table is
-// a row edge: `payments(from_id, to_id, at)` gives one edge per row.
+// (tables.ts finds both, by the rules of src/tabular that imports use too). It is a group edge if
+// it has exactly two such columns without a role in their names, and several sampled rows share a
+// value of one of them and always its time too: `attendance(meeting_id, person_id, at)` gives one
+// edge per meeting. Any other such table is a row edge: `payments(from_id, to_id, at)` gives one
+// edge per row.
 //
 // The node of a member is the table its column refers to: by foreign key, by name (`customer_id`
 // and `customers`), or because the column's values are keys of that table. Without such a table,
@@ -13,10 +14,11 @@
 
 import { HedgerowError } from '../../errors.ts';
 import { DEFAULT_MAX_MEMBERS } from '../../limits.ts';
+import { roleOf, saysGroup, saysId, thingOf, wordsOf } from '../../tabular/words.ts';
 import type { BackendColumn, BackendSchema, BackendTable } from '../backend.ts';
 import { listed } from '../identifiers.ts';
 import type { BackendSpec, EdgeSpec, MemberSpec, NodeSpec, VirtualSpec } from '../spec/spec.ts';
-import { labelOf, memberNameOf, roleOf, saysGroup, thingOf, unused, wordsOf } from './names.ts';
+import { labelOf, memberNameOf, unused } from './names.ts';
 import { namesTable, referencedBy, type Samples, type TableView, viewOf } from './tables.ts';
 
 export { SAMPLE_ROWS, type Samples, sampleStatement } from './tables.ts';
@@ -153,7 +155,8 @@ function nodeBook(views: readonly TableView[], schema: BackendSchema): NodeBook 
     return add(key, thing.length === 0 ? ['node'] : thing, { table: view.table.name, id_column: column.name });
   };
   const whyFor = (column: BackendColumn, view: TableView): string =>
-    targetOf(column, view, views, schema)?.why ?? 'its name says that it identifies something';
+    targetOf(column, view, views, schema)?.why ??
+    (saysId(column.name) ? 'its name says that it identifies something' : 'it shares values with another column');
   return { labelFor, whyFor, all: () => [...nodes.values()] };
 }
 

@@ -1,6 +1,10 @@
 // Classifies the columns of a table: its time, its own key, and the columns that refer to something
 // else.
 
+import { guessMembers } from '../../tabular/member-columns.ts';
+import { guessTimeColumns, saysOtherTime } from '../../tabular/time-column.ts';
+import { guessTimeFormat } from '../../tabular/times.ts';
+import { roleOf, saysId, singular, thingOf, wordsOf } from '../../tabular/words.ts';
 import type {
   BackendColumn,
   BackendSchema,
@@ -11,7 +15,6 @@ import type {
   SqlValue,
 } from '../backend.ts';
 import { DIALECTS, TIME_KINDS, tableSql, wireSql } from '../compile/dialect.ts';
-import { roleOf, saysId, singular, thingOf, timeRank, wordsOf } from './names.ts';
 
 /**
  * Sampled rows of each table by its name, with columns in the table's order, as `sampleStatement`
@@ -47,28 +50,38 @@ export function viewOf(table: BackendTable, schema: BackendSchema, samples: Samp
   );
   const time = timeColumn(table, values);
   const key = keyColumn(table, schema, values, rows.length);
-  const references = table.columns.filter(
-    (column) => column !== time && isReference(column, table, schema, column === key),
-  );
+  const free = table.columns.filter((column) => column !== time && column !== key && isIdKind(column));
+  const named = guessMembers(
+    { names: table.columns.map(({ name }) => name), rows, isText: () => false },
+    { free: free.map((column) => table.columns.indexOf(column)), mayHoldLists: false },
+  ).indexes.map((index) => table.columns[index]!);
+  const isReference = (column: BackendColumn) =>
+    referencedBy(column, table, schema) !== undefined ||
+    (free.includes(column) && (named.includes(column) || namesTable(column, schema) !== undefined));
+  const references = table.columns.filter((column) => column !== time && isReference(column));
   return { table, values, rows, time, key, references };
 }
 
-/** Integers count as seconds if the name suggests a time and the values do not contradict it. */
+/**
+ * Integers count as seconds if the name suggests a time and the values do not contradict it. A
+ * column of dates or timestamps is better than none, whatever it is called.
+ */
 function timeColumn({ columns }: BackendTable, values: TableView['values']): BackendColumn | undefined {
-  const ranked = columns
-    .filter(({ kind }) => TIME_KINDS.includes(kind))
-    .map((column) => ({ column, rank: timeRank(column.name) }))
-    .filter(({ column, rank }) => column.kind !== 'integer' || (rank !== undefined && isSeconds(values.get(column)!)))
-    .map(({ column, rank }) => ({ column, rank: (rank ?? UNNAMED) + (column.kind === 'integer' ? 0.5 : 0) }));
-  return ranked.sort((a, b) => a.rank - b.rank)[0]?.column;
+  const names = columns.map((column) => (canBeTime(column, values.get(column)!) ? column.name : ''));
+  const integers = columns.map((column) => (column.kind === 'integer' ? values.get(column)! : []));
+  const rows = Array.from({ length: Math.max(0, ...integers.map(({ length }) => length)) }, (_, row) =>
+    integers.map((cells) => cells[row]),
+  );
+  const table = { names, rows, isText: () => false };
+  const [guessed] = guessTimeColumns(table, { members: [], format: undefined, isNeeded: false });
+  if (guessed !== undefined) return columns[guessed];
+  const times = columns.filter(({ kind, name }, index) => names[index] === name && kind !== 'integer');
+  return times.find(({ name }) => !saysOtherTime(name)) ?? times[0];
 }
 
-const UNNAMED = 1000;
-/** Roughly the years 1833 to 2106 in seconds; timestamps in milliseconds are larger. */
-const MOST_SECONDS = 2 ** 32;
-
-function isSeconds(values: readonly SqlValue[]): boolean {
-  return values.every((value) => Number(value) >= -MOST_SECONDS && Number(value) <= MOST_SECONDS);
+/** Of integers, specs take seconds only. */
+function canBeTime({ kind, name }: BackendColumn, values: readonly SqlValue[]): boolean {
+  return TIME_KINDS.includes(kind) && (kind !== 'integer' || guessTimeFormat(values, name) === 's');
 }
 
 function isIdKind({ kind }: BackendColumn): boolean {
@@ -102,11 +115,6 @@ function keyColumn(
     rowCount > 1 ? new Set(values.get(column)).size === rowCount : wordsOf(column.name)[0] === 'id';
   const candidates = table.columns.filter(isIdKind);
   return candidates.find(isKey) ?? candidates.find((column) => isNamed(column) && isUnique(column));
-}
-
-function isReference(column: BackendColumn, table: BackendTable, schema: BackendSchema, isOwnKey: boolean): boolean {
-  if (referencedBy(column, table, schema) !== undefined) return true;
-  return !isOwnKey && isIdKind(column) && (saysId(column.name) || namesTable(column, schema) !== undefined);
 }
 
 /** The target of a foreign key consisting of this column alone. */

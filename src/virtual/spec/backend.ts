@@ -17,7 +17,7 @@ export interface FileBackend {
 
 export interface DatabaseBackend {
   readonly type: 'postgres';
-  /** The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>, case-insensitive. */
+  /** The NAME of a connection string that the service is configured with, case-insensitive. */
   readonly dsn: string;
 }
 
@@ -48,21 +48,21 @@ function fileAt(
   if (path === undefined) return undefined;
   const wrong = wrongPath(path, type, root);
   if (wrong === undefined) return { type, path };
-  faults.add(at, wrong);
+  faults.add(at, wrong, 'virtualRoot');
   return undefined;
 }
 
 /** Never echoes the given values: they may contain a password. */
 function databaseAt(fields: Fields, place: Place, faults: Faults): DatabaseBackend | undefined {
   for (const name of SECRET_FIELDS.filter((secret) => fields[secret] !== undefined && fields[secret] !== null))
-    faults.add([...place, name], `does not belong here: put the connection in ${VARIABLE} and its NAME in dsn`);
+    faults.add([...place, name], 'does not belong here: connections are settings; put the NAME of one in dsn', SETTING);
   const at = [...place, 'dsn'];
   const { dsn } = fields;
   if (typeof dsn === 'string' && /^[A-Za-z0-9_]+$/.test(dsn) && dsn.length <= MAX_DSN)
     return faults.any ? undefined : { type: 'postgres', dsn };
-  const form = `the NAME of an environment variable ${VARIABLE}: letters, digits and _, at most ${MAX_DSN}`;
-  faults.add(at, dsn === undefined || dsn === null ? `is missing: it is ${form}` : `must be ${form}`);
+  const form = `the NAME of a database in the settings: letters, digits and _, at most ${MAX_DSN}`;
+  faults.add(at, dsn === undefined || dsn === null ? `is missing: it is ${form}` : `must be ${form}`, SETTING);
   return undefined;
 }
 
-const VARIABLE = 'HEDGEROW_VIRTUAL_DSN_<NAME>';
+const SETTING = 'virtualDsn';

@@ -1,6 +1,6 @@
 // Reads the fields of a spec one by one, recording every fault with its place.
 
-import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
+import { type FieldError, type HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
 import { isWellFormed } from '../../model/text.ts';
 import { hint, shown } from '../identifiers.ts';
@@ -16,10 +16,23 @@ export const LABEL_FORM = { pattern: IDENTIFIER, form: 'a letter or _, then lett
 /** The faults found, each with its place; only the first MOST_ERRORS are kept. */
 export class Faults {
   readonly errors: FieldError[] = [];
+  /** The settings of the service that the faults have to do with. */
+  readonly #settings = new Set<SettingKey>();
 
   /** `msg` continues after the name of the place: "must be ...". */
-  add(place: Place, msg: string): void {
+  add(place: Place, msg: string, setting?: SettingKey): void {
     if (this.errors.length < MOST_ERRORS) this.errors.push({ loc: [...place], msg });
+    if (setting !== undefined) this.#settings.add(setting);
+  }
+
+  /** The error that names the first faults in its message and all of them in `errors`. */
+  error(): HedgerowError {
+    const sentences = this.errors.slice(0, MOST_NAMED).map(({ loc, msg }) => `${nameOf(loc)} ${msg}`);
+    const rest = this.errors.length > MOST_NAMED ? ` (and ${this.errors.length - MOST_NAMED} more)` : '';
+    return refusal('invalid_input', `${sentences.join('; ')}${rest}.`, {
+      errors: [...this.errors],
+      ...(this.#settings.size > 0 && { fields: { settings: [...this.#settings] } }),
+    });
   }
 
   get any(): boolean {
@@ -29,12 +42,6 @@ export class Faults {
 
 const MOST_ERRORS = 50;
 const MOST_NAMED = 5;
-
-export function specError(errors: readonly FieldError[]): HedgerowError {
-  const sentences = errors.slice(0, MOST_NAMED).map(({ loc, msg }) => `${nameOf(loc)} ${msg}`);
-  const rest = errors.length > MOST_NAMED ? ` (and ${errors.length - MOST_NAMED} more)` : '';
-  return refusal('invalid_input', `${sentences.join('; ')}${rest}.`, { errors: [...errors] });
-}
 
 /** `["body", "edges", 0, "label"]` -> `edges[0].label`. */
 function nameOf([, ...inner]: Place): string {

@@ -34,8 +34,7 @@ function wrongParts(path: string, root: string): string | undefined {
   if (parts.some((part) => Buffer.byteLength(part) > MAX_PART_BYTES))
     return `has a part longer than ${MAX_PART_BYTES} bytes`;
   const inside = insideRoot(path, root);
-  if (inside === undefined)
-    return 'leads out of the folder for virtual graphs (HEDGEROW_VIRTUAL_ROOT); write it relative to that folder';
+  if (inside === undefined) return 'leads out of the folder for virtual graphs; write it relative to that folder';
   return inside === '' || /\/\.?$/.test(path) ? 'names a folder, but must name a file' : undefined;
 }
 

@@ -1,10 +1,9 @@
 // The spec of a virtual graph (specification 2.10): its form, and all checks that do not need the
 // backend.
 
-import type { FieldError } from '../../errors.ts';
 import { type BackendSpec, backendAt } from './backend.ts';
 import { edgeAt } from './edges.ts';
-import { Faults, LABEL_FORM, listAt, MAX_NAME, nameAt, objectAt, type Place, specError, textAt } from './fields.ts';
+import { Faults, LABEL_FORM, listAt, MAX_NAME, nameAt, objectAt, type Place, textAt } from './fields.ts';
 
 export {
   BACKEND_TYPES,
@@ -76,23 +75,23 @@ const MAX_LABELS = 1000;
 const ID_FORM = { pattern: GRAPH_ID, form: 'letters, digits, _, - or ., at most 128, the first none of - and .' };
 
 /** Checks a request body. Unknown fields of `value` are dropped. Never throws. */
-export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | { errors: FieldError[] } {
+export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | Faults {
   const faults = new Faults();
   const fields = objectAt(value, ['body'], faults);
-  if (fields === undefined) return { errors: faults.errors };
+  if (fields === undefined) return faults;
   const id = nameAt(fields.id, ['body', 'id'], faults, ID_FORM);
   const name = fields.name == null ? id : textAt(fields.name, ['body', 'name'], faults, MAX_NAME);
   const backend = backendAt(fields.backend, ['body', 'backend'], faults, root);
   const nodes = nodesAt(fields.nodes, ['body', 'nodes'], faults);
   const edges = edgesAt(fields.edges, ['body', 'edges'], faults, labelsOf(nodes, fields.nodes));
-  if (faults.any || backend === undefined) return { errors: faults.errors };
+  if (faults.any || backend === undefined) return faults;
   return { spec: { id: id!, name: name!, backend, nodes, edges } };
 }
 
 /** Like `parseSpec`, but throws `invalid_input` that names every fault. */
 export function checkedSpec(value: unknown, options: SpecOptions): VirtualSpec {
   const parsed = parseSpec(value, options);
-  if ('errors' in parsed) throw specError(parsed.errors);
+  if (parsed instanceof Faults) throw parsed.error();
   return parsed.spec;
 }
 
@@ -100,7 +99,7 @@ export function checkedSpec(value: unknown, options: SpecOptions): VirtualSpec {
 export function checkedBackend(value: unknown, { root }: SpecOptions): BackendSpec {
   const faults = new Faults();
   const backend = backendAt(value, ['body', 'backend'], faults, root);
-  if (backend === undefined || faults.any) throw specError(faults.errors);
+  if (backend === undefined || faults.any) throw faults.error();
   return backend;
 }
 

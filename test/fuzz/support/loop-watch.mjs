@@ -1,5 +1,6 @@
 // Preloaded into the service: prints a line for every step of its event loop in which the main
-// thread worked for more than 100 ms (Linux only), and how much of that was garbage collection.
+// thread worked for more than 100 ms (Linux only; HEDGEROW_LOOP_LIMIT_MS sets another limit), and
+// how much of that was garbage collection.
 // With HEDGEROW_LOOP_PROFILE=1 it also prints where the time went: stacks with the innermost
 // function first.
 
@@ -8,7 +9,7 @@ import { Session } from 'node:inspector';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-const LIMIT_MS = 100;
+const LIMIT_MS = Number(process.env.HEDGEROW_LOOP_LIMIT_MS ?? 100);
 const STDERR = 2;
 /** Delay before a step is reported: its garbage collections are only reported after it. */
 const TOLD_AFTER_MS = 20;

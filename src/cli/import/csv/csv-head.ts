@@ -1,12 +1,20 @@
-// What the beginning of a CSV file tells: which character parts its cells, what its columns are
-// called, and what its first rows hold.
+// The beginning of a CSV file, cut into the names of its columns and its first rows.
 
 import { HedgerowError } from '../../../errors.ts';
-import { dayAndMonth, secondsIn } from '../../../formats/times.ts';
 import { type Cells, type CutRules, csvRecords } from '../../../query/copy/index.ts';
+import type { ForeignTable } from '../../../tabular/foreign-table.ts';
+import {
+  columnNames,
+  DELIMITER_LINE,
+  delimiterOf,
+  isBlank,
+  isOfNumbers,
+  looksLikeRow,
+} from '../../../tabular/header.ts';
+import { quotedTexts } from '../../../tabular/quotes.ts';
 import { UsageError } from '../../world.ts';
 import type { Position } from '../line-batches.ts';
-import type { RowFlags, Sample } from '../rows/row-plan.ts';
+import type { RowFlags } from '../rows/row-plan.ts';
 
 /** What the flags say of CSV. */
 export interface CsvFlags {
@@ -19,7 +27,7 @@ export interface CsvFlags {
 }
 
 export interface CsvHead {
-  readonly sample: Sample;
+  readonly sample: ForeignTable;
   /** Where the first row begins. */
   readonly start: Position;
   readonly rules: CutRules;
@@ -28,9 +36,6 @@ export interface CsvHead {
 }
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const DELIMITERS = [',', ';', '\t', '|'];
-/** A first line that names the delimiter, as Excel writes and takes it. */
-const SEPARATOR_LINE = /^"?sep=(.)"?\r?\n/i;
 
 interface Line {
   readonly cells: Cells;
@@ -53,10 +58,10 @@ export async function csvHead(
 ): Promise<CsvHead> {
   const base = head.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
   const whole = head.subarray(base, isWhole ? head.length : head.lastIndexOf(10) + 1);
-  const separatorLine = SEPARATOR_LINE.exec(whole.toString('latin1', 0, 10));
+  const separatorLine = DELIMITER_LINE.exec(whole.toString('latin1', 0, 10));
   const from = separatorLine === null ? START_OF_FILE : { offset: separatorLine[0].length, line: 2 };
   const bytes = whole.subarray(from.offset);
-  const delimiter = given ?? separatorLine?.[1] ?? delimiterOf(bytes, isHeadless);
+  const delimiter = given ?? separatorLine?.[1] ?? delimiterOf(bytes.toString('utf8'), isHeadless);
   const place = { offset: base + from.offset, line: from.line };
   const loose: CutRules = { delimiter, maxRecordBytes, passesFaults: true };
   const first = (await linesOf(bytes, loose, place)).find(({ cells, fault }) => fault !== undefined || !isBlank(cells));
@@ -71,26 +76,10 @@ export async function csvHead(
   const rows = (await linesOf(bytes, rules, place)).filter(
     ({ fault, start }) => fault === undefined && (!isHeader || start.offset > first.start.offset),
   );
-  return { start: isHeader ? first.end : place, sample: sampleOf(names, rows), rules, warnings };
+  return { start: isHeader ? first.end : place, sample: sampleOf(names, rows, delimiter), rules, warnings };
 }
 
 const START_OF_FILE: Position = { offset: 0, line: 1 };
-
-/** Nothing, or nothing but spaces. */
-export function isBlank(cells: Cells): boolean {
-  return cells.length === 1 && (cells[0] === null || cells[0]!.trim() === '');
-}
-
-function delimiterOf(bytes: Buffer, isHeadless: boolean): string {
-  const line = bytes
-    .toString('utf8')
-    .split('\n', 50)
-    .find((each) => each.trim() !== '');
-  // Between rows with decimal commas, as many of another character are more.
-  const candidates = isHeadless ? DELIMITERS.toReversed() : DELIMITERS;
-  const counts = candidates.map((each) => (line ?? '').split(each).length - 1);
-  return candidates[counts.indexOf(Math.max(...counts))]!;
-}
 
 async function linesOf(bytes: Buffer, rules: CutRules, from: Position): Promise<Line[]> {
   const found: Line[] = [];
@@ -105,16 +94,9 @@ async function linesOf(bytes: Buffer, rules: CutRules, from: Position): Promise<
   return found;
 }
 
-function sampleOf(names: readonly string[], rows: readonly Line[]): Sample {
+function sampleOf(names: readonly string[], rows: readonly Line[], delimiter: string): ForeignTable {
   const whole = rows.filter(({ cells }) => cells.length === names.length && !isBlank(cells));
-  const quoted = whole.map(({ cells, raw }) => quotedCells(cells, raw));
-  // Where all cells have quotes, quotes say nothing of types.
-  const isTelling = whole.some(({ cells }, row) => cells.some((cell, at) => cell !== null && !quoted[row]![at]));
-  return {
-    names,
-    rows: whole.map(({ cells }) => cells),
-    isText: (row, column) => isTelling && quoted[row]![column] === true,
-  };
+  return { names, rows: whole.map(({ cells }) => cells), isText: quotedTexts(whole), delimiter };
 }
 
 function namesOf(header: readonly string[], isHeadless: boolean, columns: readonly string[] | undefined) {
@@ -122,30 +104,7 @@ function namesOf(header: readonly string[], isHeadless: boolean, columns: readon
     throw new UsageError(
       `--columns names ${columns.length} columns, but the first row has ${header.length} cells (${header.slice(0, 10).join(', ').slice(0, 100)}).`,
     );
-  const given = columns ?? (isHeadless ? header.map((_, index) => `column_${index + 1}`) : header);
-  const taken = new Set(given.map((name) => name.toLowerCase()));
-  const seen = new Set<string>();
-  const warnings: string[] = [];
-  const names = given.map((name, index) => {
-    if (name === '' || !seen.has(name.toLowerCase())) {
-      seen.add(name.toLowerCase());
-      return name;
-    }
-    const own = ownName(name, taken);
-    warnings.push(`Column ${index + 1} is called ${name} like one before it, and is read as ${own}.`);
-    return own;
-  });
-  return { names, warnings };
-}
-
-/** `note` -> `note_2`. */
-function ownName(name: string, taken: Set<string>): string {
-  for (let number = 2; ; number++) {
-    const own = `${name}_${number}`;
-    if (taken.has(own.toLowerCase())) continue;
-    taken.add(own.toLowerCase());
-    return own;
-  }
+  return columnNames(columns ?? (isHeadless ? header.map((_, index) => `column_${index + 1}`) : header));
 }
 
 function isSame(header: readonly string[], columns: readonly string[]): boolean {
@@ -156,9 +115,7 @@ function checkNames(names: readonly string[], label: string, flags: RowFlags): v
   if (names.every((name) => name === '')) throw noHeader(label, 'its first line has no names.');
   const wanted = [flags.tsColumn, flags.memberColumn, ...(flags.memberColumns ?? [])];
   const isNamed = names.some((name) => wanted.some((one) => one?.toLowerCase() === name.toLowerCase()));
-  const isRow =
-    names.every((name) => /^[+-]?[\d.:TZ/ -]*$/.test(name)) || (!isNamed && names.some((name) => isTime(name)));
-  if (!isRow) return;
+  if (!(isNamed ? isOfNumbers(names) : looksLikeRow(names))) return;
   const shown = names.slice(0, 10).join(', ').slice(0, 100);
   throw noHeader(
     label,
@@ -166,26 +123,11 @@ function checkNames(names: readonly string[], label: string, flags: RowFlags): v
   );
 }
 
-function isTime(name: string): boolean {
-  return dayAndMonth(name) !== undefined || !Number.isNaN(secondsIn(name, 'iso'));
-}
-
 function noHeader(label: string, what: string): HedgerowError {
   return new HedgerowError(
     'invalid_input',
     `${label} has no header: ${what} CSV begins with the names of its columns.`,
   );
-}
-
-/** Which cells of a record have quotes. */
-function quotedCells(cells: Cells, raw: string): boolean[] {
-  let at = 0;
-  return cells.map((cell) => {
-    const isQuoted = raw[at] === '"';
-    const length = cell?.length ?? 0;
-    at += 1 + length + (isQuoted ? 2 + (cell!.split('"').length - 1) : 0);
-    return isQuoted;
-  });
 }
 
 async function* only(bytes: Buffer) {

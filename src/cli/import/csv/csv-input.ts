@@ -3,6 +3,7 @@
 import { HedgerowError } from '../../../errors.ts';
 import { MEGABYTE } from '../../../limits.ts';
 import { type Cells, type CutRules, csvRecords, wholeLines } from '../../../query/copy/index.ts';
+import { isBlank } from '../../../tabular/header.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
 import type { NodeNames } from '../node-names.ts';
 import type { LookedInto } from '../planned-input.ts';
@@ -11,7 +12,7 @@ import { rowEdges } from '../rows/row-edges.ts';
 import { plannedRows } from '../rows/row-input.ts';
 import type { RowFlags } from '../rows/row-plan.ts';
 import { type Peeked, peek, type Source, without } from '../source.ts';
-import { type CsvFlags, csvHead, isBlank } from './csv-head.ts';
+import { type CsvFlags, csvHead } from './csv-head.ts';
 
 const HEAD_BYTES = 512 * 1024;
 const NEWLINE = 10;
@@ -33,12 +34,10 @@ interface CsvRow {
 export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags): Promise<LookedInto> {
   const peeked = withNewlines(await peek(source.chunks, HEAD_BYTES));
   const { start: first, sample, rules, warnings } = await csvHead(peeked, csv, MAX_RECORD_BYTES, flags, source.label);
-  const { delimiter } = rules;
-  const rowFlags = { ...flags, usualSeparator: delimiter === ';' ? ',' : ';', hasCommas: delimiter === ',' };
   const encoding = source.decodedFrom();
   return {
     plan: (known) => {
-      const planned = plannedRows(sample, rowFlags, known);
+      const planned = plannedRows(sample, flags, known);
       const batches = (limits: BatchLimits, from: Position, names: NodeNames | undefined) => {
         const start = from.offset === 0 ? first : from;
         const edgeOf = rowEdges(planned.rows, names);

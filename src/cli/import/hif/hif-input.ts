@@ -3,11 +3,12 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { cellType, commonType } from '../../../tabular/cell-types.ts';
 import { UsageError } from '../../world.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
 import type { NodeNames } from '../node-names.ts';
 import type { LookedInto, PlannedInput } from '../planned-input.ts';
-import { cellType, commonType, jsonText } from '../rows/cell-types.ts';
+import { jsonText } from '../rows/cell-types.ts';
 import { RowBatches, type RowForm } from '../rows/row-batches.ts';
 import { rowEdges } from '../rows/row-edges.ts';
 import { plannedRows } from '../rows/row-input.ts';

@@ -2,17 +2,14 @@
 
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
-import { plainNumber } from '../../../formats/number-style.ts';
 import { isNumeric } from '../../../model/column-types.ts';
+import { nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
+import { plainNumber } from '../../../tabular/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
-import { isNullWord, propertyOf } from './cell-types.ts';
+import { propertyOf } from './cell-types.ts';
 import { plainInteger } from './plain-integer.ts';
-import { type PropertyColumn, partsOf, type RowPlan } from './row-plan.ts';
+import type { PropertyColumn, RowPlan } from './row-plan.ts';
 import { secondsOf } from './times.ts';
-
-const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
-/** As databases write that there is nothing: no node is called so. */
-const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
 
 /**
  * Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`:
@@ -95,22 +92,13 @@ function addNodes(
   names: NodeNames | undefined,
   seconds: number,
 ): void {
-  if (cell === null || cell === undefined) return;
-  const isList = Array.isArray(cell) || ArrayBuffer.isView(cell);
-  const parts = isList
-    ? Array.from(cell as ArrayLike<unknown>)
-    : typeof cell === 'string'
-      ? partsOf(cell, members.separator)
-      : [cell];
-  for (const part of parts) {
-    const text = String(part ?? '').trim();
-    if (text === '' || NO_NODES.has(text) || (names === undefined && isNullWord(text))) continue;
-    if (names !== undefined) nodes.push(names.numberOf(text, seconds));
-    else if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) nodes.push(Number(text) + 0);
-    else
+  for (const text of nodeTexts(cell, members.separator, names !== undefined)) {
+    const node = names === undefined ? nodeNumber(text) : names.numberOf(text, seconds);
+    if (Number.isNaN(node))
       throw fault(
         `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
+    nodes.push(node);
   }
 }
 

@@ -7,7 +7,10 @@ export const ROW_FLAGS: readonly (readonly [flag: string, text: string])[] = [
     's, ms, us, ns, iso, dmy, mdy, ymd, or a pattern such as "%d.%m.%y %H:%M" (default: what the first rows look like)',
   ],
   ['--ts <time>', 'time of the edges that have none: seconds since 1970, or ISO 8601'],
-  ['--member-columns <names>', 'columns with a node each, or lists with --separator; separated by commas'],
+  [
+    '--member-columns <names>',
+    'columns with a node each, or lists with --separator; separated by commas (default: from and to, or the like)',
+  ],
   ['--member-column <name>', 'column with a list of nodes (default members)'],
   ['--separator <text>', 'between the nodes of a list (--member-column: default ;)'],
   ['--member-ids <kind>', 'nodes are number or name (default: what the first rows look like)'],

@@ -1,10 +1,10 @@
 // The flags of `hedgerow import` that say how rows become edges, checked.
 
 import type { ColumnType } from '../../../engine/index.ts';
-import type { Decimal } from '../../../formats/number-style.ts';
-import { strptime } from '../../../formats/strptime.ts';
-import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { COLUMN_TYPE_NAMES } from '../../../model/column-types.ts';
+import type { Decimal } from '../../../tabular/number-style.ts';
+import { strptime } from '../../../tabular/strptime.ts';
+import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
 import { UsageError } from '../../world.ts';
 import type { CsvFlags } from '../csv/csv-head.ts';
 import type { ImportFlags } from '../options.ts';

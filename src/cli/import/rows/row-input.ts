@@ -1,22 +1,24 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first
 // rows are known.
 
-import { timeText } from '../../../formats/times.ts';
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
-import { listMark } from '../csv/separators.ts';
+
+import type { ForeignTable } from '../../../tabular/foreign-table.ts';
+import { listMark } from '../../../tabular/list-separators.ts';
+import { timeText } from '../../../tabular/times.ts';
 import { NodeNames } from '../node-names.ts';
 import type { PlannedInput } from '../planned-input.ts';
 import { shownEdges } from '../planned-input.ts';
 import type { TableColumn } from '../targets/target.ts';
 import { rowEdges } from './row-edges.ts';
-import { planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
+import { planRows, type RowFlags, type RowPlan } from './row-plan.ts';
 
 export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
   readonly rows: RowPlan;
 };
 
-export function plannedRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
+export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
   const rows = planRows(sample, flags, known);
   const columns = rows.properties.filter(({ name }) => builtInType(name.toLowerCase()) === undefined);
   return {
@@ -24,13 +26,17 @@ export function plannedRows(sample: Sample, flags: RowFlags, known: readonly Tab
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
     notes: [...notesOf(rows), lookedText(sample)],
-    warnings: [...listWarnings(sample, rows), ...rows.ambiguous.map(([name, cell]) => numberWarning(name, cell))],
+    warnings: [
+      ...guessWarnings(rows),
+      ...listWarnings(sample, rows),
+      ...rows.ambiguous.map(([name, cell]) => numberWarning(name, cell)),
+    ],
     firstEdges: () => firstEdges(sample, rows),
   };
 }
 
 /** With the names of nodes: their numbers are known no sooner than they are stored. */
-function firstEdges(sample: Sample, rows: RowPlan): string[] {
+function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
   const numbers = rows.members.named ? new NodeNames() : undefined;
   const edgeOf = rowEdges(rows, numbers);
   const names = new Map<number, string>();
@@ -41,7 +47,7 @@ function firstEdges(sample: Sample, rows: RowPlan): string[] {
   });
 }
 
-function lookedText({ rows }: Sample): string {
+function lookedText({ rows }: ForeignTable): string {
   const first = rows.length === 1 ? 'row' : `${rows.length} rows`;
   return `types and times as the first ${first} look; --types, --decimal, --ts-format, --member-ids and --separator say otherwise`;
 }
@@ -71,8 +77,17 @@ function numberWarning(name: string, cell: string): string {
   return `${name} holds ${shown}, which is taken for a text; --decimal , or --decimal . reads such numbers, with a decimal comma or point.`;
 }
 
+/** Only a column called members needs no word: no other name was ever taken without a flag. */
+function guessWarnings({ names, members }: RowPlan): string[] {
+  const taken = members.indexes.map((index) => names[index]!);
+  if (!members.isGuessed || taken[0]!.toLowerCase() === 'members') return [];
+  return [
+    `The members of edges are taken from ${taken.join(', ')}, as the names say; --member-columns or --member-column says otherwise.`,
+  ];
+}
+
 /** Lists that nobody said are lists: each would be one node with a long name. */
-function listWarnings({ names, rows }: Sample, { members }: RowPlan): string[] {
+function listWarnings({ names, rows }: ForeignTable, { members }: RowPlan): string[] {
   if (members.separator !== undefined) return [];
   return members.indexes.flatMap((index) => {
     const found = listMark(rows.map((row) => row[index]));

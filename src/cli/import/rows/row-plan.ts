@@ -2,16 +2,19 @@
 // are properties and of which type.
 
 import type { ColumnType } from '../../../engine/index.ts';
-import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../../../formats/number-style.ts';
-import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
-import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../../../model/columns.ts';
+import { builtInType } from '../../../model/columns.ts';
 import { didYouMean } from '../../../model/suggestions.ts';
+import { cellsOf, type ForeignTable } from '../../../tabular/foreign-table.ts';
+import { separatorOf } from '../../../tabular/list-separators.ts';
+import { guessMembers } from '../../../tabular/member-columns.ts';
+import { hasNames } from '../../../tabular/nodes.ts';
+import type { Decimal } from '../../../tabular/number-style.ts';
+import { guessTimeColumns, SOME_TIME_NAMES } from '../../../tabular/time-column.ts';
+import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
+import { ambiguousCell, decimalIn, isValueName, propertyName, valueType } from '../../../tabular/value-columns.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
-import { separatorOf } from '../csv/separators.ts';
 import type { TableColumn } from '../targets/target.ts';
-import { cellType, commonType, isNullWord } from './cell-types.ts';
-import { guessTimeColumns, SOME_TIME_NAMES } from './time-column.ts';
 
 /** What the flags say of rows. */
 export interface RowFlags {
@@ -22,24 +25,12 @@ export interface RowFlags {
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
   readonly separator?: string | undefined;
-  /** Which one it is where no other shows; default ;. */
-  readonly usualSeparator?: string | undefined;
   /** Undefined: all that are neither time nor members. */
   readonly propertyColumns?: readonly string[] | undefined;
   readonly memberIds?: 'number' | 'name' | undefined;
   readonly types: ReadonlyMap<string, ColumnType>;
   /** Between whole and fraction of numbers in texts; undefined: what the cells show. */
   readonly decimal?: Decimal | undefined;
-  /** Numbers with a decimal comma could be lists: commas part the cells. */
-  readonly hasCommas?: boolean | undefined;
-}
-
-/** The first rows of a file. */
-export interface Sample {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-  /** Cells that are texts, though they look like numbers: by row and column. */
-  readonly isText: (row: number, column: number) => boolean;
 }
 
 export interface PropertyColumn extends TableColumn {
@@ -63,6 +54,8 @@ export interface RowPlan {
     readonly indexes: readonly number[];
     readonly separator: string | undefined;
     readonly named: boolean;
+    /** By the names of the columns: no flag names them. */
+    readonly isGuessed: boolean;
   };
   readonly properties: readonly PropertyColumn[];
   /** Columns of the file that are not read. */
@@ -75,69 +68,48 @@ export interface RowPlan {
  * `known`: columns that the table has, whose types are taken. Throws UsageError for columns that
  * are not there.
  */
-export function planRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
-  const { names } = sample;
-  const cells = (index: number) => sample.rows.map((row) => row[index] ?? null);
-  const timeIndex = timeColumn(sample, flags);
-  const indexes = memberColumns(names, flags);
-  const separator =
-    flags.separator ??
-    (flags.memberColumns === undefined ? separatorOf(indexes.flatMap(cells), flags.usualSeparator ?? ';') : undefined);
+export function planRows(table: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
+  const { names } = table;
+  const timeIndex = timeColumn(table, flags);
+  const members = memberColumns(table, flags, timeIndex);
+  const { indexes, separator } = members;
   const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
-  const properties: PropertyColumn[] = [];
-  const taken = new Set<string>();
-  const left: string[] = [];
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
   // Members are a set: who needs to know which column one came from asks for that column as a
   // property too.
-  const isProperty = (index: number) => wanted?.includes(index) ?? !used.has(index);
-  const texts = names.map((_, index) => (isProperty(index) ? textsOf(cells(index)) : []));
-  const decimal =
-    flags.decimal ??
-    decimalOf(
-      texts.filter((each) => each.length > 0),
-      flags.hasCommas === true,
-    );
-  const ambiguous: [string, string][] = [];
-  for (const [index, name] of names.entries()) {
-    // Ids are given by the database: what an export says of them is not read.
-    if (!isProperty(index) || (wanted === undefined && (name.toLowerCase() === 'id' || name === ''))) {
-      if (!used.has(index)) left.push(name);
-      continue;
-    }
-    const column = nameFor(name, taken);
-    const given =
-      known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ??
-      builtInType(column.toLowerCase()) ??
-      flags.types.get(name);
-    const type = given ?? typeOf(sample, index, decimal);
-    const odd = given === undefined && decimal === undefined ? ambiguousNumber(texts[index]!) : undefined;
-    if (odd !== undefined && type === 'TEXT') ambiguous.push([name, odd]);
-    properties.push({ index, name: column, type, isGuessed: given === undefined, decimal });
-  }
+  const places = names.flatMap((name, index) =>
+    (wanted?.includes(index) ?? (!used.has(index) && isValueName(name))) ? [index] : [],
+  );
+  const decimal = flags.decimal ?? decimalIn(table, places);
+  const taken = new Set<string>();
+  const properties = places.map((index): PropertyColumn => {
+    const name = propertyName(names[index]!, taken);
+    const isNamed = (one: TableColumn) => one.name.toLowerCase() === name.toLowerCase();
+    const given = known.find(isNamed)?.type ?? builtInType(name.toLowerCase()) ?? flags.types.get(names[index]!);
+    const type = given ?? valueType(table, index, name, decimal);
+    return { index, name, type, isGuessed: given === undefined, decimal };
+  });
+  const ambiguous = properties.flatMap(({ index, type, isGuessed }) => {
+    const odd = isGuessed && decimal === undefined && type === 'TEXT' ? ambiguousCell(table, index) : undefined;
+    return odd === undefined ? [] : [[names[index]!, odd] as const];
+  });
+  const left = names.filter((_, index) => !used.has(index) && !places.includes(index));
   const format =
-    flags.tsFormat ?? (timeIndex === undefined ? 's' : guessTimeFormat(cells(timeIndex), names[timeIndex]));
+    flags.tsFormat ?? (timeIndex === undefined ? 's' : guessTimeFormat(cellsOf(table, timeIndex), names[timeIndex]));
   const named =
     flags.memberIds === undefined
-      ? indexes.some((index) => hasNames(cells(index), separator))
+      ? indexes.some((index) => hasNames(cellsOf(table, index), separator))
       : flags.memberIds === 'name';
   const time = { index: timeIndex, format, missing: flags.ts };
-  return { names, time, members: { indexes, separator, named }, properties, left, ambiguous };
+  return { names, time, members: { ...members, named }, properties, left, ambiguous };
 }
 
-function textsOf(cells: readonly unknown[]): string[] {
-  return cells.flatMap((cell) => {
-    const text = typeof cell === 'string' ? cell.trim() : '';
-    return text === '' || isNullWord(text) ? [] : [text];
-  });
-}
-
-function timeColumn(sample: Sample, flags: RowFlags): number | undefined {
-  const { names, rows } = sample;
-  const { tsColumn, tsFormat, memberColumn, memberColumns } = flags;
+function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
+  const { names } = table;
+  const { tsColumn, tsFormat, memberColumn, memberColumns: several } = flags;
   if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
-  const members = [...(memberColumns ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
-  const guessed = guessTimeColumns({ names, rows, members, format: tsFormat, isNeeded: flags.ts === undefined });
+  const members = [...(several ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
+  const guessed = guessTimeColumns(table, { members, format: tsFormat, isNeeded: flags.ts === undefined });
   if (guessed.length === 1) return guessed[0]!;
   if (guessed.length === 0 && flags.ts !== undefined) return undefined;
   if (guessed.length > 1)
@@ -149,14 +121,40 @@ function timeColumn(sample: Sample, flags: RowFlags): number | undefined {
   );
 }
 
-function memberColumns(names: readonly string[], { memberColumn, memberColumns: several }: RowFlags): number[] {
-  if (memberColumn !== undefined) return [columnIndex(names, memberColumn, '--member-column')];
-  if (several !== undefined) return several.map((name) => columnIndex(names, name, '--member-columns'));
-  const index = names.findIndex((name) => name.toLowerCase() === 'members');
-  if (index >= 0) return [index];
+/** Only names that leave no doubt are taken: nobody is asked before edges are written. */
+function memberColumns(
+  table: ForeignTable,
+  flags: RowFlags,
+  time: number | undefined,
+): Omit<RowPlan['members'], 'named'> {
+  const { names } = table;
+  const { memberColumn, memberColumns: several, separator } = flags;
+  if (several !== undefined) {
+    const indexes = several.map((name) => columnIndex(names, name, '--member-columns'));
+    return { indexes, separator, isGuessed: false };
+  }
+  if (memberColumn !== undefined) {
+    const index = columnIndex(names, memberColumn, '--member-column');
+    return { indexes: [index], separator: separator ?? separatorOf(table, index), isGuessed: false };
+  }
+  const free = names.flatMap((_, index) => (index === time ? [] : [index]));
+  const guess = guessMembers(table, { free, mayHoldLists: true });
+  if (guess.isCertain) return { indexes: guess.indexes, separator: separator ?? guess.separator, isGuessed: true };
+  const likely = guess.indexes.map((index) => names[index]!);
+  const advice =
+    likely.length === 0
+      ? 'name those with the nodes in --member-columns a,b, or the one with a list in --member-column.'
+      : `${shown(likely)} may hold the nodes: ${memberFlag(likely, guess.separator)} takes them from there.`;
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called members; name those with the nodes in --member-columns a,b, or the one with a list in --member-column.`,
+    `None of the columns (${shown(names)}) is called members, and none are both sides of an edge, such as from and to; ${advice}`,
   );
+}
+
+function memberFlag(columns: readonly string[], separator: string | undefined): string {
+  const names = columns.map(printable).join(',');
+  // As a shell takes it.
+  const flag = `--member-columns ${/^[\w,]+$/.test(names) ? names : `'${names.replaceAll("'", String.raw`'\''`)}'`}`;
+  return separator === undefined ? flag : `${flag} --separator '${separator}'`;
 }
 
 function columnIndex(names: readonly string[], name: string, flag: string): number {
@@ -171,56 +169,4 @@ function columnIndex(names: readonly string[], name: string, flag: string): numb
 function shown(names: readonly string[]): string {
   const first = names.slice(0, 30).map((name) => printable(name.length > 40 ? `${name.slice(0, 40)}...` : name));
   return names.length > 30 ? `${first.join(', ')}, ...` : first.join(', ');
-}
-
-function typeOf(sample: Sample, index: number, decimal: Decimal | undefined): ColumnType {
-  const types = new Set<ColumnType>();
-  sample.rows.forEach((row, at) => {
-    const cell = row[index] ?? null;
-    const plain = decimal === undefined || typeof cell !== 'string' ? cell : plainNumber(cell, decimal);
-    // A number with a comma has its quotes for the sake of the comma.
-    const type = plain === undefined ? 'TEXT' : cellType(plain, plain === cell && sample.isText(at, index));
-    if (type !== undefined) types.add(type);
-  });
-  return commonType(types);
-}
-
-const INTEGERS = /^\s*[+-]?\d{1,16}(\.0*)?\s*$/;
-
-/** Some cell holds a node that is no integer. */
-function hasNames(cells: readonly unknown[], separator: string | undefined): boolean {
-  return cells.some((cell) => {
-    if (cell === null || cell === '' || typeof cell === 'number' || typeof cell === 'bigint') return false;
-    const parts =
-      Array.isArray(cell) || ArrayBuffer.isView(cell)
-        ? Array.from(cell as ArrayLike<unknown>)
-        : partsOf(String(cell), separator);
-    return parts.some((part) => {
-      const text = String(part ?? '').trim();
-      return text !== '' && !isNullWord(text) && !INTEGERS.test(text);
-    });
-  });
-}
-
-/** The nodes in one cell. `[1,2]` is a list of integers whatever the separator is. */
-export function partsOf(cell: string, separator: string | undefined): string[] {
-  if (separator === undefined) return [cell];
-  const text = cell.trim();
-  if (/^\[[\d\s,+-]*\]$/.test(text)) return text.slice(1, -1).split(',');
-  return text.split(separator);
-}
-
-/**
- * `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case.
- */
-export function nameFor(header: string, taken: Set<string>): string {
-  const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
-  const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
-  for (let number = EDGE_FIELDS.has(start.toLowerCase()) ? 2 : 1; ; number++) {
-    const suffix = number === 1 ? '' : `_${number}`;
-    const name = start.slice(0, LONGEST_IDENTIFIER - suffix.length) + suffix;
-    if (taken.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
-    taken.add(name.toLowerCase());
-    return name;
-  }
 }

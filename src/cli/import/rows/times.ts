@@ -1,7 +1,7 @@
 // The time of a row, or what is wrong with it and which flag helps.
 
 import { HedgerowError } from '../../../errors.ts';
-import { dayAndMonth, secondsIn, type TimeFormat, type TimePattern, timeText } from '../../../formats/times.ts';
+import { dayAndMonth, secondsIn, type TimeFormat, type TimePattern, timeText } from '../../../tabular/times.ts';
 import { plainInteger } from './plain-integer.ts';
 
 /** Throws `invalid_input`. */

@@ -1,13 +1,26 @@
-// Which column of a file holds the time, where nobody says it.
+// Which column of a table holds the time of its edges, where nobody says it.
 
-import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
+import { cellsOf, type ForeignTable } from './foreign-table.ts';
+import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from './times.ts';
+import { wordsOf } from './words.ts';
 
 /** Names that mean a time whatever the other columns are: the first one wins. */
-const CERTAIN_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
+const CERTAIN_NAMES = [
+  'event_ts',
+  'timestamp',
+  'ts',
+  'time',
+  'datetime',
+  'date',
+  'event_time',
+  'occurred_at',
+  'date_time',
+  'created_at',
+];
 /**
  * Names that may mean something else: taken when exactly one column is so called, and holds times.
  */
-const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 'event_time', 'occurred_at', 'date_time'];
+const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 't'];
 /**
  * In other languages, and less usual: taken as those, where no column has one of those. Numbers
  * must be too large for hours and days. Without accents.
@@ -56,13 +69,20 @@ const OTHER_NAMES = [
 /** For messages. */
 export const SOME_TIME_NAMES: readonly string[] = [...CERTAIN_NAMES, 'when', 'at', 'start', 'datum', 'fecha'];
 
+/** Words of longer names, as in `order_date`: taken last. */
+const TIME_WORDS = new Set(
+  'event_ts ts timestamp time datetime occurred at when date day epoch created started begin start'.split(' '),
+);
+/** With one of these it is the time of something else than the event. */
+const OTHER_WORDS = new Set(
+  'updated modified deleted end ended expires expired expiry due birth born to until valid'.split(' '),
+);
+
 const LOOKED_AT = 200;
 /** In 1973: smaller numbers are hours, days or years. */
 const LEAST_SECONDS = 1e8;
 
 export interface TimeSearch {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
   /** Names of columns with nodes: `start` and `end` may be such. */
   readonly members: readonly string[];
   /** Undefined: the one that the cells look like. */
@@ -75,27 +95,44 @@ export interface TimeSearch {
 }
 
 /** Indexes of columns. One: that is it; several: any of them may be. */
-export function guessTimeColumns({ names, rows, members, format, isNeeded }: TimeSearch): number[] {
+export function guessTimeColumns(table: ForeignTable, { members, format, isNeeded }: TimeSearch): number[] {
   const nodes = new Set(members.map((name) => name.toLowerCase()));
-  const lower = names.map((name) => {
-    return nodes.has(name.toLowerCase()) ? '' : keyOf(name);
-  });
-  const called = (wanted: readonly string[]) => wanted.map((name) => lower.indexOf(name)).filter((at) => at >= 0);
-  const isTime = (index: number) =>
-    holdsTimes(
-      rows.slice(0, LOOKED_AT).map((row) => row[index]),
-      format,
-    );
+  const names = table.names.map((name) => (nodes.has(name.toLowerCase()) ? '' : name));
+  const keys = names.map(keyOf);
+  const called = (wanted: readonly string[]) => wanted.map((name) => keys.indexOf(name)).filter((at) => at >= 0);
+  const cells = (index: number) => cellsOf(table, index, LOOKED_AT);
+  const isTime = (index: number) => holdsTimes(cells(index), format);
   const certain = called(CERTAIN_NAMES);
-  if (isNeeded && lower[certain[0]!] === 'event_ts') return certain.slice(0, 1);
+  if (isNeeded && keys[certain[0]!] === 'event_ts') return certain.slice(0, 1);
   const best = certain.find(isTime);
   if (best !== undefined) return [best];
-  const usual = called(POSSIBLE_NAMES).filter(isTime);
   const isLate = (index: number) =>
-    rows.slice(0, LOOKED_AT).every((row) => isNothing(row[index]) || !(Math.abs(Number(row[index])) < LEAST_SECONDS));
-  const possible = usual.length > 0 ? usual : called(OTHER_NAMES).filter((index) => isLate(index) && isTime(index));
+    cells(index).every((cell) => isNothing(cell) || !(Math.abs(Number(cell)) < LEAST_SECONDS));
+  const worded = names.flatMap((name, index) => (saysTime(name) ? [index] : []));
+  const groups = [called(POSSIBLE_NAMES), called(OTHER_NAMES).filter(isLate), worded.filter(isLate)];
+  const possible = groups.map((group) => group.filter(isTime)).find((group) => group.length > 0);
   // Where none can be read, the rows of the likeliest say why.
-  return possible.length > 0 || !isNeeded ? possible : certain.slice(0, 1);
+  return possible ?? (isNeeded ? certain.slice(0, 1) : []);
+}
+
+/** Where no name says it: the first column that holds times; undefined: none does. */
+export function firstColumnOfTimes(table: ForeignTable): number | undefined {
+  const index = table.names.findIndex((_, at) => {
+    const cells = cellsOf(table, at, LOOKED_AT).filter((cell) => !isNothing(cell));
+    const areNumbers = cells.some((cell) => Number.isFinite(Number(cell)));
+    return cells.length > 0 && !areNumbers && holdsTimes(cells, undefined);
+  });
+  return index < 0 ? undefined : index;
+}
+
+function saysTime(name: string): boolean {
+  const words = wordsOf(name);
+  return words.some((word) => TIME_WORDS.has(word)) && !saysOtherTime(name);
+}
+
+/** `updated_at`, `end_date`. */
+export function saysOtherTime(name: string): boolean {
+  return wordsOf(name).some((word) => OTHER_WORDS.has(word));
 }
 
 /** Without case, accents, and what parts words. */

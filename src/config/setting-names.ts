@@ -1,0 +1,24 @@
+// Names the environment variables of the settings that an error points to. The rooms that throw
+// know settings by neutral keys, since an embedder sets options instead.
+
+import type { HedgerowError, SettingKey } from '../errors.ts';
+import { DSN_VARIABLE, type SettingName, variableOf } from './settings.ts';
+
+/** The message of an error, with a sentence that names the variables of its settings. */
+export function messageWithSettings({ message, fields }: HedgerowError): string {
+  const { settings = [] } = fields ?? {};
+  return settings.length === 0 ? message : `${message} ${settingsSentence(settings)}`;
+}
+
+/** "See the settings HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL." */
+export function settingsSentence(settings: readonly SettingKey[]): string {
+  const names = settings.map(variableOfKey);
+  if (names.length === 1) return `See the setting ${names[0]}.`;
+  return `See the settings ${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}.`;
+}
+
+function variableOfKey(key: SettingKey): string {
+  if (key === 'virtualDsn') return `${DSN_VARIABLE}<NAME>`;
+  if (key.startsWith('virtualDsn.')) return DSN_VARIABLE + key.slice('virtualDsn.'.length).toUpperCase();
+  return variableOf(key as SettingName);
+}

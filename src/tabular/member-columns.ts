@@ -1,0 +1,110 @@
+// Which columns of a table hold the nodes of its edges, where nobody says it.
+//
+// Names that leave no doubt come first: a list called `members` or `nodes`, or both sides of an
+// edge (`sender` and `recipient`). Then what is likely: a column of lists, several columns that
+// name things (`customer`, `product_id`), two columns of integers that share values.
+
+import { cellType, isNullWord } from './cell-types.ts';
+import { cellsOf, type ForeignTable } from './foreign-table.ts';
+import { commonSeparator, listMark, separatorOf } from './list-separators.ts';
+import { nodeNumber } from './nodes.ts';
+import { dayAndMonth, secondsIn } from './times.ts';
+import { isValueName } from './value-columns.ts';
+import { ROLES, saysAmount, saysId, saysList, saysOwnId, sideOf, wordsOf } from './words.ts';
+
+export interface MemberGuess {
+  /** Of columns; empty: none look like it. */
+  readonly indexes: readonly number[];
+  /** Their names leave no doubt: what is not shown to a person first may rely on it. */
+  readonly isCertain: boolean;
+  /** Between the nodes of one cell; undefined: each cell is one node. */
+  readonly separator: string | undefined;
+}
+
+const LOOKED_AT = 200;
+/** Of the values of one column, so many are among those of the other where both are nodes. */
+const SHARED_IN = 10;
+const NONE: MemberGuess = { indexes: [], isCertain: false, separator: undefined };
+
+export interface MemberSearch {
+  /** Columns that may hold nodes: neither the time nor the row's own id. */
+  readonly free: readonly number[];
+  /** Cells may hold lists, as in files; those of a database hold one value each. */
+  readonly mayHoldLists: boolean;
+}
+
+export function guessMembers(table: ForeignTable, { free, mayHoldLists }: MemberSearch): MemberGuess {
+  const sample = { ...table, rows: table.rows.slice(0, LOOKED_AT) };
+  const possible = free.filter((index) => isValueName(table.names[index]!) && canBeNode(sample, index));
+  const isMembers = (index: number) => table.names[index]!.toLowerCase() === 'members';
+  const list = mayHoldLists
+    ? (free.find(isMembers) ?? possible.find((index) => saysList(table.names[index]!)))
+    : undefined;
+  if (list !== undefined) {
+    const isCertain = isMembers(list) || holdsLists(sample, list);
+    return { indexes: [list], isCertain, separator: separatorOf(table, list) };
+  }
+  const sides = sidesOf(table.names, possible);
+  if (sides.length > 0) return { indexes: sides, isCertain: true, separator: commonSeparator(table, sides) };
+  const lists = mayHoldLists ? possible.find((index) => holdsLists(sample, index)) : undefined;
+  if (lists !== undefined) return { indexes: [lists], isCertain: false, separator: separatorOf(table, lists) };
+  const things = possible.filter((index) => saysId(table.names[index]!) && !saysAmount(table.names[index]!));
+  if (things.length > 1) return { indexes: things, isCertain: false, separator: commonSeparator(table, things) };
+  const [first, second, ...more] = possible.filter((index) => holdsNumbers(sample, index));
+  if (second === undefined || more.length > 0 || !shareValues(sample, first!, second)) return NONE;
+  return { indexes: [first!, second], isCertain: false, separator: undefined };
+}
+
+/** Both sides of an edge, and what lies between them; none where one side is missing. */
+function sidesOf(names: readonly string[], possible: readonly number[]): number[] {
+  const [from, to, between] = ROLES.map((role) => {
+    const found = possible.filter((index) => sideOf(names[index]!) === role && !saysAmount(names[index]!));
+    // Of `from_station_id` and `from_station_name` one is the node.
+    const bare = found.filter((index) => wordsOf(names[index]!).length === 1);
+    const ids = found.filter((index) => saysOwnId(names[index]!));
+    return bare.length > 0 ? bare : ids.length > 0 ? ids : found.slice(0, 1);
+  });
+  if (from!.length === 0 || to!.length === 0) return [];
+  return [...from!, ...to!, ...between!].sort((a, b) => a - b);
+}
+
+/** Most of its cells are neither times nor fractions nor true and false. */
+function canBeNode(table: ForeignTable, index: number): boolean {
+  const cells = presentCells(table, index);
+  const others = cells.filter((cell) => {
+    const type = cellType(cell, false);
+    return type === 'BOOLEAN' || (type === 'REAL' && Number.isNaN(nodeNumber(String(cell)))) || isTime(cell);
+  });
+  return others.length * 2 <= cells.length;
+}
+
+function isTime(cell: unknown): boolean {
+  return typeof cell === 'string' && (dayAndMonth(cell) !== undefined || !Number.isNaN(secondsIn(cell, 'iso')));
+}
+
+function holdsLists(table: ForeignTable, index: number): boolean {
+  const cells = cellsOf(table, index);
+  return cells.some((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell)) || listMark(cells) !== undefined;
+}
+
+/** One column of numbers is more often an amount than a node. */
+function holdsNumbers(table: ForeignTable, index: number): boolean {
+  const cells = presentCells(table, index);
+  const areNumbers = cells.every((cell) => !Number.isNaN(nodeNumber(String(cell))));
+  return cells.length > 0 && areNumbers && !saysAmount(table.names[index]!);
+}
+
+/** As the two ends of edges do, and a temperature and a humidity hardly do. */
+function shareValues(table: ForeignTable, first: number, second: number): boolean {
+  const [one, other] = [first, second].map((index) => new Set(presentCells(table, index).map(String)));
+  const shared = [...one!].filter((value) => other!.has(value)).length;
+  return shared > 0 && shared * SHARED_IN >= Math.min(one!.size, other!.size);
+}
+
+function presentCells(table: ForeignTable, index: number): unknown[] {
+  return cellsOf(table, index).filter((cell) => cell !== null && !isNothing(cell));
+}
+
+function isNothing(cell: unknown): boolean {
+  return typeof cell === 'string' && (cell.trim() === '' || isNullWord(cell.trim()));
+}

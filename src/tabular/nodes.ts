@@ -1,0 +1,62 @@
+// The nodes that a cell names, and whether they are numbers or names.
+
+import { isNullWord } from './cell-types.ts';
+
+const INTEGERS = /^\s*[+-]?\d{1,16}(\.0*)?\s*$/;
+/** As databases write that there is nothing: no node is called so. */
+const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
+
+/** The parts of a cell, or of the list that it is; an empty list for a cell that holds nothing. */
+export function nodeTexts(cell: unknown, separator: string | undefined, isNamed: boolean): string[] {
+  const texts: string[] = [];
+  for (const part of itemsOf(cell, separator)) {
+    const text = String(part ?? '').trim();
+    if (text === '' || NO_NODES.has(text) || (!isNamed && isNullWord(text))) continue;
+    texts.push(text);
+  }
+  return texts;
+}
+
+/** NaN for what is no integer that a node can have. */
+export function nodeNumber(text: string): number {
+  const number = INTEGERS.test(text) ? Number(text) + 0 : Number.NaN;
+  return Number.isSafeInteger(number) ? number : Number.NaN;
+}
+
+/** Some cell holds a node that is no integer. */
+export function hasNames(cells: readonly unknown[], separator: string | undefined): boolean {
+  return cells.some((cell) => {
+    if (typeof cell === 'number' || typeof cell === 'bigint') return false;
+    return itemsOf(cell, separator).some((part) => {
+      const text = String(part ?? '').trim();
+      return text !== '' && !isNullWord(text) && !INTEGERS.test(text);
+    });
+  });
+}
+
+function itemsOf(cell: unknown, separator: string | undefined): readonly unknown[] {
+  if (cell === null || cell === undefined) return [];
+  if (Array.isArray(cell) || ArrayBuffer.isView(cell)) return Array.from(cell as ArrayLike<unknown>);
+  return typeof cell === 'string' ? partsOf(cell, separator) : [cell];
+}
+
+/**
+ * The nodes in one cell. `[1,2]` is a list whatever the separator is, as is a JSON list of names
+ * (contract section 8); undefined: each cell is one node.
+ */
+function partsOf(cell: string, separator: string | undefined): readonly unknown[] {
+  if (separator === undefined) return [cell];
+  const text = cell.trim();
+  if (/^\[[\d\s,+-]*\]$/.test(text)) return text.slice(1, -1).split(',');
+  const list = text.startsWith('["') && text.endsWith(']') ? listIn(text) : undefined;
+  return list ?? text.split(separator);
+}
+
+function listIn(text: string): readonly unknown[] | undefined {
+  try {
+    const list = JSON.parse(text) as readonly unknown[];
+    return list.every((item) => typeof item === 'string' || typeof item === 'number') ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+// Columns that become properties: their names here, their types, and how their numbers are written.
+
+import type { ColumnType } from '../model/column-types.ts';
+import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../model/columns.ts';
+import { cellType, commonType, isNullWord } from './cell-types.ts';
+import { cellsOf, type ForeignTable } from './foreign-table.ts';
+import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from './number-style.ts';
+
+/** Ids are given by the database: what a file says of them is not read, nor what has no name. */
+export function isValueName(name: string): boolean {
+  return name !== '' && name.toLowerCase() !== 'id';
+}
+
+/** Whether a key of a JSON object becomes a property: such keep their names as they are. */
+export function isKey(name: string): boolean {
+  return IDENTIFIER.test(name) && !EDGE_FIELDS.has(name.toLowerCase());
+}
+
+/**
+ * `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case.
+ */
+export function propertyName(header: string, taken: Set<string>): string {
+  const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
+  const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
+  for (let number = EDGE_FIELDS.has(start.toLowerCase()) ? 2 : 1; ; number++) {
+    const suffix = number === 1 ? '' : `_${number}`;
+    const name = start.slice(0, LONGEST_IDENTIFIER - suffix.length) + suffix;
+    if (taken.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
+    taken.add(name.toLowerCase());
+    return name;
+  }
+}
+
+/** What the cells of these columns show of their numbers. Undefined: nothing, or both. */
+export function decimalIn(table: ForeignTable, columns: readonly number[]): Decimal | undefined {
+  const texts = columns.map((column) => textsOf(table, column)).filter((cells) => cells.length > 0);
+  return decimalOf(texts, table.delimiter === ',');
+}
+
+/** The type that a property called `name` has: that of the built-in column, or of the cells. */
+export function valueType(table: ForeignTable, column: number, name: string, decimal: Decimal | undefined): ColumnType {
+  const builtIn = builtInType(name.toLowerCase());
+  if (builtIn !== undefined) return builtIn;
+  const types = new Set<ColumnType>();
+  table.rows.forEach((row, at) => {
+    const cell = row[column] ?? null;
+    const plain = decimal === undefined || typeof cell !== 'string' ? cell : plainNumber(cell, decimal);
+    // A number with a comma has its quotes for the sake of the comma.
+    const type = plain === undefined ? 'TEXT' : cellType(plain, plain === cell && table.isText(at, column));
+    if (type !== undefined) types.add(type);
+  });
+  return commonType(types);
+}
+
+/** A cell of a column of numbers whose style is not known; undefined: it is no such column. */
+export function ambiguousCell(table: ForeignTable, column: number): string | undefined {
+  return ambiguousNumber(textsOf(table, column));
+}
+
+function textsOf(table: ForeignTable, column: number): string[] {
+  return cellsOf(table, column).flatMap((cell) => {
+    const text = typeof cell === 'string' ? cell.trim() : '';
+    return text === '' || isNullWord(text) ? [] : [text];
+  });
+}
