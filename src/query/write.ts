@@ -116,7 +116,7 @@ function* deleteFound(
   options: WriteOptions,
 ): Generator<null, Written, void> {
   const found: RowSet[] = [];
-  for (const batch of scanRows(plan, context)) {
+  for (const batch of context.paced(scanRows(plan, context))) {
     if (batch !== null) found.push(kept(batch, context));
     yield null;
   }
@@ -149,7 +149,7 @@ function* updateFound(
   const found: Changes[] = [];
   // All rows are found, and all new values computed from the old ones, before the first row is
   // changed.
-  for (const batch of scanRows(plan, context)) {
+  for (const batch of context.paced(scanRows(plan, context))) {
     if (batch !== null) found.push(changesOf(node, kept(batch, context), context));
     yield null;
   }

@@ -33,7 +33,7 @@ export interface Figures {
   readonly steps: { ms: number; collectedMs: number; during: string[] }[];
 }
 
-const STEP = /loop-watch: a step of (\d+) ms, garbage collection (\d+) ms/g;
+const STEP = /loop-watch: a step of (\d+) ms, garbage collection (\d+) ms.*/g;
 
 export interface HostileOptions {
   /** Also measure the steps of the event loop. */
@@ -71,12 +71,11 @@ export async function runHostile(
     const ended: string[] = [];
     server.process.stderr!.on('data', (text: string) => {
       if (process.env.HEDGEROW_LOOP_PROFILE === '1') process.stderr.write(text);
-      for (const [, ms, collectedMs] of text.matchAll(STEP))
-        figures.steps.push({
-          ms: Number(ms),
-          collectedMs: Number(collectedMs),
-          during: [...ended, ...running.values()],
-        });
+      for (const [line, ms, collectedMs] of text.matchAll(STEP)) {
+        const step = { ms: Number(ms), collectedMs: Number(collectedMs), during: [...ended, ...running.values()] };
+        figures.steps.push(step);
+        tell(`${line}, after ${sent} statements: ${step.during.join('\n  ')}`);
+      }
     });
     const client = async (): Promise<void> => {
       while (sent < count && server.ended === undefined) {

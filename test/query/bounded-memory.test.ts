@@ -219,7 +219,7 @@ describe('a statement under 8 MB', () => {
 });
 
 test('statements that together hold too much: 503 for the one that asks for more, and the others go on', async () => {
-  const memory = new MemoryPool({ statementBytes: 6 * MB, totalBytes: 7 * MB });
+  const memory = new MemoryPool({ statementBytes: 6 * MB, totalBytes: 4 * MB });
   const statements = statementsOf(memory);
   const begin = () =>
     statements.execute(

@@ -2,6 +2,7 @@
 // only the syntax tree with src/query, and the rules for unifying types with the naive evaluator.
 
 import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
+import { itemNodes } from './list-nodes.ts';
 import { findColumn, isAggregate, type NaiveTable, type ScalarType, type Type, unify } from './naive-expressions.ts';
 
 /** SQL of one expression of a statement that is known to be valid. */
@@ -85,6 +86,8 @@ function hasAggregate(node: Expression): boolean {
     case 'and':
     case 'or':
       return node.items.some(hasAggregate);
+    case 'values':
+      return false;
     case 'call':
       return node.args.some(hasAggregate);
     case 'not':
@@ -168,7 +171,8 @@ function sqlOf(node: Expression, names: Names): Piece {
     case 'parameter':
       return parameterSql(names.parameters[node.name]);
     case 'list':
-      return listSql(node.items.map(of));
+    case 'values':
+      return listSql(itemNodes(node).map(of));
     case 'name': {
       const item = names.itemNamed?.(node.name);
       if (item !== undefined) return sqlOf(item, { ...names, itemNamed: () => undefined });
@@ -244,7 +248,7 @@ function listSql(items: readonly Piece[]): Piece {
 
 /** The items of a list that is written out or passed as a parameter. */
 function itemsOf(node: Expression, names: Names): Piece[] {
-  if (node.kind === 'list') return node.items.map((item) => sqlOf(item, names));
+  if (node.kind === 'list' || node.kind === 'values') return itemNodes(node).map((item) => sqlOf(item, names));
   if (node.kind !== 'parameter') throw new Error(`a list cannot be a ${node.kind}`);
   return (names.parameters[node.name] as unknown[]).map(parameterSql);
 }

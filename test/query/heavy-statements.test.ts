@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TextColumn } from '../../src/core/index.ts';
 import type { BoundExpression } from '../../src/query/binder/bound.ts';
-import { inParts, rowsAtOnce, rowValues, weightOf } from '../../src/query/executor/batch-size.ts';
+import { rowsFor, rowValues, weightOf } from '../../src/query/executor/batch-size.ts';
 import { batchOf, NO_ROWS } from '../../src/query/executor/rows/row-set.ts';
 import { CopyPlace } from './copy-place.ts';
 
@@ -102,6 +102,8 @@ describe('rows at once', () => {
   const negated = (depth: number): BoundExpression =>
     depth === 0 ? constant : { kind: 'negate', operand: negated(depth - 1), type: 'integer', text: '-' };
 
+  const rowsAtOnce = (expressions: BoundExpression[]) => rowsFor(weightOf(expressions).fixed, 1);
+
   test('are fewer the more is worked out, and never none', () => {
     const light = rowsAtOnce([negated(3)]);
     expect(light).toBeGreaterThan(50_000);
@@ -136,13 +138,5 @@ describe('rows at once', () => {
       text: '',
     };
     expect(rowValues(weightOf([compared], parameters), batch)).toBeLessThan(100);
-  });
-
-  test('divide a batch without a gap', () => {
-    const batch = batchOf({ ...NO_ROWS, rows: 1000 }, 0);
-    expect([...inParts(batch, 1000)]).toEqual([batch]);
-    const parts = [...inParts(batch, 300)];
-    expect(parts.map(({ count }) => count)).toEqual([300, 300, 300, 100]);
-    expect(parts.flatMap(({ sides }) => [...sides[0]!.rows!])).toEqual(Array.from({ length: 1000 }, (_, i) => i));
   });
 });

@@ -2,6 +2,7 @@
 // its value for one combination of rows.
 
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
+import { itemNodes } from './list-nodes.ts';
 import {
   aggregate,
   and,
@@ -95,7 +96,8 @@ export function meaningOf(node: Expression, names: Names): Meaning {
     case 'parameter':
       return parameter(node.name, names);
     case 'list':
-      return list(node.items.map(of));
+    case 'values':
+      return list(itemNodes(node).map(of));
     case 'name': {
       const item = names.itemNamed?.(node.name);
       if (item !== undefined) return item;
@@ -235,10 +237,15 @@ function widthOf(node: Expression, names: Names): number | undefined {
 function membership(operand: Meaning, of: Meaning, node: Expression, listNode: Expression, names: Names): Meaning {
   if (of.type === 'null') return { type: 'null', value: () => null };
   if (!of.type.startsWith('list of ')) refuse('IN no list');
-  const isWritten = listNode.kind === 'list' || listNode.kind === 'parameter' || listNode.kind === 'column';
+  const isWritten =
+    listNode.kind === 'list' ||
+    listNode.kind === 'values' ||
+    listNode.kind === 'parameter' ||
+    listNode.kind === 'column';
   const isSingle = operand.type !== 'row' && !operand.type.startsWith('list');
   if (!isWritten || !isSingle || unify(operand.type, itemOf(of.type)) === undefined) refuse('IN across types');
-  if (listNode.kind === 'list') for (const item of listNode.items) sameWidth(node, item, names);
+  if (listNode.kind === 'list' || listNode.kind === 'values')
+    for (const item of itemNodes(listNode)) sameWidth(node, item, names);
   return {
     type: 'boolean',
     value: (place) => isIn(operand.value(place), of.value(place) as readonly NaiveValue[]),

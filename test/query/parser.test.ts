@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Expression, MatchNode, Statement } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
+import { itemNodes } from './list-nodes.ts';
 
 /** An expression with full parentheses. */
 function show(node: Expression): string {
@@ -13,7 +14,8 @@ function show(node: Expression): string {
     case 'parameter':
       return `$${node.name}`;
     case 'list':
-      return `[${all(node.items)}]`;
+    case 'values':
+      return `[${all(itemNodes(node))}]`;
     case 'name':
       return node.name;
     case 'column':

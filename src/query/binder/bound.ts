@@ -34,6 +34,8 @@ interface Typed {
 export interface BoundConstant extends Typed {
   readonly kind: 'constant';
   readonly value: Value;
+  /** For lists, the type of the items. */
+  readonly itemType?: ValueType | undefined;
 }
 
 /** Its value comes with each execution; the statement was bound for the type of one such value. */
@@ -48,6 +50,9 @@ export interface BoundParameter extends Typed {
    */
   readonly reads?: 'time' | 'day';
 }
+
+/** A list of values as a whole: a parameter or a long literal list. */
+export type BoundValues = BoundParameter | BoundConstant;
 
 export interface BoundField extends Typed {
   readonly kind: 'field';
@@ -109,8 +114,8 @@ export interface BoundIsNull extends Typed {
 export interface BoundIn extends Typed {
   readonly kind: 'in';
   readonly operand: BoundExpression;
-  /** The items, usually without fields, or one list parameter. */
-  readonly items: readonly BoundExpression[] | BoundParameter;
+  /** The items, usually without fields, or one list of values. */
+  readonly items: readonly BoundExpression[] | BoundValues;
 }
 
 /** `node IN alias.members`. */
@@ -245,7 +250,7 @@ export interface BoundPattern {
   readonly alias: string;
   readonly table: Table;
   /** Nodes that every row must contain, from MEMBERS: expressions without fields. */
-  readonly members: readonly BoundExpression[] | BoundParameter | undefined;
+  readonly members: readonly BoundExpression[] | BoundValues | undefined;
 }
 
 export interface BoundItem {

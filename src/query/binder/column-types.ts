@@ -26,6 +26,9 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
       return { type: expression.type === 'null' ? 'NULL' : 'TIME' };
     case 'keyValue':
       return formOf(grouping!.keys[expression.index]!, grouping);
+    case 'constant':
+      if (expression.itemType === undefined) break;
+      return { type: 'LIST', items: { type: TYPES[expression.itemType] } };
     case 'aggregateValue':
       return formOfAggregate(grouping!.aggregates[expression.index]!);
     case 'list': {

@@ -18,6 +18,8 @@ export function bindExpression(node: Expression, scope: Scope): BoundExpression 
       return { kind: 'constant', value: node.value, type: node.type, text };
     case 'parameter':
       return scope.parameter(node);
+    case 'values':
+      return { kind: 'constant', value: node.values, type: 'list', itemType: node.type, text };
     case 'list':
       return bindList(node.items, scope, text);
     case 'name':
@@ -108,7 +110,7 @@ function checkComputed(bound: readonly BoundExpression[], items: readonly Expres
 
 /** The common item type of a list expression; undefined: it is not a list. */
 export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
-  if (bound.kind === 'parameter') return bound.itemType;
+  if (bound.kind === 'parameter' || bound.kind === 'constant') return bound.itemType;
   if (bound.kind === 'field') return bound.type === 'list' ? 'integer' : undefined;
   if (bound.kind !== 'list') return undefined;
   return bound.items.reduce<ValueType>((type, item) => commonType(type, item.type) ?? type, 'null');
@@ -263,7 +265,8 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
       `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.${namesAdvice(operand, list)}`,
     );
   if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
-  if (list.kind === 'parameter') return { kind: 'in', operand, items: list, type: 'boolean', text };
+  if (list.kind === 'parameter' || list.kind === 'constant')
+    return { kind: 'in', operand, items: list, type: 'boolean', text };
   if (list.kind === 'list') {
     for (const item of list.items) requireOneWidth(node, operand, item, scope);
     return { kind: 'in', operand, items: list.items, type: 'boolean', text };

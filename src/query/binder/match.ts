@@ -5,7 +5,7 @@ import { didYouMean } from '../../model/suggestions.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
-import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundParameter, BoundPattern } from './bound.ts';
+import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundPattern, BoundValues } from './bound.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
 import { Grouping } from './grouping.ts';
 import { Identities } from './identities.ts';
@@ -100,7 +100,7 @@ function bindMembers(node: PatternNode, text: string, parameters: ParameterValue
   if (items?.length === 0 || (bound.kind === 'parameter' && bound.itemType === 'null'))
     throw scope.error(node.members, 'MEMBERS takes at least one node id.');
   if (itemTypeOf(bound) !== 'integer') throw scope.error(node.members, 'MEMBERS takes integers, the ids of nodes.');
-  return items ?? (bound as BoundParameter);
+  return items ?? (bound as BoundValues);
 }
 
 /** Splits a condition into the conditions that must all hold. */
@@ -167,9 +167,9 @@ function bindCount(
   node: LiteralNode | ParameterNode | undefined,
   scope: Scope,
   clause: string,
-): BoundConstant | BoundParameter | undefined {
+): BoundConstant | BoundValues | undefined {
   if (node === undefined) return undefined;
-  const bound = bindExpression(node, scope) as BoundConstant | BoundParameter;
+  const bound = bindExpression(node, scope) as BoundConstant | BoundValues;
   if (bound.type !== 'integer') throw scope.error(node, `${clause} takes an integer of 0 or more.`);
   return bound;
 }

@@ -5,7 +5,7 @@ import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';
 import { MAX_TIME_TEXTS } from '../limits.ts';
 import type { Expression } from '../parser/ast.ts';
 import { shownName } from '../shown.ts';
-import type { BoundExpression } from './bound.ts';
+import type { BoundConstant, BoundExpression } from './bound.ts';
 import type { Scope } from './scope.ts';
 
 const DAY_SECONDS = 86_400;
@@ -20,6 +20,7 @@ export type TimeUnit = 'time' | 'day';
 export function asTime(bound: BoundExpression, place: Expression, scope: Scope, unit: TimeUnit): BoundExpression {
   switch (bound.kind) {
     case 'constant': {
+      if (Array.isArray(bound.value)) return timesOf(bound, place, scope, unit);
       if (typeof bound.value !== 'string') return bound;
       const value = unit === 'time' ? isoSeconds(bound.value) : isoDays(bound.value);
       if (value === undefined) throw scope.error(place, `${shownName(bound.value)} ${problemOf(bound.value, unit)}.`);
@@ -30,10 +31,7 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
       return bound.itemType === 'text' ? { ...bound, itemType: 'integer', reads: unit } : bound;
     case 'list': {
       if (bound.items.length > MAX_TIME_TEXTS && bound.items.some(({ type }) => type === 'text'))
-        throw scope.error(
-          place,
-          `a list holds at most ${MAX_TIME_TEXTS} texts that are times; write these as epoch seconds.`,
-        );
+        throw tooManyTimes(place, scope);
       const nodes = place.kind === 'list' ? place.items : [];
       const items = bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit));
       // The same list again tells the caller that nothing in it was read as a time.
@@ -42,6 +40,32 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
     default:
       return bound;
   }
+}
+
+/** Reads the texts of a long list as times. */
+function timesOf(bound: BoundConstant, place: Expression, scope: Scope, unit: TimeUnit): BoundConstant {
+  if (bound.itemType !== 'text') return bound;
+  const texts = bound.value as readonly string[];
+  if (texts.length > MAX_TIME_TEXTS) throw tooManyTimes(place, scope);
+  const value = texts.map((text, index) => {
+    const offsets = place.kind === 'values' ? place.places : [];
+    const start = offsets[2 * index] ?? place.start;
+    const read = unit === 'time' ? isoSeconds(text) : isoDays(text);
+    if (read === undefined)
+      throw scope.error(
+        { start, end: offsets[2 * index + 1] ?? place.end },
+        `${shownName(text)} ${problemOf(text, unit)}.`,
+      );
+    return read;
+  });
+  return { ...bound, value, itemType: 'integer' };
+}
+
+function tooManyTimes(place: Expression, scope: Scope): Error {
+  return scope.error(
+    place,
+    `a list holds at most ${MAX_TIME_TEXTS} texts that are times; write these as epoch seconds.`,
+  );
 }
 
 /** What is wrong with the text, as the end of a sentence that begins with it. */

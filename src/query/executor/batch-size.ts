@@ -10,7 +10,7 @@ import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
-import { type Batch, selectFrom } from './rows/row-set.ts';
+import type { Batch } from './rows/row-set.ts';
 
 /** Values that the expressions of one step may cost. */
 const VALUES_A_STEP = 250_000;
@@ -194,14 +194,9 @@ export function lettersToValues(letters: number): number {
   return letters / LETTERS_A_VALUE;
 }
 
-/** Rows that may be processed at once if each costs `values`. */
-export function rowsFor(values: number): number {
-  return Math.max(1, Math.floor(VALUES_A_STEP / values));
-}
-
-/** Maximum rows of a batch, whatever its columns contain. */
-export function rowsAtOnce(expressions: Iterable<BoundExpression>): number {
-  return rowsFor(weightOf(expressions).fixed);
+/** Rows that may be processed at once if each costs `values`; `share` of a full step. */
+export function rowsFor(values: number, share: number): number {
+  return Math.max(1, Math.floor((share * VALUES_A_STEP) / values));
 }
 
 /** All expressions that a MATCH evaluates. */
@@ -217,19 +212,4 @@ export function* expressionsOf({
   if (grouping === undefined) return;
   yield* grouping.keys;
   for (const { operand } of grouping.aggregates) if (operand !== undefined) yield operand;
-}
-
-/** Splits a batch into batches of at most `rows` combinations. */
-export function* inParts(batch: Batch, rows: number): Generator<Batch, void, void> {
-  if (batch.count <= rows) {
-    yield batch;
-    return;
-  }
-  for (let from = 0; from < batch.count; from += rows) {
-    const count = Math.min(rows, batch.count - from);
-    yield selectFrom(
-      batch,
-      Uint32Array.from({ length: count }, (_, place) => from + place),
-    );
-  }
 }

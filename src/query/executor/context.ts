@@ -8,6 +8,7 @@ import type { ParameterValues } from '../binder/parameters.ts';
 import type { ScanPlan } from '../planner/plan.ts';
 import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
 import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './memory.ts';
+import { Pace } from './pace.ts';
 import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
@@ -72,6 +73,7 @@ export class QueryContext {
   /** What has been charged, so that nothing is counted twice. */
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
+  readonly #pace = new Pace();
   /** Buckets scanned, by pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
@@ -113,11 +115,20 @@ export class QueryContext {
   }
 
   /**
-   * Rows of a batch that may be processed at once. Throws `query_too_large` if a single one costs
-   * too much.
+   * Rows of a batch that may be processed at once, in this share of a full step (by default what
+   * the statement's pace allows). Throws `query_too_large` if a single one costs too much.
    */
-  rowsAtOnce(batch: Batch): number {
-    return this.#rowsOf(rowValues(this.#weights, batch));
+  rowsAtOnce(batch: Batch, share = this.#pace.share): number {
+    return this.#rowsOf(rowValues(this.#weights, batch), share);
+  }
+
+  /** Splits a batch into parts that are processed in one step each. Throws as `rowsAtOnce`. */
+  *parts(batch: Batch): Generator<Batch, void, void> {
+    for (let from = 0; from < batch.count; ) {
+      const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);
+      yield rows === batch.count ? batch : selectFrom(batch, placesOf(from, rows));
+      from += rows;
+    }
   }
 
   /** As `rowsAtOnce`, for groups with these keys and aggregates. */
@@ -132,13 +143,13 @@ export class QueryContext {
     return this.#rowsOf(values);
   }
 
-  #rowsOf(values: number): number {
+  #rowsOf(values: number, share = this.#pace.share): number {
     if (values > MOST_ROW_VALUES)
       throw new HedgerowError(
         'query_too_large',
         'One row of this statement is too much work: its expressions come to too many values, or to texts and lists that are too long. Return fewer columns, or shorter ones.',
       );
-    return rowsFor(values);
+    return rowsFor(values, share);
   }
 
   /**
@@ -159,6 +170,22 @@ export class QueryContext {
         figures.elapsedUs += this.#nowUs() - startUs;
         if (step.done === true) return;
         if (step.value !== null) figures.rows += step.value.count;
+        yield step.value;
+      }
+    } finally {
+      // If ended early, the scans below are released too.
+      steps.return();
+    }
+  }
+
+  /** The same steps, whose durations set the size of those that follow. */
+  *paced<T>(steps: Batches<T>): Batches<T> {
+    try {
+      while (true) {
+        const startUs = this.#nowUs();
+        const step = steps.next();
+        this.#pace.ended(this.#nowUs() - startUs);
+        if (step.done === true) return;
         yield step.value;
       }
     } finally {
@@ -243,4 +270,11 @@ export class QueryContext {
     }
     return kept;
   }
+}
+
+/** The places of `count` rows from one on. */
+export function placesOf(from: number, count: number): Uint32Array {
+  const places = new Uint32Array(count);
+  for (let i = 0; i < count; i++) places[i] = from + i;
+  return places;
 }

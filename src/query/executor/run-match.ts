@@ -30,7 +30,7 @@ export interface ResultChunk {
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.prepareLists();
-  yield* context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit));
+  yield* context.paced(context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit)));
 }
 
 /** Applies SKIP and LIMIT. */
@@ -240,7 +240,7 @@ const FEW_SORTED = 4096;
 /** Lists and whole rows, except a list that is the same for all rows. */
 function isMadeLate(expression: BoundExpression): boolean {
   if (expression.type !== 'list' && expression.type !== 'row') return false;
-  return expression.kind !== 'parameter' && !(expression.kind === 'list' && expression.items.every(isPlain));
+  return !isPlain(expression) && !(expression.kind === 'list' && expression.items.every(isPlain));
 }
 
 /** Bytes that a batch of one pattern keeps alive; the sets of a join are charged there. */

@@ -47,6 +47,15 @@ export interface ListNode extends Span {
   readonly items: readonly Expression[];
 }
 
+/** A long list whose items are plain values of one type. */
+export interface ValuesNode extends Span {
+  readonly kind: 'values';
+  readonly values: readonly (number | string)[];
+  readonly type: 'integer' | 'real' | 'text';
+  /** Start and end of each value in the statement's text: two offsets per value. */
+  readonly places: readonly number[];
+}
+
 /** A bare name: an alias, an output name, or a column where the statement has one table. */
 export interface BareNode extends Span {
   readonly kind: 'name';
@@ -115,6 +124,7 @@ export type Expression =
   | LiteralNode
   | ParameterNode
   | ListNode
+  | ValuesNode
   | BareNode
   | ColumnNode
   | CallNode
@@ -130,7 +140,7 @@ export interface PatternNode extends Span {
   readonly alias: NameNode;
   readonly table: NameNode;
   /** `MEMBERS [..]` or `MEMBERS $list`. */
-  readonly members: ListNode | ParameterNode | undefined;
+  readonly members: ListNode | ValuesNode | ParameterNode | undefined;
 }
 
 export interface ItemNode extends Span {

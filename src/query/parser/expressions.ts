@@ -3,8 +3,18 @@
 
 import type { Token } from '../lexer/token.ts';
 import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN, MAX_LIST_ITEMS } from '../limits.ts';
-import type { BinaryNode, BinaryOperator, CallNode, Expression, ListNode, LiteralNode, ParameterNode } from './ast.ts';
+import type {
+  BinaryNode,
+  BinaryOperator,
+  CallNode,
+  Expression,
+  ListNode,
+  LiteralNode,
+  ParameterNode,
+  ValuesNode,
+} from './ast.ts';
 import { checkHeight } from './height.ts';
+import { ListItems } from './list-items.ts';
 import type { TokenStream } from './token-stream.ts';
 
 export function parseExpression(stream: TokenStream): Expression {
@@ -258,20 +268,20 @@ export function acceptParameter(stream: TokenStream): ParameterNode | undefined 
   return stream.takeParameter(name);
 }
 
-export function parseList(stream: TokenStream): ListNode {
+export function parseList(stream: TokenStream): ListNode | ValuesNode {
   const { start } = stream.current;
   stream.expectSymbol('[');
-  const items: Expression[] = [];
+  const items = new ListItems();
   stream.nested(() => {
     if (stream.acceptSymbol(']')) return;
     do {
-      if (items.length === MAX_LIST_ITEMS)
+      if (items.count === MAX_LIST_ITEMS)
         throw stream.failAt(stream.current.start, `a list has at most ${MAX_LIST_ITEMS} items.`);
-      items.push(parseItem(stream));
+      items.add(parseItem(stream));
     } while (stream.acceptSymbol(','));
     stream.expectSymbol(']');
   });
-  const list: ListNode = { kind: 'list', items, start, end: stream.lastEnd };
+  const list = items.node(start, stream.lastEnd);
   if (!stream.isNested) checkHeight(list, stream);
   return list;
 }

@@ -1,7 +1,7 @@
 // Parses MATCH ... WHERE ... RETURN ... ORDER BY ... SKIP ... LIMIT.
 
 import { MAX_ITEMS, MAX_ORDERS, MAX_PATTERNS } from '../limits.ts';
-import type { ItemNode, ListNode, LiteralNode, MatchNode, OrderNode, ParameterNode, PatternNode } from './ast.ts';
+import type { ItemNode, LiteralNode, MatchNode, OrderNode, ParameterNode, PatternNode } from './ast.ts';
 import { acceptParameter, parseExpression, parseList } from './expressions.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -43,7 +43,7 @@ function pattern(stream: TokenStream): PatternNode {
   return { alias, table, members, start, end: stream.lastEnd };
 }
 
-function memberList(stream: TokenStream): ListNode | ParameterNode {
+function memberList(stream: TokenStream): PatternNode['members'] {
   return acceptParameter(stream) ?? parseList(stream);
 }
 

@@ -16,7 +16,7 @@
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
-import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
@@ -132,7 +132,7 @@ class AccessReader {
     if (pattern.members === undefined) return bounds;
     const nodes =
       'kind' in pattern.members
-        ? (this.#parameters[pattern.members.name] as readonly Value[])
+        ? (fixedValue(pattern.members, this.#parameters) as readonly Value[])
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
       if (node === null) return undefined;
@@ -204,7 +204,7 @@ class AccessReader {
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
-        ? (parameterValue(this.#parameters, items) as readonly Value[])
+        ? (fixedValue(items, this.#parameters) as readonly Value[])
         : items.every((item) => patternsOf(item) === 0)
           ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;

@@ -6,7 +6,7 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
-import { PerformanceObserver } from 'node:perf_hooks';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 const LIMIT_MS = Number(process.env.HEDGEROW_LOOP_LIMIT_MS ?? 100);
@@ -62,7 +62,12 @@ if (isMainThread && process.argv.includes('serve')) {
   const tell = (begun, ended, own) => {
     const within = collections.filter(({ startTime }) => startTime >= begun && startTime <= ended);
     const collected = within.reduce((sum, { duration }) => sum + duration, 0);
-    writeSync(STDERR, `loop-watch: a step of ${Math.round(own)} ms, garbage collection ${Math.round(collected)} ms\n`);
+    const full = within.filter(({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR);
+    const longest = full.reduce((most, { duration }) => Math.max(most, duration), 0);
+    writeSync(
+      STDERR,
+      `loop-watch: a step of ${Math.round(own)} ms, garbage collection ${Math.round(collected)} ms in ${within.length}, ${Math.round(longest)} ms the longest full one\n`,
+    );
   };
 
   let last = performance.now();

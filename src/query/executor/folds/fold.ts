@@ -24,7 +24,6 @@ import type { Scan, SegmentPart } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { kindOfType } from '../../../model/column-types.ts';
 import { finish } from '../../../schedule/steps.ts';
-import { inParts } from '../batch-size.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { type Batch, batchOf } from '../rows/row-set.ts';
 import { boundsOf, columnPlan, readScan } from '../rows/scan-rows.ts';
@@ -69,7 +68,7 @@ export function* foldRows(
         yield null;
         continue;
       }
-      for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce(batchOf(set, scan.pattern)))) {
+      for (const part of context.parts(batchOf(set, scan.pattern))) {
         const batch = context.filter(part, scan.filter);
         if (batch.count > 0) yield* aggregator.add(batch);
         yield batch;
@@ -224,7 +223,7 @@ class PartFolder {
    */
   #mostCombinations(coded: readonly CodedField[]): number {
     const batch = combinationRows(coded, new Uint32Array(0), this.#pattern);
-    return Math.min(MOST_COMBINATIONS, STEPS_AT_ONCE * this.#context.rowsAtOnce(batch));
+    return Math.min(MOST_COMBINATIONS, STEPS_AT_ONCE * this.#context.rowsAtOnce(batch, 1));
   }
 
   // Conditions

@@ -10,7 +10,7 @@
 // left row with key a has id 0 and pairs with right rows 0 and 2.
 
 import type { BoundExpression, ValueType } from '../../binder/bound.ts';
-import type { QueryContext } from '../context.ts';
+import { placesOf, type QueryContext } from '../context.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import { type Batch, selectFrom } from '../rows/row-set.ts';
 import { ABSENT, ValueIds } from '../rows/value-ids.ts';
@@ -101,10 +101,10 @@ function* rowsById(
 }
 
 function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; batch: Batch }, void, void> {
-  const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce(batch));
-  for (let from = 0; from < batch.count; from += rows) {
-    const places = Uint32Array.from({ length: Math.min(rows, batch.count - from) }, (_, place) => from + place);
-    yield { from, batch: selectFrom(batch, places) };
+  for (let from = 0; from < batch.count; ) {
+    const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce(batch), batch.count - from);
+    yield { from, batch: selectFrom(batch, placesOf(from, rows)) };
+    from += rows;
   }
 }
 

@@ -13,7 +13,6 @@
 import { HedgerowError } from '../../../errors.ts';
 import type { BoundExpression } from '../../binder/bound.ts';
 import type { JoinPlan } from '../../planner/plan.ts';
-import { inParts } from '../batch-size.ts';
 import { type Batches, MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext } from '../context.ts';
 import { sharedMembers } from '../rows/edges.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from '../rows/row-set.ts';
@@ -60,7 +59,7 @@ function* join(plan: JoinPlan, run: JoinRun): Batches<Batch> {
         continue;
       }
       const pairRows = combine(left, side.rows, plan.right.pattern, pairs);
-      for (const part of inParts(pairRows, context.rowsAtOnce(pairRows))) {
+      for (const part of context.parts(pairRows)) {
         const batch = check(plan, part, context);
         yield batch.count > 0 ? batch : null;
       }

@@ -10,7 +10,6 @@ import {
 import { type Scan, type ScanBounds, WideMap } from '../../../engine/index.ts';
 import type { BoundPattern } from '../../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../../planner/plan.ts';
-import { inParts } from '../batch-size.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
 import { sortedNumbers } from '../sorts/sorted-numbers.ts';
@@ -45,7 +44,7 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
       }
       let batch = batchOf(set, plan.pattern);
       if (seen !== undefined) batch = unseen(batch, set, seen, context);
-      for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+      for (const part of context.parts(batch)) {
         const kept = apart === undefined ? context.filter(part, plan.filter) : part;
         yield kept.count > 0 ? kept : null;
       }
@@ -92,7 +91,7 @@ function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batc
     return;
   }
   const batch = batchOf(set, plan.pattern);
-  for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+  for (const part of context.parts(batch)) {
     const kept = context.filter(part, plan.filter);
     yield kept.count > 0 ? compacted(kept, plan.pattern) : null;
   }

@@ -219,7 +219,8 @@ function inVector(
 
 /** Undefined: the values differ from row to row. */
 function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
-  return 'kind' in items ? (parameterValue(parameters, items) as readonly Value[]) : writtenValues(items, parameters);
+  if (!('kind' in items)) return writtenValues(items, parameters);
+  return (items.kind === 'constant' ? items.value : parameterValue(parameters, items)) as readonly Value[];
 }
 
 /**
