@@ -1,5 +1,4 @@
-// Statements over HTTP: one at a time, in the caller's session; small results sent whole, large
-// ones streamed.
+// Statements over HTTP, one at a time, in the caller's session.
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -70,7 +69,7 @@ function answer(
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
     ? writtenReply(call, read, format, atOnce)
-    : resultReply(call, read, { format, iso, ...OF_READ });
+    : resultReply(call, read, { format, iso, ...OF_READ }, atOnce);
 }
 
 const OF_READ = { audit: 'none', kept: false, deadline: true } as const;
@@ -92,15 +91,14 @@ async function execute(
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
     attach: kept.attach,
   });
-  if (prepared.effect === 'read') return resultReply(call, result, { format, iso, ...OF_READ });
-  return resultReply(call, result, {
-    format,
-    iso,
+  if (prepared.effect === 'read') return resultReply(call, result, { format, iso, ...OF_READ }, false);
+  const ofWrite = {
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,
     // The write has been done, however long it took: answering 504 would be wrong.
     deadline: false,
-  });
+  };
+  return resultReply(call, result, { format, iso, ...ofWrite }, false);
 }
 
 function readQuery(body: Record<string, unknown>): { text: string; parameters: Record<string, unknown> } {
