@@ -275,7 +275,7 @@ async function runQuery(call: Call): Promise<Reply> {
       { query: text, capturedAt, limit, refresh, ordered },
       { signal },
     );
-    const reply = await virtualReply(running, { format, isoTimes: times === 'iso' }, deadline.end);
+    const reply = await virtualReply(call, running, { format, isoTimes: times === 'iso' }, deadline.end);
     deadline.begun();
     return reply;
   } catch (error) {
