@@ -29,8 +29,8 @@ export const OPENINGS = {
    * than cutting off one that has begun.
    */
   computed: { bytes: 8 * 2 ** 20, pieces: 2, waits: true, toEnd: false },
-  /** The result of a measure, which is complete but for its text. */
-  measure: { bytes: 64 * 1024, pieces: 8, waits: true, toEnd: false },
+  /** What is complete but for its text: the result of a measure, or a list. */
+  complete: { bytes: 64 * 1024, pieces: 8, waits: true, toEnd: false },
   /** Text that others produce while it is sent: a backend, or a long proof. */
   relayed: { bytes: 256 * 1024, pieces: 2, waits: true, toEnd: false },
 } as const satisfies Readonly<Record<string, Opening>>;
