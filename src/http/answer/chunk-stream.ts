@@ -111,9 +111,10 @@ export class ChunkStream {
         isWritable = transport.write(piece);
       });
       if (isWritable && !this.#stopped) continue;
-      // Copied, since the source may reuse its memory for another answer in the meantime.
+      // Copied, since the source may reuse its memory for another answer in the meantime. The `slice`
+      // of a Buffer would not copy.
       const left = chunk.subarray(at + piece.length);
-      if (left.length > 0) this.#rest = isOurs ? left : left.slice();
+      if (left.length > 0) this.#rest = isOurs ? left : Buffer.from(left);
       return false;
     }
     return true;
