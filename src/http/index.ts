@@ -1,6 +1,9 @@
 // The public interface of the HTTP layer: the parts of a route, the service that serves routes, and
 // the transports below it.
 
+export { type AnswerFormat, formatOf, typeOf } from './answer/format.ts';
+export { OPENINGS, type Opening } from './answer/openings.ts';
+export { type AnswerFrame, type AnswerText, writeAnswer } from './answer/write-answer.ts';
 export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';
 export { chooseTransport, transportLine } from './choose-transport.ts';
 export type { Pin } from './cursors.ts';
@@ -10,7 +13,7 @@ export { invalidFields, kindOf } from './field-errors.ts';
 export { requireKeys } from './guard.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
-export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY, wantsNdjson } from './media.ts';
+export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
 export { type Once, WriteAnswer } from './once.ts';
 export { buildDocument, type Tag } from './openapi/document.ts';
 export type { BodyExamples } from './openapi/operation.ts';

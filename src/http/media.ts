@@ -1,4 +1,4 @@
-// Media types that the service supports, and which one a request asks for.
+// Media types of bodies.
 
 export const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
@@ -11,14 +11,4 @@ export function mediaType(header: string): string {
   if (header === '' || header === JSON_TYPE) return JSON_TYPE;
   const end = header.indexOf(';');
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
-}
-
-/** True if `Accept` names NDJSON, and names it before JSON. */
-export function wantsNdjson(accept: string): boolean {
-  if (accept === '' || accept === '*/*') return false;
-  const lower = accept.toLowerCase();
-  const ndjson = lower.indexOf(NDJSON_TYPE);
-  if (ndjson < 0) return false;
-  const json = lower.indexOf(JSON_TYPE);
-  return json < 0 || ndjson < json;
 }

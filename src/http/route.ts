@@ -12,7 +12,7 @@ import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
-import type { AnswerSpace } from './answer-space.ts';
+import type { AnswerSpace } from './answer/answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
 import type { EntityTag, EntityTags } from './entity-tag.ts';
 import type { Once } from './once.ts';

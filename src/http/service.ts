@@ -10,7 +10,7 @@ import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
-import { AnswerSpace } from './answer-space.ts';
+import { AnswerSpace } from './answer/answer-space.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { Cors } from './cors.ts';
 import { CursorRegistry } from './cursors.ts';

@@ -76,13 +76,21 @@ export class WrittenRead {
     this.scan = table.scan(request, view.snapshotOf(table), view.overlayOf(table));
   }
 
-  /** The text of the next rows, null at the end; it may be empty. Takes a few ms at most. */
+  /**
+   * The text of the next rows, null at the end; it may be empty. It is valid until the engine is
+   * called again. Takes a few ms at most.
+   */
   next(): Uint8Array | null {
     const given = this.scan.rows;
-    const text = this.scan.next();
+    const text = this.scan.borrowNext();
     if (text === null) this.close();
     if (text === null || this.before === undefined) return text;
     return wrapped(text, this.scan.rows - given, this.before, this.format, given === 0);
+  }
+
+  /** Whether the last rows were given. */
+  get isEnded(): boolean {
+    return this.scan.isEnded;
   }
 
   /** Rows written so far. */

@@ -1,26 +1,25 @@
-// Measures over HTTP: their list, and the result of one; sent whole when small, otherwise as a
-// stream.
+// Measures over HTTP: their list, and the result of one.
 
 import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
 import { refusal } from '../errors.ts';
 import {
+  type AnswerText,
   type Call,
   type ChunkSource,
   invalidFields,
   JSON_BODY,
   JSON_TYPE,
   jsonReply,
+  OPENINGS,
   type Reply,
   type Route,
   validated,
+  writeAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
 import { watchClient } from './client-watch.ts';
 import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
-
-/** Answers up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_BYTES = 64 * 1024;
 
 const list = validated({
   id: 'listMeasures',
@@ -44,7 +43,7 @@ async function run(call: Call): Promise<Reply> {
   const { signal, end } = watchClient(call);
   try {
     const answer = await analytics.open(table.name, name, body.params ?? undefined, { timeoutMs, signal });
-    return await replyOf(answer);
+    return await writeAnswer(call, new MeasureText(answer), OPENINGS.complete, false);
   } finally {
     end();
   }
@@ -63,43 +62,44 @@ function refuseMisplaced(body: Record<string, unknown>, measure: string, names: 
   throw invalidFields(misplaced.map((name) => ({ loc: ['body', name], msg })));
 }
 
-async function replyOf(answer: MeasureAnswer): Promise<Reply> {
-  const first: Uint8Array[] = [];
-  let size = 0;
-  try {
-    while (size <= WHOLE_BODY_BYTES) {
-      const bytes = answer.next();
-      if (bytes === null) return measureReply(answer, Buffer.concat(first), undefined);
-      if (bytes.length === 0) await answer.more();
-      first.push(bytes);
-      size += bytes.length;
-    }
-  } catch (error) {
-    answer.close();
-    throw error;
+/** The time limit is that of the measure, which throws when its result is read too late. */
+class MeasureText implements AnswerText {
+  /** Only the next piece tells. */
+  readonly isEnded = false;
+  /** The measure writes all of its answer. */
+  readonly frame = undefined;
+  readonly #answer: MeasureAnswer;
+
+  constructor(answer: MeasureAnswer) {
+    this.#answer = answer;
   }
-  return measureReply(answer, '', streamOf(answer, first));
-}
 
-function measureReply({ lsn }: MeasureAnswer, body: string | Uint8Array, source: ChunkSource | undefined): Reply {
-  return {
-    status: 200,
-    contentType: JSON_TYPE,
-    body,
-    lsn,
-    headers: undefined,
-    source,
-    tag: undefined,
-    facts: undefined,
-  };
-}
+  look(): void {}
 
-function streamOf(answer: MeasureAnswer, first: Uint8Array[]): ChunkSource {
-  return {
-    next: () => first.shift() ?? answer.next(),
-    wait: (resume) => first.length === 0 && answer.wait(resume),
-    close: () => answer.close(),
-  };
+  next(): Uint8Array | null {
+    return this.#answer.next();
+  }
+
+  wait(resume: () => void): boolean {
+    return this.#answer.wait(resume);
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    return {
+      status: 200,
+      contentType: JSON_TYPE,
+      body: body ?? '',
+      lsn: this.#answer.lsn,
+      headers: undefined,
+      source,
+      tag: undefined,
+      facts: undefined,
+    };
+  }
+
+  close(): void {
+    this.#answer.close();
+  }
 }
 
 const runMeasure: Route = {

@@ -4,10 +4,10 @@
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
   type Call,
+  formatOf,
   invalidFields,
   JSON_BODY,
   JSON_OR_NDJSON_BODY,
-  JSON_TYPE,
   jsonTextReply,
   NDJSON_TYPE,
   NO_BODY,
@@ -16,8 +16,8 @@ import {
   queryObject,
   type Reply,
   type Route,
+  typeOf,
   WriteAnswer,
-  wantsNdjson,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
@@ -56,14 +56,14 @@ function lookup(call: Call): Reply | Promise<Reply> {
 
 function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | Promise<Reply> {
   const table = call.database.table(query.table);
-  const ndjson = wantsNdjson(call.accept);
+  const format = formatOf(call.accept);
   const { startTs, endTs, limit, cursor, isoTimes = false } = query;
-  const tag = cursor === undefined ? rowsTag(table, ndjson, isoTimes) : undefined;
+  const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
-    return notModified(tag, ndjson ? NDJSON_TYPE : JSON_TYPE);
+    return notModified(tag, typeOf(format));
   }
-  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, ndjson, isoTimes, tag });
+  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, format, isoTimes, tag });
 }
 
 function insert(call: Call): Promise<Reply> {

@@ -1,5 +1,6 @@
 // Rewrites rows as encoded by the core, replacing their epoch seconds with ISO 8601.
 
+import type { AnswerFormat } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
 
 const NEWLINE = 10;
@@ -17,7 +18,7 @@ const MORE_BYTES = 32;
  * `lines`: whole rows, each followed by a newline. In JSON, rows are separated by commas; one also
  * precedes the first row if `rowsBefore` is not 0.
  */
-export function isoRows(lines: Uint8Array, rowsBefore: number, ndjson: boolean): Uint8Array {
+export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + MORE_BYTES * rowsOf(from));
   let length = 0;
@@ -25,11 +26,11 @@ export function isoRows(lines: Uint8Array, rowsBefore: number, ndjson: boolean):
     const time = from.indexOf(COMMA, at + BEFORE_ID) + BEFORE_TIME;
     const afterTime = from.indexOf(COMMA, time);
     const end = from.indexOf(NEWLINE, afterTime);
-    if (!ndjson && (at > 0 || rowsBefore > 0)) text[length++] = COMMA;
+    if (format === 'json' && (at > 0 || rowsBefore > 0)) text[length++] = COMMA;
     length += from.copy(text, length, at, time);
     length += text.write(`"${isoTime(Number(from.toString('latin1', time, afterTime)))}"`, length, 'latin1');
     length += from.copy(text, length, afterTime, end);
-    if (ndjson) text[length++] = NEWLINE;
+    if (format === 'ndjson') text[length++] = NEWLINE;
     at = end + 1;
   }
   return text.subarray(0, length);

@@ -1,9 +1,22 @@
-// The running scan of one request, with the snapshot it reads and the cursor it may end with.
+// The running scan of one request as the text of its answer, with the snapshot it reads and the
+// cursor it may end with.
 
-import type { QueryPlan, RowKey, Scan, Table } from '../engine/index.ts';
-import type { Call, EntityTag, Pin, Services } from '../http/index.ts';
+import type { RowKey, Scan, Table } from '../engine/index.ts';
+import {
+  type AnswerFormat,
+  type AnswerFrame,
+  type AnswerText,
+  type Call,
+  type ChunkSource,
+  checkDeadline,
+  type EntityTag,
+  type Pin,
+  type Reply,
+  typeOf,
+} from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import { isoRows } from './iso-rows.ts';
+import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 
 export interface RowsRequest {
   table: Table;
@@ -12,28 +25,29 @@ export interface RowsRequest {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
-  ndjson: boolean;
+  format: AnswerFormat;
   /** Whether times are written as ISO 8601. */
   isoTimes: boolean;
   /** Tag of the current state; undefined for a page of an older one. */
   tag: EntityTag | undefined;
 }
 
-export class OpenRows implements QueryFacts {
+export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
+  readonly frameBytes = LONGEST_FRAME;
   readonly request: RowsRequest;
   /** Log position that the rows reflect. */
   readonly lsn: number;
-  readonly #services: Services;
-  readonly #keyId: string | null;
+  readonly #call: Call;
   readonly #pin: Pin | undefined;
   readonly #after: RowKey | undefined;
   #scan: Scan;
+  /** That of a stream, which has it in a header. */
+  #cursor: string | null = null;
   #closed = false;
 
   constructor(call: Call, request: RowsRequest) {
     this.request = request;
-    this.#services = call.services;
-    this.#keyId = call.caller.keyId;
+    this.#call = call;
     const { cursors } = call.services;
     if (request.cursor !== undefined) {
       const resumed = cursors.resume(request.cursor, request.table, bindingOf(request));
@@ -51,31 +65,53 @@ export class OpenRows implements QueryFacts {
     }
   }
 
+  /** NDJSON is rows and nothing else. */
+  get frame(): AnswerFrame | undefined {
+    return this.request.format === 'json' ? this : undefined;
+  }
+
   /** The next slice of encoded rows, null at the end. */
   next(): Uint8Array | null {
-    const { isoTimes, ndjson } = this.request;
-    if (!isoTimes) return this.#scan.next();
+    const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
-    const lines = this.#scan.next();
-    return lines === null ? null : isoRows(lines, rows, ndjson);
+    const slice = this.#scan.borrowNext();
+    return isoTimes && slice !== null ? isoRows(slice, rows, format) : slice;
   }
 
-  /** Like `next`; the slice is valid until the engine is called again. */
-  borrowNext(): Uint8Array | null {
-    return this.request.isoTimes ? this.next() : this.#scan.borrowNext();
-  }
-
-  /** Whether the last slice was given. */
   get isEnded(): boolean {
     return this.#scan.isEnded;
   }
 
-  get rows(): number {
-    return this.#scan.rows;
+  /** Only an answer that is read to its end first may be too late. */
+  look(): void {
+    const { format, limit } = this.request;
+    if (format === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
   }
 
-  plan(): QueryPlan {
-    return this.#scan.plan();
+  writeHead(into: Uint8Array): number {
+    return writeHead(into, this.request.table, this.request.node);
+  }
+
+  writeTail(into: Uint8Array, from: number): number {
+    return writeTail(into, from, this.#scan.rows, this.#scan.plan(), this.#nextCursor());
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    const { format, limit, tag } = this.request;
+    // A cursor lives only for minutes: an answer that contains one, or may still get one, must not
+    // be cached for long.
+    const mayHaveCursor = source === undefined ? this.#hasNext : limit !== undefined;
+    const cursor = format === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
+    return {
+      status: 200,
+      contentType: typeOf(format),
+      body: body ?? '',
+      lsn: this.lsn,
+      headers: cursor === null ? undefined : [['X-Next-Cursor', cursor]],
+      source,
+      tag: mayHaveCursor ? undefined : tag,
+      facts: { query: this },
+    };
   }
 
   // Facts for the observer.
@@ -93,19 +129,21 @@ export class OpenRows implements QueryFacts {
   }
 
   /** After the end: true if more rows follow the last one of this page. */
-  get hasNext(): boolean {
+  get #hasNext(): boolean {
     return this.#pin !== undefined && this.#scan.lastKey !== undefined && this.#scan.hasMore;
   }
 
   /** After the end: the cursor of the next page, null if there is none. */
-  nextCursor(): string | null {
+  #nextCursor(): string | null {
     const last = this.#scan.lastKey;
     if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
-    return this.#services.cursors.issue(this.#pin, last, bindingOf(this.request), this.#keyId);
+    const { services, caller } = this.#call;
+    return services.cursors.issue(this.#pin, last, bindingOf(this.request), caller.keyId);
   }
 
-  /** Reads the same rows again from the beginning. */
+  /** Reads the same rows again, now that the cursor at their end is known. */
   restart(): void {
+    this.#cursor = this.#nextCursor();
     this.#scan.close();
     this.#scan = this.#start();
   }
@@ -114,11 +152,11 @@ export class OpenRows implements QueryFacts {
     if (this.#closed) return;
     this.#closed = true;
     this.#scan.close();
-    if (this.#pin !== undefined) this.#services.cursors.release(this.#pin);
+    if (this.#pin !== undefined) this.#call.services.cursors.release(this.#pin);
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, ndjson, isoTimes } = this.request;
+    const { table, node, startTs, endTs, limit, format, isoTimes } = this.request;
     return table.scan(
       {
         startTs,
@@ -126,7 +164,8 @@ export class OpenRows implements QueryFacts {
         nodes: node === undefined ? undefined : [node],
         limit,
         after: this.#after,
-        format: ndjson || isoTimes ? 'ndjson' : 'json',
+        // Rows that are rewritten need a newline after each, which shows where they end.
+        format: isoTimes ? 'ndjson' : format,
         // Pages of one cursor have the columns of its snapshot, even if the table is altered in
         // between.
         rows: this.#pin?.snapshot.rowPlan,

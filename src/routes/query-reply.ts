@@ -1,14 +1,18 @@
-// Sends the result of a statement: small ones as one body, large ones as a stream.
+// Answers with the result of a statement, or collects its rows for another answer.
 
 import { refusal } from '../errors.ts';
 import {
+  type AnswerFormat,
+  type AnswerFrame,
+  type AnswerText,
   type Call,
   type ChunkSource,
   checkDeadline,
-  JSON_TYPE,
-  NDJSON_TYPE,
+  OPENINGS,
   type Reply,
   type ReplyFacts,
+  typeOf,
+  writeAnswer,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import {
@@ -20,24 +24,18 @@ import {
   typesOfAnswer,
   writeChunk,
 } from '../query/index.ts';
-import { headBytes, tailBytes } from './result-frame.ts';
+import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
-/** Results up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_BYTES = 64 * 1024;
-/**
- * The same for computed results, whose later rows may still fail: the error is then the answer,
- * rather than cutting off one that has begun.
- */
-const WHOLE_COMPUTED_BYTES = 8 * 2 ** 20;
-/** Maximum work before other sockets are served. */
+/** Maximum work before other sockets are served, and about how much text it may give. */
 const STEP_MS = 3;
+const PIECE_BYTES = 64 * 1024;
 /** Maximum bytes of rows that the operations of a batch may return together. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
 /** Rows of a batch parsed into objects in one step. */
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
-  readonly ndjson: boolean;
+  readonly format: AnswerFormat;
   /** Whether times are written as ISO 8601. */
   readonly iso: boolean;
   readonly audit: ReplyFacts['audit'];
@@ -47,50 +45,22 @@ export interface ResultReplyOptions {
 }
 
 /** The body for a statement that wrote, which is one row, as stored under an Idempotency-Key. */
-export function resultBody(row: object, ndjson: boolean): string {
-  if (ndjson) return `${JSON.stringify(row)}\n`;
+export function resultBody(row: object, format: AnswerFormat): string {
+  if (format === 'ndjson') return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
   const column_types = typesOfAnswer(columns);
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
 }
 
-/** Answers synchronously if the first two steps give the whole answer. */
-export function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Reply | Promise<Reply> {
-  const text = new ResultText(call, result, options);
-  const whole = result.computes === true ? WHOLE_COMPUTED_BYTES : WHOLE_BODY_BYTES;
-  const step = (): boolean => {
-    if (call.client.gone) return false;
-    if (options.deadline) checkDeadline(call);
-    text.fill();
-    text.charge();
-    return !text.ended && text.length < whole;
-  };
-  const reply = (): Reply => {
-    const { ended } = text;
-    if (ended) text.close();
-    return {
-      status: 200,
-      contentType: options.ndjson ? NDJSON_TYPE : JSON_TYPE,
-      body: ended ? text.take() : '',
-      lsn: result.lsn,
-      headers: undefined,
-      source: ended ? undefined : text,
-      tag: undefined,
-      facts: factsOf(text, result, options),
-    };
-  };
-  try {
-    // The last step of a small answer only finds that there are no more rows.
-    if (!step() || !step()) return reply();
-  } catch (error) {
-    text.close();
-    throw error;
-  }
-  const replied = call.services.scheduler.run(step).then(reply);
-  return replied.catch((error) => {
-    text.close();
-    throw error;
-  });
+/** `atOnce`: as in `writeAnswer`. */
+export function resultReply(
+  call: Call,
+  result: StatementResult,
+  options: ResultReplyOptions,
+  atOnce: boolean,
+): Reply | Promise<Reply> {
+  const opening = result.computes === true ? OPENINGS.computed : OPENINGS.statement;
+  return writeAnswer(call, new ResultAnswer(call, result, options), opening, atOnce);
 }
 
 /**
@@ -103,18 +73,18 @@ export async function collectRows(
   most: number,
   iso: boolean,
 ): Promise<{ rows: unknown[]; bytes: number }> {
-  const text = new ResultText(call, result, { ndjson: true, iso });
+  const text = new ResultText(call, result, 'ndjson', iso);
   try {
     const step = (): boolean => {
       checkDeadline(call);
-      text.fill();
-      text.charge();
+      const bytes = text.fill();
+      result.charge?.(bytes);
       if (text.length > most)
         throw refusal(
           'query_too_large',
           'The statements of this batch give too many rows; add a LIMIT, or send them alone.',
         );
-      return !text.ended;
+      return !text.isEnded;
     };
     if (step()) await call.services.scheduler.run(step);
     const bytes = text.length;
@@ -128,62 +98,31 @@ export async function collectRows(
     if (parse()) await call.services.scheduler.run(parse);
     return { rows, bytes };
   } finally {
-    text.close();
+    result.close();
   }
 }
 
-function factsOf(text: ResultText, result: StatementResult, { audit, kept }: ResultReplyOptions): ReplyFacts {
-  const { table } = result;
-  const detail = audit === undefined || audit === 'none' || table === undefined ? audit : { ...audit, table };
-  // Whether rows were searched is known only when the plan is, at the end.
-  const query = result.plan() === null ? undefined : new ReadFacts(text, result);
-  if (query === undefined) return detail === undefined ? { kept } : { kept, audit: detail };
-  return detail === undefined ? { kept, query } : { kept, audit: detail, query };
-}
-
-class ReadFacts implements QueryFacts {
-  readonly table: string;
-  private readonly text: ResultText;
-  private readonly result: StatementResult;
-
-  constructor(text: ResultText, result: StatementResult) {
-    this.text = text;
-    this.result = result;
-    this.table = result.table ?? '';
-  }
-
-  get strategy(): string {
-    return this.result.plan()?.strategy ?? 'FULL_SCAN';
-  }
-
-  get records(): number {
-    return this.text.rows;
-  }
-}
-
-/** Writes the text of an answer, step by step. */
-class ResultText implements ChunkSource {
+/** The rows of a result as text, written step by step. */
+class ResultText {
   readonly #call: Call;
   readonly #result: StatementResult;
-  readonly #ndjson: boolean;
+  readonly #format: AnswerFormat;
   readonly #keys: RowKeys;
   readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
   /** The chunk being written. */
   #writing: Generator<void, void, void> | undefined;
-  #charged = 0;
   /** Rows written or begun so far. */
   rows = 0;
   /** Everything has been written. */
-  ended = false;
+  isEnded = false;
 
-  constructor(call: Call, result: StatementResult, { ndjson, iso }: Pick<ResultReplyOptions, 'ndjson' | 'iso'>) {
+  constructor(call: Call, result: StatementResult, format: AnswerFormat, iso: boolean) {
     this.#call = call;
     this.#result = result;
-    this.#ndjson = ndjson;
+    this.#format = format;
     this.#keys = rowKeys(result.columns);
     this.#written = iso ? isoValues(result.forms) : [];
-    if (!ndjson) this.#sink.bytes(headBytes(result));
   }
 
   /** Bytes written and not yet taken. */
@@ -191,17 +130,11 @@ class ResultText implements ChunkSource {
     return this.#sink.length;
   }
 
-  /** Charges what is buffered before the answer begins to the statement's memory. */
-  charge(): void {
-    if (this.length <= this.#charged) return;
-    this.#result.charge?.(this.length - this.#charged);
-    this.#charged = this.length;
-  }
-
-  /** Writes some more, or nothing. Bounded to a few ms. */
-  fill(): void {
+  /** Writes some more, or nothing. Bounded to a few ms. Returns the number of bytes. */
+  fill(): number {
     const { now } = this.#call.services;
     const end = now() + STEP_MS;
+    const before = this.length;
     do {
       if (this.#writing !== undefined) {
         if (this.#writing.next().done === true) this.#writing = undefined;
@@ -209,32 +142,114 @@ class ResultText implements ChunkSource {
       }
       const step = this.#result.steps.next();
       if (step.done === true) {
-        this.#end();
-        return;
+        this.isEnded = true;
+        break;
       }
       const chunk = step.value;
       if (chunk === null || chunk.count === 0) continue;
-      if (!this.#ndjson && this.rows > 0) this.#sink.text(',');
-      this.#writing = writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink, this.#written);
+      if (this.#format === 'json' && this.rows > 0) this.#sink.text(',');
+      this.#writing = writeChunk(chunk, this.#keys, this.#format === 'ndjson' ? '\n' : '', this.#sink, this.#written);
       this.rows += chunk.count;
-    } while (now() < end && this.length < WHOLE_BODY_BYTES);
-  }
-
-  #end(): void {
-    this.ended = true;
-    if (!this.#ndjson) this.#sink.bytes(tailBytes(this.rows, this.#result.plan()));
+    } while (now() < end && this.length < PIECE_BYTES);
+    return this.length - before;
   }
 
   take(): Uint8Array {
     return this.#sink.take();
   }
+}
 
+/** The text of a result as an answer. */
+class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
+  readonly #call: Call;
+  readonly #result: StatementResult;
+  readonly #options: ResultReplyOptions;
+  readonly #text: ResultText;
+  /** The answer has begun. */
+  #hasBegun = false;
+
+  constructor(call: Call, result: StatementResult, options: ResultReplyOptions) {
+    this.#call = call;
+    this.#result = result;
+    this.#options = options;
+    this.#text = new ResultText(call, result, options.format, options.iso);
+  }
+
+  /** NDJSON is rows and nothing else. */
+  get frame(): AnswerFrame | undefined {
+    return this.#options.format === 'json' ? this : undefined;
+  }
+
+  get frameBytes(): number {
+    return headBytes(this.#result).length + LONGEST_TAIL;
+  }
+
+  look(): void {
+    if (this.#options.deadline) checkDeadline(this.#call);
+  }
+
+  /** What is kept before the answer begins is charged to the memory of the statement. */
   next(): Uint8Array | null {
-    if (this.length === 0 && !this.ended) this.fill();
-    return this.length === 0 && this.ended ? null : this.take();
+    const text = this.#text;
+    if (text.isEnded) return null;
+    const bytes = text.fill();
+    if (!this.#hasBegun) this.#result.charge?.(bytes);
+    return text.isEnded && bytes === 0 ? null : text.take();
+  }
+
+  get isEnded(): boolean {
+    return this.#text.isEnded;
+  }
+
+  writeHead(into: Uint8Array): number {
+    const head = headBytes(this.#result);
+    into.set(head, 0);
+    return head.length;
+  }
+
+  writeTail(into: Uint8Array, from: number): number {
+    return writeTail(into, from, this.#text.rows, this.#result.plan());
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    this.#hasBegun = true;
+    return {
+      status: 200,
+      contentType: typeOf(this.#options.format),
+      body: body ?? '',
+      lsn: this.#result.lsn,
+      headers: undefined,
+      source,
+      tag: undefined,
+      facts: this.#facts(),
+    };
+  }
+
+  #facts(): ReplyFacts {
+    const { audit, kept } = this.#options;
+    const { table } = this.#result;
+    const detail = audit === undefined || audit === 'none' || table === undefined ? audit : { ...audit, table };
+    // Whether rows were searched is known only when the plan is, at the end.
+    const query = this.#result.plan() === null ? undefined : this;
+    if (query === undefined) return detail === undefined ? { kept } : { kept, audit: detail };
+    return detail === undefined ? { kept, query } : { kept, audit: detail, query };
   }
 
   close(): void {
     this.#result.close();
+  }
+
+  // Facts for the observer.
+
+  get table(): string {
+    return this.#result.table ?? '';
+  }
+
+  get strategy(): string {
+    return this.#result.plan()?.strategy ?? 'FULL_SCAN';
+  }
+
+  get records(): number {
+    return this.#text.rows;
   }
 }

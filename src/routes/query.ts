@@ -1,20 +1,18 @@
-// Statements over HTTP: one at a time, in the caller's session; small results sent whole, large
-// ones streamed.
+// Statements over HTTP, one at a time, in the caller's session.
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import {
   type Call,
   checkDeadline,
+  formatOf,
   invalidFields,
   JSON_BODY,
-  JSON_TYPE,
   kindOf,
-  NDJSON_TYPE,
   type Reply,
   type Route,
+  typeOf,
   WriteAnswer,
-  wantsNdjson,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
@@ -34,7 +32,7 @@ function query(call: Call): Reply | Promise<Reply> {
   if (text.length > LONG_TEXT) return answerLong(call, statements, text, parameters, iso);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
-  return answer(call, statements, prepared, parameters, iso);
+  return answer(call, statements, prepared, parameters, iso, true);
 }
 
 /** Parses a long text in steps; binding and answering then get a step each. */
@@ -56,23 +54,22 @@ async function answerLong(
   return answer(call, statements, prepared, parameters, iso, false);
 }
 
+/** `atOnce`: as in `writeAnswer`. */
 function answer(
   call: Call,
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
   iso: boolean,
-  /** The handler has not yielded: only then may the body be in the shared space. */
-  atOnce = true,
+  atOnce: boolean,
 ): Reply | Promise<Reply> {
-  const ndjson = wantsNdjson(call.accept);
+  const format = formatOf(call.accept);
   // The core writes times as seconds.
-  const format = iso ? undefined : ndjson ? 'ndjson' : 'json';
-  const read = statements.read(prepared, parameters, sessionOf(call), format);
+  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
-    ? writtenReply(call, read, ndjson, atOnce)
-    : resultReply(call, read, { ndjson, iso, ...OF_READ });
+    ? writtenReply(call, read, format, atOnce)
+    : resultReply(call, read, { format, iso, ...OF_READ }, atOnce);
 }
 
 const OF_READ = { audit: 'none', kept: false, deadline: true } as const;
@@ -84,9 +81,9 @@ async function execute(
   parameters: ParameterValues,
   iso: boolean,
 ): Promise<Reply> {
-  const ndjson = wantsNdjson(call.accept);
-  const bodyOf = (row: object) => resultBody(row, ndjson);
-  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, ndjson ? NDJSON_TYPE : JSON_TYPE);
+  const format = formatOf(call.accept);
+  const bodyOf = (row: object) => resultBody(row, format);
+  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, typeOf(format));
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),
@@ -94,15 +91,14 @@ async function execute(
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
     attach: kept.attach,
   });
-  if (prepared.effect === 'read') return resultReply(call, result, { ndjson, iso, ...OF_READ });
-  return resultReply(call, result, {
-    ndjson,
-    iso,
+  if (prepared.effect === 'read') return resultReply(call, result, { format, iso, ...OF_READ }, false);
+  const ofWrite = {
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,
     // The write has been done, however long it took: answering 504 would be wrong.
     deadline: false,
-  });
+  };
+  return resultReply(call, result, { format, iso, ...ofWrite }, false);
 }
 
 function readQuery(body: Record<string, unknown>): { text: string; parameters: Record<string, unknown> } {

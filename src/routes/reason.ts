@@ -50,7 +50,7 @@ const reason = validated({
         rules: body.rules,
       };
       return inRoom(requireReasoning(call), async (reasoning, leave) =>
-        reasoningReply(await reasoning.reason(request, runner), runner, body.times === 'iso', leave),
+        reasoningReply(call, await reasoning.reason(request, runner), runner, body.times === 'iso', leave),
       );
     }),
 });
@@ -87,7 +87,7 @@ const ask = validated({
       return inRoom(requireReasoning(call), async (reasoning, leave) => {
         const answered = await reasoning.ask(request, runner, call.caller.keyId);
         logAnswer(call, answered.result);
-        return reasoningReply(answered, runner, body.times === 'iso', leave);
+        return reasoningReply(call, answered, runner, body.times === 'iso', leave);
       });
     });
   },

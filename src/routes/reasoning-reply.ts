@@ -1,14 +1,20 @@
-// Answers with derived facts and their proofs: one body when small, otherwise generated while being
-// sent.
+// Answers with derived facts and their proofs, which are generated while they are sent.
 
-import { type ChunkSource, JSON_TYPE, type Reply } from '../http/index.ts';
+import {
+  type AnswerText,
+  type Call,
+  type ChunkSource,
+  JSON_TYPE,
+  OPENINGS,
+  type Reply,
+  writeAnswer,
+} from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
-import type { Answered, Derived, Question, StepRunner } from '../rag/index.ts';
+import type { Answered, Derived, Question } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
+import type { CallRunner } from './step-runner.ts';
 
-/** Answers up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_CHARACTERS = 256 * 1024;
-const CHUNK_CHARACTERS = 32 * 1024;
+const PIECE_CHARACTERS = 32 * 1024;
 
 /**
  * A replacer for `JSON.stringify` that writes times of edges and of the window as ISO 8601. No user
@@ -28,26 +34,67 @@ export function isoWindow(window: Question['window']) {
  * Sends the fields of the result, then `derived_facts` and `proofs`. `ended` is called, possibly
  * more than once, when nothing of it is needed any more.
  */
-export async function reasoningReply(
-  { result, derived, lsn }: Answered<object>,
-  runner: StepRunner,
+export function reasoningReply(
+  call: Call,
+  answered: Answered<object>,
+  runner: CallRunner,
   iso: boolean,
   ended: () => void,
-): Promise<Reply> {
-  const texts = answerTexts(result, derived, iso ? withText : undefined);
-  const first = await runner.run(upTo(texts, WHOLE_BODY_CHARACTERS));
-  const whole = first.ended;
-  if (whole) ended();
-  return {
-    status: 200,
-    contentType: JSON_TYPE,
-    body: whole ? first.text : '',
-    lsn,
-    headers: undefined,
-    source: whole ? undefined : sourceOf(first.text, texts, ended),
-    tag: undefined,
-    facts: undefined,
-  };
+): Reply | Promise<Reply> {
+  return writeAnswer(call, new ReasoningText(answered, runner, iso, ended), OPENINGS.relayed, false);
+}
+
+class ReasoningText implements AnswerText {
+  isEnded = false;
+  readonly frame = undefined;
+  readonly #texts: Generator<string | null, void, void>;
+  readonly #runner: CallRunner;
+  readonly #lsn: number;
+  readonly #ended: () => void;
+
+  constructor({ result, derived, lsn }: Answered<object>, runner: CallRunner, iso: boolean, ended: () => void) {
+    this.#texts = answerTexts(result, derived, iso ? withText : undefined);
+    this.#runner = runner;
+    this.#lsn = lsn;
+    this.#ended = ended;
+  }
+
+  look(): void {
+    this.#runner.look();
+  }
+
+  next(): Uint8Array | null {
+    let text = '';
+    while (text.length < PIECE_CHARACTERS) {
+      const next = this.#texts.next();
+      if (next.done === true) {
+        this.isEnded = true;
+        break;
+      }
+      // A proof may be long: one that takes several steps goes into the next piece.
+      if (next.value === null) break;
+      text += next.value;
+    }
+    return this.isEnded && text === '' ? null : Buffer.from(text);
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    return {
+      status: 200,
+      contentType: JSON_TYPE,
+      body: body ?? '',
+      lsn: this.#lsn,
+      headers: undefined,
+      source,
+      tag: undefined,
+      facts: undefined,
+    };
+  }
+
+  close(): void {
+    this.#texts.return(undefined);
+    this.#ended();
+  }
 }
 
 /** Pieces of the JSON text; null for a step without text. */
@@ -76,41 +123,4 @@ function* silently<T>(steps: Steps<T>): Generator<null, T, void> {
     step = steps.next();
   }
   return step.value;
-}
-
-/** Collects pieces until there is enough text. */
-function* upTo(
-  texts: Generator<string | null, void, void>,
-  characters: number,
-): Steps<{ text: string; ended: boolean }> {
-  let text = '';
-  while (text.length <= characters) {
-    const next = texts.next();
-    if (next.done === true) return { text, ended: true };
-    text += next.value ?? '';
-    yield;
-  }
-  return { text, ended: false };
-}
-
-function sourceOf(start: string, texts: Generator<string | null, void, void>, ended: () => void): ChunkSource {
-  let pending = start;
-  return {
-    next() {
-      let text = pending;
-      pending = '';
-      // A proof may be long: one that takes several steps goes into the next chunk.
-      while (text.length < CHUNK_CHARACTERS) {
-        const next = texts.next();
-        if (next.done === true) return text === '' ? null : Buffer.from(text);
-        if (next.value === null) break;
-        text += next.value;
-      }
-      return Buffer.from(text);
-    },
-    close: () => {
-      texts.return(undefined);
-      ended();
-    },
-  };
 }

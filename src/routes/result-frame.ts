@@ -1,6 +1,7 @@
 // The bytes around the rows of a statement's JSON answer: its columns before them, the figures of
 // its plan after them.
 
+import { writeAscii } from '../http/index.ts';
 import type { QueryPlanFigures, StatementResult } from '../query/index.ts';
 import { LONGEST_FRAME, writeFigures } from './rows-frame.ts';
 
@@ -25,16 +26,11 @@ export function headBytes({ columns, columnTypes }: HeadColumns): Uint8Array {
 
 const BRACE = 125;
 
-export function writeTail(into: Uint8Array, from: number, rows: number, plan: QueryPlanFigures): number {
+/** `plan` is null if nothing was searched. Returns the offset after the tail. */
+export function writeTail(into: Uint8Array, from: number, rows: number, plan: QueryPlanFigures | null): number {
+  if (plan === null) return writeAscii(into, from, `],"num_tuples":${rows},"query_plan":null}`);
   const offset = writeFigures(into, from, rows, plan);
   into[offset] = BRACE;
   into[offset + 1] = BRACE;
   return offset + 2;
-}
-
-/** `plan` is null if nothing was searched. */
-export function tailBytes(rows: number, plan: QueryPlanFigures | null): Uint8Array {
-  if (plan === null) return Buffer.from(`],"num_tuples":${rows},"query_plan":null}`, 'latin1');
-  const bytes = new Uint8Array(LONGEST_TAIL);
-  return bytes.subarray(0, writeTail(bytes, 0, rows, plan));
 }

@@ -2,7 +2,6 @@
 
 import type { QueryPlan, Table } from '../engine/index.ts';
 import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts';
-import type { OpenRows } from './open-rows.ts';
 
 /**
  * Room for head and tail together, in bytes: a name of at most 64 characters, seven numbers of at
@@ -30,9 +29,8 @@ export function writeHead(into: Uint8Array, table: Table, node: number | undefin
   return writeBytes(into, offset, ROWS);
 }
 
-export function writeTail(into: Uint8Array, from: number, rows: OpenRows): number {
-  const offset = writeFigures(into, from, rows.rows, rows.plan());
-  const cursor = rows.nextCursor();
+export function writeTail(into: Uint8Array, from: number, rows: number, plan: Figures, cursor: string | null): number {
+  const offset = writeFigures(into, from, rows, plan);
   if (cursor === null) return writeBytes(into, offset, NO_CURSOR);
   return writeBytes(into, writeAscii(into, writeBytes(into, offset, CURSOR), cursor), END);
 }

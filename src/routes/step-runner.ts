@@ -7,8 +7,13 @@ import type { StepRunner } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { clientGone, watchClient } from './client-watch.ts';
 
+export interface CallRunner extends StepRunner {
+  /** Throws once the deadline has passed or the client has gone. */
+  look(): void;
+}
+
 /** Calls `work` with a runner whose signal is valid until `work` ends. */
-export async function withRunner<T>(call: Call, work: (runner: StepRunner) => Promise<T>): Promise<T> {
+export async function withRunner<T>(call: Call, work: (runner: CallRunner) => Promise<T>): Promise<T> {
   const { signal, end } = watchClient(call);
   const { scheduler, now } = call.services;
   const look = () => {
@@ -21,7 +26,7 @@ export async function withRunner<T>(call: Call, work: (runner: StepRunner) => Pr
     return first.done === true ? first.value : scheduler.drive(steps, { look });
   };
   try {
-    return await work({ signal, run });
+    return await work({ signal, run, look });
   } finally {
     end();
   }

@@ -2,16 +2,21 @@
 
 import type { ColumnDefinition, Table, TableInput, TableItem } from '../engine/index.ts';
 import {
+  type AnswerText,
   type ChunkSource,
+  type EntityTag,
   jsonReply,
   jsonTextReply,
   notModified,
+  OPENINGS,
+  type Reply,
   type Route,
   tablesTag,
   tableTag,
   tagged,
   validated,
   WriteAnswer,
+  writeAnswer,
 } from '../http/index.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { optionsIn } from '../model/options.ts';
@@ -37,36 +42,43 @@ const list = validated({
     const tables = call.database.tables();
     const tag = tablesTag(tables);
     if (call.holds(tag)) return notModified(tag);
-    const withDefaults = query.defaults === 'true';
-    if (tables.length <= PAGE_TABLES) {
-      const items = tables.map((table) => table.item(withDefaults));
-      return tagged(jsonReply(200, items), tag);
-    }
-    return tagged({ ...jsonTextReply(200, ''), source: new TablesSource(tables, withDefaults) }, tag);
+    return writeAnswer(call, new TablesText(tables, query.defaults === 'true', tag), OPENINGS.complete, true);
   },
 });
 
-/** Tables per chunk of the list: about a millisecond. */
+/** Tables per piece of the list: about a millisecond. */
 const PAGE_TABLES = 256;
 
-/** Lists many tables chunk by chunk. */
-class TablesSource implements ChunkSource {
+class TablesText implements AnswerText {
+  readonly frame = undefined;
   readonly #tables: readonly Table[];
   readonly #withDefaults: boolean;
+  readonly #tag: EntityTag;
   #at = 0;
 
-  constructor(tables: readonly Table[], withDefaults: boolean) {
+  constructor(tables: readonly Table[], withDefaults: boolean, tag: EntityTag) {
     this.#tables = tables;
     this.#withDefaults = withDefaults;
+    this.#tag = tag;
   }
+
+  look(): void {}
 
   next(): Uint8Array | null {
     const from = this.#at;
-    if (from >= this.#tables.length) return null;
+    if (from > 0 && this.isEnded) return null;
     this.#at = from + PAGE_TABLES;
     const page = this.#tables.slice(from, this.#at).map((table) => JSON.stringify(table.item(this.#withDefaults)));
-    const text = `${from === 0 ? '[' : ','}${page.join(',')}${this.#at >= this.#tables.length ? ']' : ''}`;
+    const text = `${from === 0 ? '[' : ','}${page.join(',')}${this.isEnded ? ']' : ''}`;
     return Buffer.from(text);
+  }
+
+  get isEnded(): boolean {
+    return this.#at >= this.#tables.length;
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    return { ...tagged(jsonTextReply(200, body ?? ''), this.#tag), source };
   }
 
   close(): void {

@@ -1,15 +1,25 @@
-// Answers queries on virtual graphs: hyperedges in the order they arrive, as one body if they are
-// few, otherwise as a stream.
+// Answers queries on virtual graphs: hyperedges in the order in which they arrive.
 
-import { type ChunkSource, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
+import {
+  type AnswerFormat,
+  type AnswerFrame,
+  type AnswerText,
+  type Call,
+  type ChunkSource,
+  OPENINGS,
+  type Reply,
+  typeOf,
+  writeAnswer,
+} from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
 
-/** Answers up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
+const HEAD = Buffer.from('{"hyperedges":[');
+/** Room for what surrounds the SQL in the tail, in bytes: two numbers and the fixed text. */
+const LONGEST_FIGURES = 200;
 
 export interface EdgesForm {
-  readonly ndjson: boolean;
+  readonly format: AnswerFormat;
   /** Whether times are written as ISO 8601 instead of seconds. */
   readonly isoTimes: boolean;
 }
@@ -18,145 +28,136 @@ export interface EdgesForm {
  * Resolves when the answer can begin; rejects if the query fails before. `ended` is called once,
  * when nothing more is requested from the backend.
  */
-export async function virtualReply(
+export function virtualReply(
+  call: Call,
   running: RunningQuery,
-  { ndjson, isoTimes }: EdgesForm,
+  form: EdgesForm,
   ended: () => void,
-): Promise<Reply> {
-  const texts = new EdgeTexts(running, { ndjson, isoTimes }, ended);
-  try {
-    const body: Uint8Array[] = [];
-    let bytes = 0;
-    let next: Uint8Array | null = NOTHING;
-    while (next !== null && bytes <= WHOLE_BODY_BYTES) {
-      next = await texts.next();
-      if (next === null) break;
-      // The next piece reuses the same memory.
-      body.push(next.slice());
-      bytes += next.length;
-    }
-    const whole = next === null;
-    if (whole) await texts.close();
-    return {
-      status: 200,
-      contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
-      body: whole ? Buffer.concat(body) : '',
-      lsn: undefined,
-      headers: undefined,
-      source: whole ? undefined : new Later(Buffer.concat(body), texts),
-      tag: undefined,
-      facts: undefined,
-    };
-  } catch (error) {
-    await texts.close();
-    throw error;
-  }
+): Reply | Promise<Reply> {
+  return writeAnswer(call, new EdgesText(running, form, ended), OPENINGS.relayed, false);
 }
 
-/** The text of an answer in UTF-8, one piece per batch. */
-class EdgeTexts {
+/** Requests a batch from the backend once the one before it has been taken. */
+class EdgesText implements AnswerText, AnswerFrame {
+  /** No batch will follow. */
+  isEnded = false;
   readonly #running: RunningQuery;
-  readonly #ndjson: boolean;
+  readonly #format: AnswerFormat;
   readonly #batches: AsyncIterator<EdgesAsJson>;
   readonly #ended: () => void;
+  readonly #sql: string;
   #count = 0;
-  #part: 'head' | 'edges' | 'end' = 'head';
+  /** The batch that has arrived and was not taken. */
+  #bytes: Uint8Array = NOTHING;
+  #failure: { error: unknown } | undefined;
+  #asks = false;
+  #resume: (() => void) | undefined;
   #closed = false;
 
-  constructor(running: RunningQuery, { ndjson, isoTimes }: EdgesForm, ended: () => void) {
+  constructor(running: RunningQuery, { format, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
-    this.#ndjson = ndjson;
-    const around = ndjson ? { before: '', after: '\n' } : { before: ',', after: '' };
+    this.#format = format;
+    const around = format === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
     this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
+    this.#sql = JSON.stringify(running.sql);
   }
 
-  /** The next piece, valid until the next call; null at the end. */
-  async next(): Promise<Uint8Array | null> {
-    if (this.#part === 'end') return null;
-    if (this.#part === 'head' && !this.#ndjson) {
-      this.#part = 'edges';
-      return Buffer.from('{"hyperedges":[');
-    }
-    const { done, value } = await this.#batches.next();
-    if (done === true) {
-      this.#part = 'end';
-      return this.#ndjson ? NOTHING : Buffer.from(this.#tail());
-    }
-    const { count, bytes } = value;
-    const isFirst = this.#count === 0;
-    this.#count += count;
-    // No comma before the first edge.
-    return isFirst && !this.#ndjson ? bytes.subarray(1) : bytes;
+  /** NDJSON is rows and nothing else. */
+  get frame(): AnswerFrame | undefined {
+    return this.#format === 'json' ? this : undefined;
   }
 
-  #tail(): string {
-    const { sql, cached, cacheEnabled: cache_enabled, skipped } = this.#running;
-    return `],${JSON.stringify({ count: this.#count, skipped, sql, cached, cache_enabled }).slice(1)}`;
+  get frameBytes(): number {
+    return HEAD.length + LONGEST_FIGURES + Buffer.byteLength(this.#sql);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    try {
-      await this.#batches.return?.();
-    } finally {
-      this.#ended();
-    }
-  }
-}
-
-/** Requests the next batch once the client has taken the last one. */
-class Later implements ChunkSource {
-  readonly #texts: EdgeTexts;
-  #bytes: Uint8Array | null;
-  #failure: { error: unknown } | undefined;
-  #asking = false;
-  #resume: (() => void) | undefined;
-
-  constructor(first: Uint8Array, texts: EdgeTexts) {
-    this.#bytes = first;
-    this.#texts = texts;
-  }
+  /** The signal that the query was given ends it when it is too late. */
+  look(): void {}
 
   next(): Uint8Array | null {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#bytes === null) return null;
     const bytes = this.#bytes;
     this.#bytes = NOTHING;
-    // What was returned has been written by now: its memory may be reused for the next piece.
-    if (bytes.length === 0) this.#ask();
-    return bytes;
+    if (bytes.length > 0) return bytes;
+    if (this.isEnded) return null;
+    // What was given before has been copied by now: the next batch may take its memory.
+    if (!this.#asks) this.#ask();
+    return NOTHING;
   }
 
   wait(resume: () => void): boolean {
-    if (!this.#asking) return false;
+    if (!this.#asks) return false;
     this.#resume = resume;
     return true;
   }
 
   #ask(): void {
-    if (this.#asking) return;
-    this.#asking = true;
-    this.#texts
+    this.#asks = true;
+    this.#batches
       .next()
       .then(
-        (bytes) => {
-          this.#bytes = bytes;
+        ({ done, value }) => {
+          if (done === true) this.isEnded = true;
+          else this.#take(value);
         },
         (error) => {
           this.#failure = { error };
         },
       )
       .finally(() => {
-        this.#asking = false;
+        this.#asks = false;
         const resume = this.#resume;
         this.#resume = undefined;
         resume?.();
       });
   }
 
+  #take({ count, bytes }: EdgesAsJson): void {
+    // No comma before the first edge.
+    this.#bytes = this.#count === 0 && this.#format === 'json' ? bytes.subarray(1) : bytes;
+    this.#count += count;
+  }
+
+  writeHead(into: Uint8Array): number {
+    into.set(HEAD, 0);
+    return HEAD.length;
+  }
+
+  writeTail(into: Uint8Array, from: number): number {
+    const { cached, cacheEnabled, skipped } = this.#running;
+    const figures = `"count":${this.#count},"skipped":${skipped},"sql":${this.#sql}`;
+    const tail = Buffer.from(`],${figures},"cached":${cached},"cache_enabled":${cacheEnabled}}`);
+    into.set(tail, from);
+    return from + tail.length;
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    return {
+      status: 200,
+      contentType: typeOf(this.#format),
+      body: body ?? '',
+      lsn: undefined,
+      headers: undefined,
+      source,
+      tag: undefined,
+      facts: undefined,
+    };
+  }
+
   close(): void {
-    void this.#texts.close().catch(() => undefined);
+    if (this.#closed) return;
+    this.#closed = true;
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.#batches.return?.();
+    } catch {
+      // The answer is complete, or was given up.
+    } finally {
+      this.#ended();
+    }
   }
 }

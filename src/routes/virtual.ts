@@ -6,6 +6,7 @@ import { settingsSentence } from '../config/setting-names.ts';
 import { refusal } from '../errors.ts';
 import {
   type Call,
+  formatOf,
   JSON_BODY,
   jsonReply,
   jsonTextReply,
@@ -13,7 +14,6 @@ import {
   type Route,
   validated,
   WriteAnswer,
-  wantsNdjson,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { check, secondsOf, type v } from '../http/schema.ts';
@@ -264,7 +264,7 @@ async function runQuery(call: Call): Promise<Reply> {
   const graphs = graphsOf(call);
   const given = Object.entries(parseJsonObject(call)).filter(([, value]) => value !== null);
   const body: v.InferOutput<typeof queryBody> = check(queryBody, Object.fromEntries(given), 'body');
-  const ndjson = wantsNdjson(call.accept);
+  const format = formatOf(call.accept);
   const deadline = deadlineOf(call);
   try {
     const { signal } = deadline;
@@ -275,7 +275,7 @@ async function runQuery(call: Call): Promise<Reply> {
       { query: text, capturedAt, limit, refresh, ordered },
       { signal },
     );
-    const reply = await virtualReply(running, { ndjson, isoTimes: times === 'iso' }, deadline.end);
+    const reply = await virtualReply(call, running, { format, isoTimes: times === 'iso' }, deadline.end);
     deadline.begun();
     return reply;
   } catch (error) {

@@ -1,125 +1,92 @@
-// Answers a statement whose rows are encoded by the core: small results as one body, large ones as
-// a stream of the scan's own slices.
+// Answers a statement whose rows are encoded by the core.
 
-import { type Call, type ChunkSource, checkDeadline, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
+import {
+  type AnswerFormat,
+  type AnswerFrame,
+  type AnswerText,
+  type Call,
+  type ChunkSource,
+  checkDeadline,
+  OPENINGS,
+  type Reply,
+  typeOf,
+  writeAnswer,
+} from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { WrittenRead } from '../query/index.ts';
-import { headBytes, LONGEST_TAIL, tailBytes, writeTail } from './result-frame.ts';
+import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
-/** Results up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_BYTES = 64 * 1024;
-/** Slices read before yielding: one with rows, and one that finds no more. */
-const SLICES_AT_ONCE = 2;
-
-/** Answers synchronously if the first slices are all there is. */
-export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean, atOnce: boolean): Reply | Promise<Reply> {
-  const answer = new WrittenAnswer(call, read, ndjson);
-  try {
-    for (let count = 0; count < SLICES_AT_ONCE; count++) if (!answer.step()) return answer.reply(atOnce);
-  } catch (error) {
-    read.close();
-    throw error;
-  }
-  const replied = call.services.scheduler.run(() => answer.step()).then(() => answer.reply(false));
-  return replied.catch((error) => {
-    read.close();
-    throw error;
-  });
+/** `atOnce`: as in `writeAnswer`. */
+export function writtenReply(
+  call: Call,
+  read: WrittenRead,
+  format: AnswerFormat,
+  atOnce: boolean,
+): Reply | Promise<Reply> {
+  return writeAnswer(call, new WrittenText(call, read, format), OPENINGS.statement, atOnce);
 }
 
 // One is created for every answer, so it has plain fields only.
-class WrittenAnswer implements ChunkSource {
+class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   private readonly call: Call;
   private readonly read: WrittenRead;
-  private readonly ndjson: boolean;
-  private readonly slices: Uint8Array[];
-  private size: number;
-  private ended: boolean;
-  /**
-   * While streaming: the rest of head and slices to be sent, and whether the tail has been sent.
-   */
-  private waiting: Uint8Array[];
-  private tailed: boolean;
+  private readonly format: AnswerFormat;
 
-  constructor(call: Call, read: WrittenRead, ndjson: boolean) {
+  constructor(call: Call, read: WrittenRead, format: AnswerFormat) {
     this.call = call;
     this.read = read;
-    this.ndjson = ndjson;
-    this.slices = [];
-    this.size = 0;
-    this.ended = false;
-    this.waiting = this.slices;
-    this.tailed = ndjson;
+    this.format = format;
   }
 
-  /** Reads a slice; false if the answer can begin. */
-  step(): boolean {
-    if (this.call.client.gone) return false;
+  /** NDJSON is rows and nothing else. */
+  get frame(): AnswerFrame | undefined {
+    return this.format === 'json' ? this : undefined;
+  }
+
+  get frameBytes(): number {
+    return headBytes(this.read).length + LONGEST_TAIL;
+  }
+
+  look(): void {
     checkDeadline(this.call);
-    const slice = this.read.next();
-    if (slice === null) {
-      this.ended = true;
-      return false;
-    }
-    if (slice.length > 0) this.slices.push(slice);
-    this.size += slice.length;
-    return this.size < WHOLE_BODY_BYTES;
-  }
-
-  /** `atOnce`: the handler has not yielded since it began. */
-  reply(atOnce: boolean): Reply {
-    const { read, ndjson, ended } = this;
-    let body: Uint8Array | string = '';
-    if (ended) body = ndjson ? joined(this.slices) : this.whole(atOnce);
-    else if (!ndjson) this.waiting = [headBytes(read), ...this.slices];
-    return {
-      status: 200,
-      contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
-      body,
-      lsn: read.lsn,
-      headers: undefined,
-      source: ended ? undefined : this,
-      tag: undefined,
-      facts: { kept: false, audit: 'none', query: new ReadFacts(read) },
-    };
-  }
-
-  private whole(atOnce: boolean): Uint8Array {
-    const head = headBytes(this.read);
-    const { call, slices } = this;
-    const { space } = call.services;
-    const size = head.length + this.size + LONGEST_TAIL;
-    // With an Idempotency-Key the answer is sent later, when the space may contain another one.
-    const isShared = atOnce && call.once === undefined && size <= space.bytes.length;
-    const bytes = isShared ? space.bytes : new Uint8Array(size);
-    bytes.set(head, 0);
-    let offset = head.length;
-    for (let i = 0; i < slices.length; i++) {
-      bytes.set(slices[i]!, offset);
-      offset += slices[i]!.length;
-    }
-    offset = writeTail(bytes, offset, this.read.rows, this.read.plan());
-    return isShared ? space.view(offset) : bytes.subarray(0, offset);
   }
 
   next(): Uint8Array | null {
-    const piece = this.waiting.shift() ?? this.read.next();
-    if (piece !== null || this.tailed) return piece;
-    this.tailed = true;
-    return tailBytes(this.read.rows, this.read.plan());
+    return this.read.next();
+  }
+
+  get isEnded(): boolean {
+    return this.read.isEnded;
+  }
+
+  writeHead(into: Uint8Array): number {
+    const head = headBytes(this.read);
+    into.set(head, 0);
+    return head.length;
+  }
+
+  writeTail(into: Uint8Array, from: number): number {
+    return writeTail(into, from, this.read.rows, this.read.plan());
+  }
+
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
+    return {
+      status: 200,
+      contentType: typeOf(this.format),
+      body: body ?? '',
+      lsn: this.read.lsn,
+      headers: undefined,
+      source,
+      tag: undefined,
+      facts: { kept: false, audit: 'none', query: this },
+    };
   }
 
   close(): void {
     this.read.close();
   }
-}
 
-class ReadFacts implements QueryFacts {
-  private readonly read: WrittenRead;
-
-  constructor(read: WrittenRead) {
-    this.read = read;
-  }
+  // Facts for the observer.
 
   get strategy(): string {
     return this.read.strategy;
@@ -132,9 +99,4 @@ class ReadFacts implements QueryFacts {
   get records(): number {
     return this.read.rows;
   }
-}
-
-function joined(slices: readonly Uint8Array[]): Uint8Array | string {
-  if (slices.length === 0) return '';
-  return slices.length === 1 ? slices[0]! : Buffer.concat(slices);
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { acceptsGzip } from '../../src/http/compression.ts';
+import { acceptsGzip } from '../../src/http/answer/compression.ts';
 import { manyEdges, NDJSON, openSocket, send, startServer, type TestServer } from './support.ts';
 
 describe('gzip', () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
-import { AnswerSpace } from '../../src/http/answer-space.ts';
+import { AnswerSpace } from '../../src/http/answer/answer-space.ts';
+import { formatOf } from '../../src/http/answer/format.ts';
 import { BodyCollector } from '../../src/http/body.ts';
 import { writeAscii, writeInteger, writeNumber } from '../../src/http/byte-text.ts';
 import { EntityTags } from '../../src/http/entity-tag.ts';
 import { AnswerHeads, HeadBlock } from '../../src/http/head-block.ts';
 import { parseInteger } from '../../src/http/integers.ts';
-import { mediaType, wantsNdjson } from '../../src/http/media.ts';
+import { mediaType } from '../../src/http/media.ts';
 import { queryObject } from '../../src/http/query-text.ts';
 import { isSaneId, RequestIds } from '../../src/http/request-id.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -126,8 +127,17 @@ test('media types', () => {
     Array(3).fill('application/json'),
   );
   expect(mediaType('text/plain')).toBe('text/plain');
-  expect(wantsNdjson('')).toBe(false);
 });
+
+test.each([
+  ['', 'json'],
+  ['*/*', 'json'],
+  ['text/html', 'json'],
+  ['application/json', 'json'],
+  ['Application/X-NDJSON;q=0.5', 'ndjson'],
+  ['application/x-ndjson, application/json', 'ndjson'],
+  ['application/json, application/x-ndjson', 'json'],
+])('Accept: %s -> %s', (accept, format) => expect(formatOf(accept)).toBe(format));
 
 test('bodies are put together under the limit', () => {
   const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;

@@ -22,12 +22,12 @@ function watchScans() {
   const seen = { slices: 0, open: 0 };
   table.scan = (...parameters: Parameters<typeof scan>): Scan => {
     const inner = scan.apply(table, parameters);
-    const { next, close } = inner;
+    const { fill, close } = inner;
     let isOpen = true;
     seen.open += 1;
-    inner.next = () => {
+    inner.fill = (sink) => {
       seen.slices += 1;
-      return next.call(inner);
+      return fill.call(inner, sink);
     };
     inner.close = () => {
       if (isOpen) seen.open -= 1;
@@ -119,12 +119,12 @@ test('a scan that fails midway cuts off the answer', async () => {
   const { scan } = table;
   table.scan = (...parameters: Parameters<typeof scan>): Scan => {
     const inner = scan.apply(table, parameters);
-    const { next } = inner;
+    const { fill } = inner;
     let count = 0;
-    inner.next = () => {
+    inner.fill = (sink) => {
       count += 1;
       if (count > 20) throw new Error('disk gone');
-      return next.call(inner);
+      return fill.call(inner, sink);
     };
     return inner;
   };

@@ -1,10 +1,10 @@
 // Sends a source of chunks to a client, at the client's pace and within the time that the service's
 // scheduler grants.
 
-import type { Scheduler } from '../schedule/scheduler.ts';
-import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
-import type { ChunkSource } from './reply.ts';
-import type { TransportResponse } from './transport.ts';
+import type { Scheduler } from '../../schedule/scheduler.ts';
+import { type CutReason, type ReaderLimits, ReaderWatch } from '../reader-watch.ts';
+import type { ChunkSource } from '../reply.ts';
+import type { TransportResponse } from '../transport.ts';
 
 /**
  * Bytes passed to the transport at once: with its chunk header it fits into the transport's own
@@ -111,9 +111,10 @@ export class ChunkStream {
         isWritable = transport.write(piece);
       });
       if (isWritable && !this.#stopped) continue;
-      // Copied, since the source may reuse its memory for another answer in the meantime.
+      // Copied, since the source may reuse its memory for another answer in the meantime. The `slice`
+      // of a Buffer would not copy.
       const left = chunk.subarray(at + piece.length);
-      if (left.length > 0) this.#rest = isOurs ? left : left.slice();
+      if (left.length > 0) this.#rest = isOurs ? left : Buffer.from(left);
       return false;
     }
     return true;

@@ -1,0 +1,227 @@
+// Writes an answer from the pieces of its text: whole if the text ends soon, otherwise as a stream
+// that begins with what was read. All answers that may be large are written here.
+//
+// A piece is copied once on its way: into the body of a whole answer, or by the transport. Only
+// what a stream begins with is copied twice, since it was read as if the answer were small.
+
+import type { ChunkSource, Reply } from '../reply.ts';
+import type { Call } from '../route.ts';
+import { BYTES_AT_ONCE, type Opening } from './openings.ts';
+
+/** What is written around the pieces of a text. */
+export interface AnswerFrame {
+  /** Room for head and tail together, in bytes. */
+  readonly frameBytes: number;
+  /** Writes what comes before the first piece; returns the offset after it. */
+  writeHead(into: Uint8Array): number;
+  /** Writes what comes after the last piece, from this offset; returns the offset after it. */
+  writeTail(into: Uint8Array, from: number): number;
+}
+
+/** The text of an answer. A piece is valid until `next` or anything of the engine is called. */
+export interface AnswerText extends ChunkSource {
+  /** Whether the last piece was given; if false, `next` may still find that there is none. */
+  readonly isEnded: boolean;
+  readonly frame: AnswerFrame | undefined;
+  /** Called before each piece until the answer begins. Throws if it is too late to begin. */
+  look(): void;
+  /**
+   * The reply with this body or, if it is undefined, with this source. Called once, before `close`.
+   */
+  reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply;
+  /** Begins again, for an answer that had to be read to its end first. */
+  restart?(): void;
+}
+
+/**
+ * Answers synchronously if the first pieces are enough. `atOnce`: the caller hands the reply over
+ * in the same turn, without awaiting anything, so that its body may be in the shared space. Throws
+ * or rejects with whatever the text throws; the text is closed then.
+ */
+export function writeAnswer(call: Call, text: AnswerText, opening: Opening, atOnce: boolean): Reply | Promise<Reply> {
+  try {
+    // With an Idempotency-Key the answer is sent later, when the space may contain another one.
+    const answer = new OpenAnswer(call, text, opening, atOnce && call.once === undefined);
+    if (!answer.readAtOnce() || !opening.waits) return answer.reply();
+    return answer.replyLater();
+  } catch (error) {
+    text.close();
+    throw error;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+/** Bytes of the first buffer: few enough to be allocated from Node's pool. */
+const FIRST_BYTES = 4000;
+
+// One is created for every answer with rows, so it has plain fields only.
+class OpenAnswer implements ChunkSource {
+  private readonly call: Call;
+  private readonly text: AnswerText;
+  private readonly opening: Opening;
+  /** What was read, in the shared space or in memory of its own. */
+  private bytes: Uint8Array;
+  private length: number;
+  private isShared: boolean;
+  /** The last piece was empty. */
+  private isIdle: boolean;
+  private isEnded: boolean;
+  /** What was read is too long to be kept: it is read again. */
+  private isDropped: boolean;
+
+  constructor(call: Call, text: AnswerText, opening: Opening, isShared: boolean) {
+    this.call = call;
+    this.text = text;
+    this.opening = opening;
+    this.bytes = isShared ? call.services.space.bytes : NOTHING;
+    this.length = 0;
+    this.isShared = isShared;
+    this.isIdle = false;
+    this.isEnded = false;
+    this.isDropped = false;
+    const { frame } = text;
+    if (frame === undefined) return;
+    this.reserve(frame.frameBytes);
+    this.length = frame.writeHead(this.bytes);
+  }
+
+  /** Reads the first pieces; false if the answer can begin. */
+  readAtOnce(): boolean {
+    const { pieces } = this.opening;
+    for (let count = 0; count < pieces && this.length < BYTES_AT_ONCE; count++) if (!this.read()) return false;
+    return true;
+  }
+
+  /** Reads a piece; false if the answer can begin, or its client has gone. */
+  private read(): boolean {
+    if (this.call.client.gone) return false;
+    const { text, opening } = this;
+    text.look();
+    const piece = text.next();
+    if (piece === null) this.isEnded = true;
+    else {
+      this.add(piece);
+      this.isIdle = piece.length === 0;
+      this.isEnded = text.isEnded;
+    }
+    if (this.isEnded) return false;
+    if (this.length < opening.bytes) return true;
+    if (opening.toEnd) this.drop();
+    return opening.toEnd;
+  }
+
+  private add(piece: Uint8Array): void {
+    if (this.isDropped) return;
+    this.reserve(piece.length);
+    this.bytes.set(piece, this.length);
+    this.length += piece.length;
+  }
+
+  private drop(): void {
+    this.isDropped = true;
+    this.isShared = false;
+    this.bytes = NOTHING;
+    this.length = 0;
+  }
+
+  private reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.length, FIRST_BYTES));
+    larger.set(this.bytes.subarray(0, this.length));
+    this.bytes = larger;
+    this.isShared = false;
+  }
+
+  /** Moves what was read out of the shared space, which the next answer overwrites. */
+  private own(): void {
+    if (!this.isShared) return;
+    this.isShared = false;
+    this.bytes = Buffer.from(this.bytes.subarray(0, this.length));
+  }
+
+  async replyLater(): Promise<Reply> {
+    try {
+      this.own();
+      await this.readOn();
+      return this.reply();
+    } catch (error) {
+      this.text.close();
+      throw error;
+    }
+  }
+
+  /** Reads in steps beside other work, until the answer can begin. */
+  private readOn(): Promise<void> {
+    const { scheduler } = this.call.services;
+    return new Promise((resolve, reject) => {
+      const resume = () => scheduler.add(step);
+      const step = () => {
+        try {
+          if (!this.read()) resolve();
+          else return !this.waits(resume);
+        } catch (error) {
+          reject(error);
+        }
+        return false;
+      };
+      if (!this.waits(resume)) resume();
+    });
+  }
+
+  /** True if `resume` will be called once there is more to read. */
+  private waits(resume: () => void): boolean {
+    return this.isIdle && this.wait(resume);
+  }
+
+  reply(): Reply {
+    const { text } = this;
+    if (this.isDropped && this.isEnded) {
+      text.restart!();
+      this.isEnded = false;
+    }
+    if (this.isEnded) {
+      const reply = text.reply(this.whole(), undefined);
+      text.close();
+      return reply;
+    }
+    this.own();
+    return text.reply(undefined, this);
+  }
+
+  private whole(): Uint8Array {
+    const { frame } = this.text;
+    if (frame !== undefined) {
+      this.reserve(frame.frameBytes);
+      this.length = frame.writeTail(this.bytes, this.length);
+    }
+    return this.isShared ? this.call.services.space.view(this.length) : this.bytes.subarray(0, this.length);
+  }
+
+  // As a source: what was read, further pieces, the tail.
+
+  next(): Uint8Array | null {
+    if (this.length > 0) {
+      const first = this.bytes.subarray(0, this.length);
+      this.bytes = NOTHING;
+      this.length = 0;
+      return first;
+    }
+    if (this.isEnded) return null;
+    const piece = this.text.next();
+    if (piece !== null) return piece;
+    this.isEnded = true;
+    const { frame } = this.text;
+    if (frame === undefined) return null;
+    const tail = new Uint8Array(frame.frameBytes);
+    return tail.subarray(0, frame.writeTail(tail, 0));
+  }
+
+  wait(resume: () => void): boolean {
+    return this.text.wait?.(resume) === true;
+  }
+
+  close(): void {
+    this.text.close();
+  }
+}
