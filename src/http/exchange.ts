@@ -7,6 +7,7 @@ import { type ErrorCode, HedgerowError, refusal } from '../errors.ts';
 import type { AuditFacts } from '../observe/observer.ts';
 import { ChunkStream } from './answer/chunk-stream.ts';
 import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './answer/compression.ts';
+import { GzipSource } from './answer/gzip-source.ts';
 import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
 import { addressText } from './client-address.ts';
@@ -152,7 +153,7 @@ export class Exchange implements HeadFacts {
     } else if (this.isHead) {
       reply.source.close();
       // Nothing was read to its end, so there are no facts to report.
-      this.finish({ ...reply, facts: undefined }, '', false);
+      this.finish({ ...reply, facts: undefined }, '', this.shrinksStream(reply));
     } else if (this.services.load.isFullOfStreams) {
       reply.source.close();
       this.services.observer.refused('overloaded');
@@ -168,6 +169,12 @@ export class Exchange implements HeadFacts {
     if (size <= PLAIN_BYTES || status === 304 || !isCompressible(contentType)) return false;
     if (headers?.some(([name]) => name === 'Content-Encoding')) return false;
     return acceptsGzip(this.acceptEncoding);
+  }
+
+  /** The same for an answer whose size is not known. */
+  private shrinksStream({ contentType }: Reply): boolean {
+    const { load } = this.services;
+    return !load.isFullOfGzip && isCompressible(contentType) && acceptsGzip(this.acceptEncoding);
   }
 
   private finishCompressed(reply: Reply): void {
@@ -281,16 +288,20 @@ export class Exchange implements HeadFacts {
 
   private startStream(reply: Reply, source: ChunkSource): void {
     this.outlive();
-    const { load } = this.services;
+    const { load, now } = this.services;
+    const compressed = this.shrinksStream(reply);
+    const sent = compressed ? new GzipSource(source, now) : source;
     load.streams += 1;
+    if (compressed) load.gzipStreams += 1;
     this.stream = new ChunkStream({
       transport: this.transport,
       source: {
-        next: () => source.next(),
-        wait: (resume) => source.wait?.(resume) === true,
+        next: () => sent.next(),
+        wait: (resume) => sent.wait?.(resume) === true,
         close: () => {
           load.streams -= 1;
-          source.close();
+          if (compressed) load.gzipStreams -= 1;
+          sent.close();
         },
       },
       scheduler: this.services.scheduler,
@@ -304,7 +315,7 @@ export class Exchange implements HeadFacts {
       },
       cut: (reason) => this.cut(reason),
     });
-    this.transport.cork(() => writeHead(this.transport, this, reply, false));
+    this.transport.cork(() => writeHead(this.transport, this, reply, compressed));
     this.stream.start();
   }
 

@@ -31,6 +31,11 @@ export interface LoadLimits {
    */
   streams: number;
   /**
+   * Maximum number of streamed answers compressed at once; the others are sent plain. They share
+   * Node's four threads with the log, which would wait for them, and hold 200 KB more each.
+   */
+  gzipStreams: number;
+  /**
    * Maximum bytes of all bodies being read or processed, and of all answers waiting for their
    * clients to read.
    */
@@ -59,6 +64,7 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     // At 10,000 durable writes a second, the last of these waits a tenth of a second.
     requests: 1024,
     streams: 256,
+    gzipStreams: 16,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
     // Refusing 2,000 more then takes 20 ms, so a probe waits well under 100 ms.
     turnMs: 30,
@@ -82,6 +88,8 @@ export class Load {
   running = 0;
   /** Of these: streamed answers. */
   streams = 0;
+  /** Of these: streamed answers that are compressed. */
+  gzipStreams = 0;
   /** Of these: whole answers waiting for their clients to read. */
   stalled = 0;
   /** Of these: requests to be refused whose answer is still pending. */
@@ -176,6 +184,10 @@ export class Load {
 
   get isFullOfStreams(): boolean {
     return this.streams >= this.#limits.streams;
+  }
+
+  get isFullOfGzip(): boolean {
+    return this.gzipStreams >= this.#limits.gzipStreams;
   }
 
   begin(): void {

@@ -111,7 +111,7 @@ export class ChunkStream {
         isWritable = transport.write(piece);
       });
       if (isWritable && !this.#stopped) continue;
-      // Copied, since the source may reuse its memory for another answer in the meantime. The `slice`
+      // Copied, since the source may reuse its memory for another answer in the meantime. `slice`
       // of a Buffer would not copy.
       const left = chunk.subarray(at + piece.length);
       if (left.length > 0) this.#rest = isOurs ? left : Buffer.from(left);

@@ -1,0 +1,150 @@
+// Compresses a source of chunks with gzip, in another thread: while one portion is compressed,
+// nothing more is read from the source.
+//
+// At most one portion of text and what it was compressed to are held. What was read is flushed to
+// the client when the source waits for others, and otherwise ten times a second: rows that are
+// found slowly arrive like those of a plain stream.
+
+import { constants, createGzip, type Gzip, type ZlibOptions } from 'node:zlib';
+import type { ChunkSource } from '../reply.ts';
+
+/** Bytes read before they are compressed: handing over a portion costs as much as 3 KB of it. */
+const PORTION_BYTES = 32 * 1024;
+/** Room for a portion that is nearly full, and one more piece of the usual size. */
+const USUAL_BYTES = PORTION_BYTES + 72 * 1024;
+const FLUSH_MS = 100;
+/** 94 MB/s, and 5.2 times shorter rows; higher levels take half as long again for 7 % less. */
+const OPTIONS: ZlibOptions = { level: 1, windowBits: 13, memLevel: 7 };
+
+const NOTHING = new Uint8Array(0);
+
+export class GzipSource implements ChunkSource {
+  readonly #source: ChunkSource;
+  readonly #now: () => number;
+  readonly #gzip: Gzip = createGzip(OPTIONS);
+  /** Text not compressed yet: the first `length` bytes. The other thread reads it if busy. */
+  #portion = Buffer.allocUnsafe(USUAL_BYTES);
+  #length = 0;
+  readonly #compressed: Uint8Array[] = [];
+  /** The other thread is at work. */
+  #isBusy = false;
+  /** The source will call when it has more. */
+  #isAwaited = false;
+  /** Text was compressed since the last flush. */
+  #isUnflushed = false;
+  #flushedMs: number;
+  #isEnded = false;
+  #isClosed = false;
+  #failure: Error | undefined;
+  #resume: (() => void) | undefined;
+
+  /** `now`: monotonic clock in milliseconds. */
+  constructor(source: ChunkSource, now: () => number) {
+    this.#source = source;
+    this.#now = now;
+    this.#flushedMs = now();
+    this.#gzip
+      .on('data', (bytes: Uint8Array) => this.#compressed.push(bytes))
+      .on('end', () => {
+        this.#isEnded = true;
+        this.#wake();
+      })
+      .on('error', (error) => {
+        this.#failure = error;
+        this.#wake();
+      });
+  }
+
+  next(): Uint8Array | null {
+    if (this.#failure !== undefined) throw this.#failure;
+    const bytes = this.#compressed.shift();
+    if (bytes !== undefined) return bytes;
+    if (this.#isEnded) return null;
+    if (!this.#isBusy && !this.#isAwaited) this.#read();
+    return NOTHING;
+  }
+
+  wait(resume: () => void): boolean {
+    if (!this.#isBusy && !this.#isAwaited) return false;
+    this.#resume = resume;
+    return true;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#resume = undefined;
+    this.#gzip.destroy();
+    this.#source.close();
+  }
+
+  #read(): void {
+    const piece = this.#source.next();
+    if (piece === null) {
+      this.#isBusy = true;
+      this.#gzip.end(this.#portion.subarray(0, this.#length));
+      return;
+    }
+    this.#add(piece);
+    if (piece.length === 0) this.#await();
+    const isDue = this.#isAwaited || this.#now() - this.#flushedMs >= FLUSH_MS;
+    if (this.#length >= PORTION_BYTES || (isDue && this.#length > 0)) this.#compress();
+    else if (isDue && this.#isUnflushed) this.#flush();
+  }
+
+  #await(): void {
+    this.#isAwaited = true;
+    if (this.#source.wait?.(this.#goOn) !== true) this.#isAwaited = false;
+  }
+
+  /** Copies, since the source lends its memory only until it is called again. */
+  #add(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > this.#portion.length) {
+      const larger = Buffer.allocUnsafe(length);
+      larger.set(this.#portion.subarray(0, this.#length));
+      this.#portion = larger;
+    }
+    this.#portion.set(piece, this.#length);
+    this.#length = length;
+  }
+
+  #compress(): void {
+    this.#isBusy = true;
+    this.#isUnflushed = true;
+    this.#gzip.write(this.#portion.subarray(0, this.#length), this.#written);
+  }
+
+  readonly #written = (): void => {
+    this.#length = 0;
+    if (this.#isClosed) return;
+    // What a stream begins with may be much longer than all further pieces.
+    if (this.#portion.length > USUAL_BYTES) this.#portion = Buffer.allocUnsafe(USUAL_BYTES);
+    if (this.#isAwaited || this.#now() - this.#flushedMs >= FLUSH_MS) this.#flush();
+    else this.#free();
+  };
+
+  #flush(): void {
+    this.#isBusy = true;
+    this.#isUnflushed = false;
+    this.#flushedMs = this.#now();
+    this.#gzip.flush(constants.Z_SYNC_FLUSH, this.#free);
+  }
+
+  readonly #free = (): void => {
+    this.#isBusy = false;
+    this.#wake();
+  };
+
+  readonly #goOn = (): void => {
+    this.#isAwaited = false;
+    this.#wake();
+  };
+
+  /** Nothing is called twice: a stream that was resumed may wait for its client now. */
+  #wake(): void {
+    const resume = this.#resume;
+    this.#resume = undefined;
+    resume?.();
+  }
+}
