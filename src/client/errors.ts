@@ -65,7 +65,7 @@ export function apiError(response: FetchAnswer, text: string, retryAfter: number
   const requestId = typeof body.request_id === 'string' ? body.request_id : response.headers.get('x-request-id');
   return new HedgerowApiError({
     statusCode: response.status,
-    detail: typeof body.detail === 'string' ? body.detail : plainDetail(response, text),
+    detail: typeof body.detail === 'string' ? body.detail : text.slice(0, 500).trim() || response.statusText,
     code: typeof body.code === 'string' ? body.code : undefined,
     requestId: requestId ?? undefined,
     errors: Array.isArray(body.errors) ? body.errors : [],
@@ -74,15 +74,6 @@ export function apiError(response: FetchAnswer, text: string, retryAfter: number
     column: numberIn(body.column),
   });
 }
-
-/** The detail of an error without a description: a proxy, or the parser of the server, answered. */
-function plainDetail({ status, statusText }: FetchAnswer, text: string): string {
-  if (status === TOO_LONG)
-    return 'The path and headers of the request are too long for the server, which takes about 16 KB: a name or a query parameter is too long.';
-  return text.slice(0, 500).trim() || statusText;
-}
-
-const TOO_LONG = 431;
 
 function numberIn(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;

@@ -220,6 +220,7 @@ async function readConclusions({ call }: Session): Promise<void> {
 async function beRefused({ client, call }: Session): Promise<void> {
   const cases: [string, Record<string, unknown>, RegExp][] = [
     ['describe_table', { table: 'nope' }, /nope/],
+    ['describe_table', { table: 'x'.repeat(100_000) }, /no table|a name or a query parameter is too long/],
     ['describe_table', {}, /^table is missing\./],
     ['range', { start_ts: 0, end_ts: 9, limit: 5000 }, /^limit must be an integer from 1 to 1000\./],
     ['range', { start_ts: 'soon', end_ts: 9 }, /^start_ts must be an integer \(epoch seconds\) or a time in UTC/],

@@ -7,6 +7,9 @@ import { caught } from './scripted-fetch.ts';
 const ROWS = 5000;
 const WINDOW = { start_ts: 0, end_ts: ROWS };
 
+/** Some of the answer, which is compressed. */
+const PASSED_BYTES = 20_000;
+
 let world: World;
 let client: HedgerowClient;
 beforeAll(async () => {
@@ -55,15 +58,6 @@ describe('errors', () => {
     expect(error.requestId).toBeTruthy();
     expect(await caught(client.tables.get('nope'))).toMatchObject({ statusCode: 404, code: 'table_not_found' });
     expect(await caught(clientAt(world.url, { apiKey: 'x' }).tables.list())).toMatchObject({ statusCode: 401 });
-  });
-
-  test('say what is too long where the service itself has not seen the request', async () => {
-    const error = await caught(client.tables.get('x'.repeat(100_000)));
-    expect(error).toBeInstanceOf(HedgerowApiError);
-    expect(error).toMatchObject({
-      statusCode: 431,
-      message: expect.stringContaining('a name or a query parameter is too long'),
-    });
   });
 
   test('of an unreachable service are connection errors', async () => {
@@ -135,10 +129,10 @@ describe('a connection that is cut in the middle of a stream', () => {
       socket.pipe(upstream);
       let passed = 0;
       upstream.on('data', (data) => {
-        const part = data.subarray(0, 3000 - passed);
+        const part = data.subarray(0, PASSED_BYTES - passed);
         passed += part.length;
         socket.write(part, () => {
-          if (passed < 3000) return;
+          if (passed < PASSED_BYTES) return;
           socket.destroy();
           upstream.destroy();
         });

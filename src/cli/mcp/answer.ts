@@ -47,8 +47,15 @@ function forTools(text: string): string {
   return ROUTES.reduce((sentence, [route, instead]) => sentence.replaceAll(route, instead), text);
 }
 
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof HedgerowError) return error.code;
+  if (!(error instanceof HedgerowApiError)) return undefined;
+  // The parser of the server answered: an argument is too long for a path.
+  return error.statusCode === 431 ? 'invalid_input' : error.code;
+}
+
 function factsOf(error: unknown, text: string): Record<string, unknown> {
-  const code = error instanceof HedgerowApiError || error instanceof HedgerowError ? error.code : undefined;
+  const code = codeOf(error);
   const errors = error instanceof HedgerowApiError || error instanceof HedgerowError ? error.errors : undefined;
   return {
     error: text.split('\n')[0]!,

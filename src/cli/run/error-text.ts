@@ -18,6 +18,9 @@ export function errorText(error: unknown, statement: string): string {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof HedgerowApiError) {
+    // The parser of the server answered, with a page of its own.
+    if (error.statusCode === 431)
+      return 'The path and headers of the request are too long for the server, which takes about 16 KB: a name or a query parameter is too long.';
     return error.statusCode === 401
       ? `${error.detail} Give a valid key with --api-key, or in HEDGEROW_API_KEY.`
       : error.detail;
