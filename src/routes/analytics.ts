@@ -4,7 +4,6 @@ import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/i
 import { refusal } from '../errors.ts';
 import {
   type AnswerText,
-  type Call,
   type ChunkSource,
   invalidFields,
   JSON_BODY,
@@ -12,12 +11,11 @@ import {
   jsonReply,
   OPENINGS,
   type Reply,
-  type Route,
-  validated,
   writeAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
+import { type Call, type Route, validated } from './application.ts';
 import { watchClient } from './client-watch.ts';
 import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
 

@@ -1,6 +1,7 @@
 // Backups: one archive of everything at one log position, written on the server.
 
-import { jsonReply, type Route, validated } from '../http/index.ts';
+import { jsonReply } from '../http/index.ts';
+import { type Route, validated } from './application.ts';
 import { backupAnswer, backupBody } from './schemas/backup.ts';
 
 const create = validated({

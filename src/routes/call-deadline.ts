@@ -1,8 +1,9 @@
 // The time limit for backend work of a request: it may run until the answer has begun or its
 // deadline has passed, and only while the client is connected.
 
-import { type Call, queryTimeout } from '../http/index.ts';
+import { queryTimeout } from '../http/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
+import type { Call } from './application.ts';
 import { watchClient } from './client-watch.ts';
 
 export interface CallDeadline {

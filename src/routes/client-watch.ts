@@ -1,7 +1,7 @@
 // Tells work that a request waits for when the client has gone.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/index.ts';
+import type { Call } from './application.ts';
 
 /** Poll interval for client disconnect. */
 const LOOK_MS = 100;

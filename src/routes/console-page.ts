@@ -1,8 +1,9 @@
 // The console at /: its page and built files, and the headers that confine it.
 
 import { refusal } from '../errors.ts';
-import { contentReply, type Route, validated } from '../http/index.ts';
+import { contentReply } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
+import { type Route, validated } from './application.ts';
 
 /**
  * Nothing from other origins, nothing inline, and no text can become markup or script: the browser

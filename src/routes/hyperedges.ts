@@ -3,7 +3,6 @@
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
-  type Call,
   formatOf,
   invalidFields,
   JSON_BODY,
@@ -15,7 +14,6 @@ import {
   parseInteger,
   queryObject,
   type Reply,
-  type Route,
   typeOf,
   WriteAnswer,
 } from '../http/index.ts';
@@ -24,6 +22,7 @@ import { v } from '../http/schema.ts';
 import { isoTime } from '../iso-time.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
+import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';

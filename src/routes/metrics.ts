@@ -1,7 +1,8 @@
 // Metrics: all figures of the service, for a scraper.
 
-import { contentReply, type Route, validated } from '../http/index.ts';
+import { contentReply } from '../http/index.ts';
 import { v } from '../http/schema.ts';
+import { type Route, validated } from './application.ts';
 
 const metrics = validated({
   id: 'getMetrics',

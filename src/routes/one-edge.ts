@@ -2,7 +2,6 @@
 
 import { refusal } from '../errors.ts';
 import {
-  type Call,
   invalidFields,
   jsonReply,
   NO_BODY,
@@ -10,9 +9,9 @@ import {
   parseInteger,
   queryObject,
   type Reply,
-  type Route,
   tagged,
 } from '../http/index.ts';
+import type { Call, Route } from './application.ts';
 import { requireStatements } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';

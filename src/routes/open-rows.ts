@@ -6,15 +6,15 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   type EntityTag,
-  type Pin,
   type Reply,
   typeOf,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
+import type { Call } from './application.ts';
+import type { Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 

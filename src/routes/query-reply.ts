@@ -5,7 +5,6 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   OPENINGS,
@@ -24,6 +23,7 @@ import {
   typesOfAnswer,
   writeChunk,
 } from '../query/index.ts';
+import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
 /** Maximum work before other sockets are served, and about how much text it may give. */

@@ -3,14 +3,12 @@
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import {
-  type Call,
   checkDeadline,
   formatOf,
   invalidFields,
   JSON_BODY,
   kindOf,
   type Reply,
-  type Route,
   typeOf,
   WriteAnswer,
 } from '../http/index.ts';
@@ -19,6 +17,7 @@ import type { AuditEvent } from '../observe/observer.ts';
 import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
 import type { Prepared } from '../query/language.ts';
 import type { RunSteps } from '../schedule/scheduler.ts';
+import type { Call, Route } from './application.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';

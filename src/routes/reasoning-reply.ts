@@ -1,17 +1,10 @@
 // Answers with derived facts and their proofs, which are generated while they are sent.
 
-import {
-  type AnswerText,
-  type Call,
-  type ChunkSource,
-  JSON_TYPE,
-  OPENINGS,
-  type Reply,
-  writeAnswer,
-} from '../http/index.ts';
+import { type AnswerText, type ChunkSource, JSON_TYPE, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Answered, Derived, Question } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
+import type { Call } from './application.ts';
 import type { CallRunner } from './step-runner.ts';
 
 const PIECE_CHARACTERS = 32 * 1024;

@@ -1,16 +1,10 @@
 // Answers with the rows of a range or a node.
 
 import type { Table } from '../engine/index.ts';
-import {
-  type AnswerFormat,
-  type Call,
-  type EntityTag,
-  OPENINGS,
-  type Reply,
-  tableTag,
-  writeAnswer,
-} from '../http/index.ts';
+import { type AnswerFormat, type EntityTag, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
+import type { Call } from './application.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
+import { tableTag } from './table-tags.ts';
 
 const FORMAT_TAGS: Readonly<Record<AnswerFormat, string>> = { json: '', ndjson: 'n' };
 

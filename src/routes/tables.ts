@@ -10,16 +10,13 @@ import {
   notModified,
   OPENINGS,
   type Reply,
-  type Route,
-  tablesTag,
-  tableTag,
   tagged,
-  validated,
   WriteAnswer,
   writeAnswer,
 } from '../http/index.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { optionsIn } from '../model/options.ts';
+import { type Route, validated } from './application.ts';
 import {
   type columnBody,
   dropTableAnswer,
@@ -28,6 +25,7 @@ import {
   tableParameters,
   tablesQuery,
 } from './schemas/tables.ts';
+import { tablesTag, tableTag } from './table-tags.ts';
 
 const list = validated({
   id: 'listTables',

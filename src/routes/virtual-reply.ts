@@ -4,7 +4,6 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   OPENINGS,
   type Reply,
@@ -12,6 +11,7 @@ import {
   writeAnswer,
 } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
+import type { Call } from './application.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEAD = Buffer.from('{"hyperedges":[');

@@ -4,7 +4,6 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   OPENINGS,
@@ -14,6 +13,7 @@ import {
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { WrittenRead } from '../query/index.ts';
+import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
 /** `atOnce`: as in `writeAnswer`. */
