@@ -1,7 +1,7 @@
 // The public interface of the HTTP layer: the parts of a route, the service that serves routes, and
 // the transports below it.
 
-export { type AnswerFormat, formatOf, typeOf } from './answer/format.ts';
+export { type AnswerFormat, formatOf, JSON_FORMAT } from './answer/format.ts';
 export { OPENINGS, type Opening } from './answer/openings.ts';
 export { type AnswerFrame, type AnswerText, writeAnswer } from './answer/write-answer.ts';
 export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';

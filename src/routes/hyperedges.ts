@@ -14,7 +14,6 @@ import {
   parseInteger,
   queryObject,
   type Reply,
-  typeOf,
   WriteAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
@@ -60,7 +59,7 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
-    return notModified(tag, typeOf(format));
+    return notModified(tag, format.mediaType);
   }
   return rowsReply(call, { table, node, startTs, endTs, limit, cursor, format, isoTimes, tag });
 }

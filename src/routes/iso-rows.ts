@@ -18,7 +18,7 @@ const MORE_BYTES = 32;
  * `lines`: whole rows, each followed by a newline. In JSON, rows are separated by commas; one also
  * precedes the first row if `rowsBefore` is not 0.
  */
-export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat): Uint8Array {
+export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat['rows']): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + MORE_BYTES * rowsOf(from));
   let length = 0;

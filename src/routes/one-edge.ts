@@ -3,6 +3,7 @@
 import { refusal } from '../errors.ts';
 import {
   invalidFields,
+  JSON_FORMAT,
   jsonReply,
   NO_BODY,
   notModified,
@@ -28,7 +29,7 @@ async function getEdge(call: Call): Promise<Reply> {
   const given = queryObject(call.query);
   const iso = wantsIso(given.times, 'query');
   const table = call.database.table(given.table);
-  const tag = rowsTag(table, 'json', iso);
+  const tag = rowsTag(table, JSON_FORMAT, iso);
   const statements = requireStatements(call);
   if (call.holds(tag)) {
     table.assertUsable();

@@ -10,7 +10,6 @@ import {
   checkDeadline,
   type EntityTag,
   type Reply,
-  typeOf,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { Call } from './application.ts';
@@ -67,7 +66,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
 
   /** NDJSON is rows and nothing else. */
   get frame(): AnswerFrame | undefined {
-    return this.request.format === 'json' ? this : undefined;
+    return this.request.format.rows === 'json' ? this : undefined;
   }
 
   /** The next slice of encoded rows, null at the end. */
@@ -75,7 +74,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
     const slice = this.#scan.borrowNext();
-    return isoTimes && slice !== null ? isoRows(slice, rows, format) : slice;
+    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows) : slice;
   }
 
   get isEnded(): boolean {
@@ -85,7 +84,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   /** Only an answer that is read to its end first may be too late. */
   look(): void {
     const { format, limit } = this.request;
-    if (format === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
+    if (format.rows === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
   }
 
   writeHead(into: Uint8Array): number {
@@ -101,10 +100,10 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     // A cursor lives only for minutes: an answer that contains one, or may still get one, must not
     // be cached for long.
     const mayHaveCursor = source === undefined ? this.#hasNext : limit !== undefined;
-    const cursor = format === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
+    const cursor = format.rows === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
     return {
       status: 200,
-      contentType: typeOf(format),
+      contentType: format.mediaType,
       body: body ?? '',
       lsn: this.lsn,
       headers: cursor === null ? undefined : [['X-Next-Cursor', cursor]],
@@ -165,7 +164,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each, which shows where they end.
-        format: isoTimes ? 'ndjson' : format,
+        format: isoTimes ? 'ndjson' : format.rows,
         // Pages of one cursor have the columns of its snapshot, even if the table is altered in
         // between.
         rows: this.#pin?.snapshot.rowPlan,

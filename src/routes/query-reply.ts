@@ -10,7 +10,6 @@ import {
   OPENINGS,
   type Reply,
   type ReplyFacts,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
@@ -46,7 +45,7 @@ export interface ResultReplyOptions {
 
 /** The body for a statement that wrote, which is one row, as stored under an Idempotency-Key. */
 export function resultBody(row: object, format: AnswerFormat): string {
-  if (format === 'ndjson') return `${JSON.stringify(row)}\n`;
+  if (format.rows === 'ndjson') return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
   const column_types = typesOfAnswer(columns);
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
@@ -106,7 +105,7 @@ export async function collectRows(
 class ResultText {
   readonly #call: Call;
   readonly #result: StatementResult;
-  readonly #format: AnswerFormat;
+  readonly #format: AnswerFormat['rows'];
   readonly #keys: RowKeys;
   readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
@@ -117,7 +116,7 @@ class ResultText {
   /** Everything has been written. */
   isEnded = false;
 
-  constructor(call: Call, result: StatementResult, format: AnswerFormat, iso: boolean) {
+  constructor(call: Call, result: StatementResult, format: AnswerFormat['rows'], iso: boolean) {
     this.#call = call;
     this.#result = result;
     this.#format = format;
@@ -172,12 +171,12 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     this.#call = call;
     this.#result = result;
     this.#options = options;
-    this.#text = new ResultText(call, result, options.format, options.iso);
+    this.#text = new ResultText(call, result, options.format.rows, options.iso);
   }
 
   /** NDJSON is rows and nothing else. */
   get frame(): AnswerFrame | undefined {
-    return this.#options.format === 'json' ? this : undefined;
+    return this.#options.format.rows === 'json' ? this : undefined;
   }
 
   get frameBytes(): number {
@@ -215,7 +214,7 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     this.#hasBegun = true;
     return {
       status: 200,
-      contentType: typeOf(this.#options.format),
+      contentType: this.#options.format.mediaType,
       body: body ?? '',
       lsn: this.#result.lsn,
       headers: undefined,

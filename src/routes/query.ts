@@ -2,16 +2,7 @@
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import {
-  checkDeadline,
-  formatOf,
-  invalidFields,
-  JSON_BODY,
-  kindOf,
-  type Reply,
-  typeOf,
-  WriteAnswer,
-} from '../http/index.ts';
+import { checkDeadline, formatOf, invalidFields, JSON_BODY, kindOf, type Reply, WriteAnswer } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
 import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
@@ -64,7 +55,7 @@ function answer(
 ): Reply | Promise<Reply> {
   const format = formatOf(call.accept);
   // The core writes times as seconds.
-  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format);
+  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
     ? writtenReply(call, read, format, atOnce)
@@ -82,7 +73,7 @@ async function execute(
 ): Promise<Reply> {
   const format = formatOf(call.accept);
   const bodyOf = (row: object) => resultBody(row, format);
-  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, typeOf(format));
+  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, format.mediaType);
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),

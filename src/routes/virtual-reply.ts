@@ -7,7 +7,6 @@ import {
   type ChunkSource,
   OPENINGS,
   type Reply,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
@@ -57,7 +56,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   constructor(running: RunningQuery, { format, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
     this.#format = format;
-    const around = format === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
+    const around = format.rows === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
     this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
     this.#sql = JSON.stringify(running.sql);
@@ -65,7 +64,7 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   /** NDJSON is rows and nothing else. */
   get frame(): AnswerFrame | undefined {
-    return this.#format === 'json' ? this : undefined;
+    return this.#format.rows === 'json' ? this : undefined;
   }
 
   get frameBytes(): number {
@@ -115,7 +114,7 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   #take({ count, bytes }: EdgesAsJson): void {
     // No comma before the first edge.
-    this.#bytes = this.#count === 0 && this.#format === 'json' ? bytes.subarray(1) : bytes;
+    this.#bytes = this.#count === 0 && this.#format.rows === 'json' ? bytes.subarray(1) : bytes;
     this.#count += count;
   }
 
@@ -135,7 +134,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     return {
       status: 200,
-      contentType: typeOf(this.#format),
+      contentType: this.#format.mediaType,
       body: body ?? '',
       lsn: undefined,
       headers: undefined,

@@ -8,7 +8,6 @@ import {
   checkDeadline,
   OPENINGS,
   type Reply,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
@@ -40,7 +39,7 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
 
   /** NDJSON is rows and nothing else. */
   get frame(): AnswerFrame | undefined {
-    return this.format === 'json' ? this : undefined;
+    return this.format.rows === 'json' ? this : undefined;
   }
 
   get frameBytes(): number {
@@ -72,7 +71,7 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     return {
       status: 200,
-      contentType: typeOf(this.format),
+      contentType: this.format.mediaType,
       body: body ?? '',
       lsn: this.read.lsn,
       headers: undefined,
