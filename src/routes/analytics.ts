@@ -7,6 +7,7 @@ import {
   type ChunkSource,
   invalidFields,
   JSON_BODY,
+  JSON_FORMAT,
   JSON_TYPE,
   jsonReply,
   OPENINGS,
@@ -65,6 +66,7 @@ class MeasureText implements AnswerText {
   /** Only the next piece tells. */
   readonly isEnded = false;
   /** The measure writes all of its answer. */
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #answer: MeasureAnswer;
 

@@ -64,9 +64,12 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     }
   }
 
-  /** NDJSON is rows and nothing else. */
-  get frame(): AnswerFrame | undefined {
-    return this.request.format.rows === 'json' ? this : undefined;
+  get format(): AnswerFormat {
+    return this.request.format;
+  }
+
+  get frame(): AnswerFrame {
+    return this;
   }
 
   /** The next slice of encoded rows, null at the end. */

@@ -174,9 +174,12 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     this.#text = new ResultText(call, result, options.format.rows, options.iso);
   }
 
-  /** NDJSON is rows and nothing else. */
-  get frame(): AnswerFrame | undefined {
-    return this.#options.format.rows === 'json' ? this : undefined;
+  get format(): AnswerFormat {
+    return this.#options.format;
+  }
+
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {

@@ -1,6 +1,14 @@
 // Answers with derived facts and their proofs, which are generated while they are sent.
 
-import { type AnswerText, type ChunkSource, JSON_TYPE, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
+import {
+  type AnswerText,
+  type ChunkSource,
+  JSON_FORMAT,
+  JSON_TYPE,
+  OPENINGS,
+  type Reply,
+  writeAnswer,
+} from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Answered, Derived, Question } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -39,6 +47,7 @@ export function reasoningReply(
 
 class ReasoningText implements AnswerText {
   isEnded = false;
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #texts: Generator<string | null, void, void>;
   readonly #runner: CallRunner;

@@ -5,6 +5,7 @@ import {
   type AnswerText,
   type ChunkSource,
   type EntityTag,
+  JSON_FORMAT,
   jsonReply,
   jsonTextReply,
   notModified,
@@ -48,6 +49,7 @@ const list = validated({
 const PAGE_TABLES = 256;
 
 class TablesText implements AnswerText {
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #tables: readonly Table[];
   readonly #withDefaults: boolean;

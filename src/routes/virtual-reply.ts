@@ -41,7 +41,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   /** No batch will follow. */
   isEnded = false;
   readonly #running: RunningQuery;
-  readonly #format: AnswerFormat;
+  readonly format: AnswerFormat;
   readonly #batches: AsyncIterator<EdgesAsJson>;
   readonly #ended: () => void;
   readonly #sql: string;
@@ -55,16 +55,15 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   constructor(running: RunningQuery, { format, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
-    this.#format = format;
+    this.format = format;
     const around = format.rows === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
     this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
     this.#sql = JSON.stringify(running.sql);
   }
 
-  /** NDJSON is rows and nothing else. */
-  get frame(): AnswerFrame | undefined {
-    return this.#format.rows === 'json' ? this : undefined;
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {
@@ -114,7 +113,7 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   #take({ count, bytes }: EdgesAsJson): void {
     // No comma before the first edge.
-    this.#bytes = this.#count === 0 && this.#format.rows === 'json' ? bytes.subarray(1) : bytes;
+    this.#bytes = this.#count === 0 && this.format.rows === 'json' ? bytes.subarray(1) : bytes;
     this.#count += count;
   }
 
@@ -134,7 +133,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     return {
       status: 200,
-      contentType: this.#format.mediaType,
+      contentType: this.format.mediaType,
       body: body ?? '',
       lsn: undefined,
       headers: undefined,

@@ -29,7 +29,7 @@ export function writtenReply(
 class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   private readonly call: Call;
   private readonly read: WrittenRead;
-  private readonly format: AnswerFormat;
+  readonly format: AnswerFormat;
 
   constructor(call: Call, read: WrittenRead, format: AnswerFormat) {
     this.call = call;
@@ -37,9 +37,8 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
     this.format = format;
   }
 
-  /** NDJSON is rows and nothing else. */
-  get frame(): AnswerFrame | undefined {
-    return this.format.rows === 'json' ? this : undefined;
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {
