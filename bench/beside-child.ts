@@ -1,4 +1,5 @@
-// One side of `beside.ts`: runs rounds of work with the built engine of one checkout, on request.
+// One side of `beside.ts`: runs rounds of work with the built engine and statements of one checkout,
+// on request.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +22,15 @@ const PARALLEL = 64;
 export type Task = (round: number) => Promise<void> | void;
 
 const [checkout = '', scratch = ''] = process.argv.slice(2);
-const { openDatabase } = (await import(pathToFileURL(join(checkout, 'dist/index.js')).href)) as Engine;
+const { openDatabase } = await built<Engine>('dist/index.js');
+const { Statements } = await built<typeof import('../dist/query/statements.js')>('dist/query/statements.js');
+const { nodeFs } = await built<typeof import('../dist/storage/node-fs.js')>('dist/storage/node-fs.js');
 mkdirSync(scratch, { recursive: true });
 const edges = loadDataset({ tiny: false, scratch }).edges;
 const read = join(scratch, 'read');
 const loaded = await load(read, edges);
 const written = await openDatabase({ dir: join(scratch, 'written') });
-const tasks = { ...loading(), ...reading(loaded), ...writing(written) };
+const tasks = { ...loading(), ...reading(loaded), ...asking(loaded), ...writing(written) };
 
 process.on('message', async ({ name, round }: { name: string; round: number }) => {
   if (name === 'names') return void process.send!(Object.keys(tasks));
@@ -40,6 +43,10 @@ process.on('message', async ({ name, round }: { name: string; round: number }) =
 });
 process.on('disconnect', () => void Promise.all([loaded.close(), written.close()]).then(() => process.exit()));
 process.send!('ready');
+
+async function built<T>(path: string): Promise<T> {
+  return (await import(pathToFileURL(join(checkout, path)).href)) as T;
+}
 
 async function load(dir: string, from: readonly Edge[]): Promise<Database> {
   const database = await openDatabase({ dir });
@@ -104,5 +111,56 @@ function reading(database: Database): Record<string, Task> {
       drawPairs(edges, 5000, 14).map((nodes) => ({ nodes })),
       2,
     ),
+  };
+}
+
+type Values = Readonly<Record<string, number>>;
+
+/** Statements from text and parameters to rows. */
+function asking(database: Database): Record<string, Task> {
+  const statements = new Statements({
+    database,
+    now: () => Date.now(),
+    nowUs: () => performance.now() * 1000,
+    newId: () => 'bench',
+    transactionIdleSeconds: 30,
+    copyRoot: undefined,
+    fs: nodeFs,
+  });
+  const runAll = async (step: () => boolean) => {
+    while (step());
+  };
+  const ask = async (text: string, parameters: Values) => {
+    const { steps } = await statements.execute(statements.prepare(text), {
+      parameters,
+      session: 'bench',
+      slices: runAll,
+    });
+    for (const chunk of steps) sink(chunk === null ? 0 : chunk.count);
+  };
+  const some = (text: string, values: readonly Values[], share: number) => async (round: number) => {
+    const count = Math.ceil(values.length / share);
+    for (let i = 0; i < count; i++) await ask(text, values[(round * count + i) % values.length]!);
+  };
+  const windows = (share: number, seed: number) =>
+    drawWindows(edges, 200, share, seed).map(({ startTs, endTs }) => ({ a: startTs, b: endTs }));
+  const range = 'MATCH (e:hyperedges) WHERE e.event_ts BETWEEN $a AND $b';
+  return {
+    'statements: edges of a node': some(
+      'MATCH (e:hyperedges) WHERE $n IN e.members RETURN e.id, e.event_ts',
+      drawNodes(edges, 1000, 15).map((n) => ({ n })),
+      20,
+    ),
+    'statements: rows of 0.1 % of the span': some(`${range} RETURN e.id, e.members`, windows(0.001, 16), 20),
+    'statements: counts of 10 % of the span': some(`${range} RETURN count(*)`, windows(0.1, 17), 1),
+    'statements: counts by bucket of 10 %': some(`${range} RETURN bucket(e), count(*)`, windows(0.1, 18), 10),
+    'statements: pairs that share a member': some(
+      'MATCH (p:hyperedges), (q:hyperedges) WHERE p.event_ts BETWEEN $a AND $b AND follows(q, p, 600) AND shared(p, q) >= 1 RETURN p.id, q.id',
+      windows(0.001, 19),
+      50,
+    ),
+    'statements: texts that were not seen before': async (round) => {
+      for (let i = 0; i < 200; i++) statements.prepare(`${range} AND e.id > ${round * 1000 + i} RETURN e.id, count(*)`);
+    },
   };
 }

@@ -11,13 +11,14 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadDataset } from './dataset.ts';
 import { driver, hasWrk, requestKinds, type Server, startServer, untilReady } from './http-load.ts';
+import { statementKinds } from './statement-http.ts';
 import { Workspace } from './workspace.ts';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
@@ -46,7 +47,7 @@ const CHECKOUTS = [
  */
 interface Took {
   ms: number;
-  cpuMs: number | null;
+  cpuMs: number;
 }
 
 type Side = (round: number) => Promise<Took>;
@@ -110,11 +111,18 @@ async function raceServers(scratch: string): Promise<void> {
       servers.push(server);
       await untilReady(server);
     }
-    for (const kind of requestKinds(loadDataset({ tiny: false, scratch }).edges, false)) {
+    const { edges } = loadDataset({ tiny: false, scratch });
+    for (const kind of [...requestKinds(edges, false), statementKinds(edges, false)[0]]) {
       if (!`http: ${kind.name}`.includes(given.only)) continue;
       const sides = servers.map((server): Side => {
         const drive = driver(server, kind, workspace, false, 1);
-        return async () => ({ ms: 1000 / (await drive()), cpuMs: null });
+        return async () => {
+          const before = cpuMsOf(server.pid);
+          const start = performance.now();
+          const perSecond = await drive();
+          const requests = (perSecond * (performance.now() - start)) / 1000;
+          return { ms: 1000 / perSecond, cpuMs: (cpuMsOf(server.pid) - before) / requests };
+        };
       });
       await race(`http: ${kind.name}`, sides);
     }
@@ -122,6 +130,12 @@ async function raceServers(scratch: string): Promise<void> {
     await Promise.all(servers.map((server) => server.stop()));
     workspace.remove(workspace.dir);
   }
+}
+
+/** CPU time that a process has used, all threads together; Linux counts it in ticks of 10 ms. */
+function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function race(name: string, [other, ours]: readonly Side[]): Promise<void> {
@@ -143,7 +157,7 @@ async function race(name: string, [other, ours]: readonly Side[]): Promise<void>
 /** Prints a row; returns the median of the time ratios. */
 function show(name: string, pairs: readonly Pair[]): number {
   const wall = quartiles(pairs.map(([other, ours]) => other.ms / ours.ms));
-  const cpu = quartiles(pairs.flatMap(([{ cpuMs: a }, { cpuMs: b }]) => (a === null || b === null ? [] : [a / b])));
+  const cpu = quartiles(pairs.map(([other, ours]) => other.cpuMs / ours.cpuMs));
   const [, ms] = quartiles(pairs.map(([, ours]) => ours.ms));
   const ratios = ([low, middle, high]: readonly number[]) =>
     middle === undefined ? '' : `${middle.toFixed(3)} (${low!.toFixed(3)} to ${high!.toFixed(3)})`;

@@ -25,7 +25,7 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
     note('statements: no rows over HTTP, wrk is not installed (apt install wrk)');
     return [];
   }
-  const kinds = kindsOf(dataset.edges, tiny);
+  const kinds = statementKinds(dataset.edges, tiny);
   const dir = workspace.copy(await workspace.compacted(dataset.edges));
   dataset.release();
   const server = await startServer(MAIN, ['serve', '--data', dir, '--port', '0']);
@@ -51,7 +51,7 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
 }
 
 /** The statement and the route, for nodes with ROWS edges and a window that holds all of them. */
-function kindsOf(edges: readonly Edge[], tiny: boolean): [statement: Kind, route: Kind] {
+export function statementKinds(edges: readonly Edge[], tiny: boolean): [statement: Kind, route: Kind] {
   const windows = new Map(nodesOf(edges, tiny ? 20 : REQUESTS).map((node) => [node, { a: Infinity, b: -Infinity }]));
   for (const { event_ts, members } of edges)
     for (const node of members) {
