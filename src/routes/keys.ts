@@ -1,4 +1,4 @@
-// API keys: list, create, revoke.
+// Routes that list, create and revoke API keys.
 
 import type { NewKey } from '../access/keys.ts';
 import { jsonReply, type Route, requireKeys, validated } from '../http/index.ts';
@@ -53,7 +53,9 @@ const revoke = validated({
   },
 });
 
-/** While keys are disabled these routes answer `no_keys`, whatever the body contains. */
+/**
+ * Wraps a route so that it answers `no_keys` while keys are disabled, whatever the body contains.
+ */
 function withKeysOnly(route: Route): Route {
   return {
     ...route,

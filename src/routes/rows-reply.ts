@@ -1,4 +1,4 @@
-// Answers with the rows of a range or a node.
+// Answers with the rows of a time range or of a node.
 
 import type { Table } from '../engine/index.ts';
 import {
@@ -15,15 +15,19 @@ import { OpenRows, type RowsRequest } from './open-rows.ts';
 const FORMAT_TAGS: Readonly<Record<AnswerFormat, string>> = { json: '', ndjson: 'n' };
 
 /**
- * The formats of an answer may share a URL, so their tags must differ. The tag of the usual format
- * is a number, for which response heads are cached as bytes.
+ * Returns the entity tag of an answer. Answers in different formats may have the same URL, so their
+ * tags must differ. The tag of the usual format is a number, for which response heads are cached as
+ * bytes.
  */
 export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
   return format === 'json' && !isoTimes ? tag : `${tag}${FORMAT_TAGS[format]}${isoTimes ? 'i' : ''}`;
 }
 
-/** Only for handlers that have not yielded, and return this at once. */
+/**
+ * Answers with rows. May be called only by a handler that has not awaited anything and returns this
+ * reply at once.
+ */
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   // The cursor of a limited NDJSON answer is in a header, before the rows.
   const isCounted = request.format === 'ndjson' && request.limit !== undefined;

@@ -16,7 +16,7 @@ import type { QueryFacts } from '../observe/observer.ts';
 import type { WrittenRead } from '../query/index.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
-/** `atOnce`: as in `writeAnswer`. */
+/** Answers with the rows of a read. `atOnce` is as in `writeAnswer`. */
 export function writtenReply(
   call: Call,
   read: WrittenRead,
@@ -26,7 +26,8 @@ export function writtenReply(
   return writeAnswer(call, new WrittenText(call, read, format), OPENINGS.statement, atOnce);
 }
 
-// One is created for every answer, so it has plain fields only.
+// An object of this class is created for every answer. It has plain fields only, which are faster
+// than private ones (#).
 class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   private readonly call: Call;
   private readonly read: WrittenRead;
@@ -38,7 +39,7 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
     this.format = format;
   }
 
-  /** NDJSON is rows and nothing else. */
+  /** Undefined for NDJSON, which consists of rows only. */
   get frame(): AnswerFrame | undefined {
     return this.format === 'json' ? this : undefined;
   }
