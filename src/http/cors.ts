@@ -1,5 +1,5 @@
-// Which pages of other origins may read answers, and the headers that tell browsers so (Fetch
-// standard, CORS protocol).
+// Decides which pages of other origins may read answers, and makes the headers that inform browsers
+// (Fetch standard, CORS protocol).
 
 import { bytesOf } from './byte-text.ts';
 

@@ -1,12 +1,12 @@
-// Entity tags of reads: they identify the state of the database that an answer shows, so that a
-// client that has it need not fetch it again.
+// Entity tags of reads. A tag identifies the state of the database that an answer shows, so that a
+// client that already has the answer need not fetch it again.
 
 import { createHash } from 'node:crypto';
 import type { Table } from '../engine/index.ts';
 
 /**
- * A number is the log position that last changed what was read; a text identifies the state in more
- * detail.
+ * A number is the log position of the last change to the data that was read; a text identifies the
+ * state in more detail.
  */
 export type EntityTag = number | string;
 

@@ -53,7 +53,7 @@ export interface Services {
   readonly tags: EntityTags;
   readonly log: Logger;
   readonly version: string;
-  /** Keys are disabled. */
+  /** True if keys are disabled. */
   readonly authDisabled: boolean;
   /** The HTTP implementation, and why it was chosen. */
   readonly transport: TransportFacts;
@@ -93,7 +93,9 @@ export interface Call {
   readonly body: Buffer;
   /** The value of a long JSON body, which is parsed before the handler runs. */
   readonly parsed: { readonly value: unknown } | undefined;
-  /** Tells long-running work whether its client has gone. */
+  /**
+   * Its `gone` becomes true when the client has disconnected, so that long-running work can stop.
+   */
   readonly client: { readonly gone: boolean };
   /** The caller. On routes of role `none`, a caller without a valid key has the role `none`. */
   readonly caller: Principal;
@@ -106,18 +108,18 @@ export interface Call {
    */
   readonly once: Once | undefined;
   /**
-   * When a read must have begun its answer, on the clock of `services.now`; Infinity means no
-   * limit.
+   * The time by which a read must have begun its answer, on the clock of `services.now`; Infinity
+   * means no limit.
    */
   readonly deadlineMs: number;
   /**
-   * The error for a caller whose role is too low for what the body asks for. Writes a line of the
-   * audit log.
+   * Returns the error for a caller whose role is too low for what the body asks for, and writes a
+   * line of the audit log.
    */
   deny(needed: Role): HedgerowError;
   /**
-   * True if the client says that it has the answer with this tag: answer `notModified(tag)` without
-   * doing the work. Only on tagged routes.
+   * Returns true if the client already has the answer with this tag: then answer `notModified(tag)`
+   * without doing the work. Only for tagged routes.
    */
   holds(tag: EntityTag | undefined): tag is EntityTag;
 }
@@ -125,7 +127,7 @@ export interface Call {
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
 export interface Route {
-  /** Its name in the API description: stable and unique, camelCase, beginning with a verb. */
+  /** The route's name in the API description: stable, unique, camelCase, beginning with a verb. */
   readonly id: string;
   readonly method: Method;
   /** Path template with parameters in braces: `/v1/tables/{name}`. */
@@ -136,28 +138,28 @@ export interface Route {
   readonly database: boolean;
   /** Data routes report the log position they reflect in `X-Hedgerow-LSN`. */
   readonly data: boolean;
-  /** The answer's type depends on `Accept`. */
+  /** True if the answer's type depends on `Accept`. */
   readonly negotiates: boolean;
-  /** An absent body is taken as `{}`. */
+  /** True if an absent body is taken as `{}`. */
   readonly bodyOptional?: boolean;
   /** Media types of answers under 400; by default JSON, plus NDJSON where the route negotiates. */
   readonly answerTypes?: readonly string[];
   /**
-   * A page for people, or one of its files: where no key is needed, a link on another site may open
-   * it. Default: false.
+   * True for a page for people, or one of its files: where no key is needed, a link on another site
+   * may open it. Default: false.
    */
   readonly isPage?: boolean;
-  /** Answers have an `ETag`, and `If-None-Match` is evaluated. */
+  /** True if answers have an `ETag` and `If-None-Match` is evaluated. */
   readonly tagged: boolean;
   /** Audit event for answers under 400; `reply.facts.audit.event` may override it. */
   readonly audit?: AuditEvent;
-  /** Evaluates `X-Session-Id`. */
+  /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
-  /** Neither counted nor limited: the probes. */
+  /** True for the probes, which are neither counted nor limited. */
   readonly rateExempt: boolean;
-  /** Invalid input answers 422 instead of 400 (contract section 1: rules, reasoning, RAG). */
+  /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */
   readonly unprocessable?: boolean;
-  /** A write whose answer may be replayed for an Idempotency-Key. */
+  /** True for a write whose answer may be repeated for an Idempotency-Key. */
   readonly idempotent: boolean;
   /** Media types of the body; empty if the route takes none. */
   readonly bodyTypes: readonly string[];

@@ -97,7 +97,7 @@ function asSegment(text: string): string | undefined {
   return text.startsWith('{') && text.endsWith('}') ? undefined : text;
 }
 
-/** The parameters if `path` matches the pattern; a parameter is never empty. */
+/** Returns the parameters if `path` matches the pattern; a parameter is never empty. */
 function parametersOf(segments: readonly (string | undefined)[], path: string): string[] | undefined {
   const parameters: string[] = [];
   let start = 1;
@@ -115,7 +115,7 @@ function parametersOf(segments: readonly (string | undefined)[], path: string): 
   return parameters;
 }
 
-/** Path parameters, percent-decoded. Throws `invalid_input`. */
+/** Returns the path parameters, percent-decoded. Throws `invalid_input`. */
 export function decodedParameters(parameters: readonly string[]): readonly string[] {
   return parameters.length === 0 ? parameters : parameters.map(decodeParameter);
 }

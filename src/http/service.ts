@@ -73,7 +73,7 @@ export interface ServiceOptions {
   limits?: Partial<LoadLimits>;
 }
 
-/** The services that answer questions beyond the database itself. */
+/** The parts that answer requests, in addition to the database itself. */
 export interface Rooms {
   statements?: Statements;
   analytics?: Analytics;
@@ -85,8 +85,8 @@ export interface Service {
   readonly host: string;
   readonly port: number;
   /**
-   * All routes are answered from now on; without a database, those that need none. `keys` is
-   * undefined while keys are disabled.
+   * Answers all routes from now on; without a database, only the routes that need none. `keys` is
+   * undefined if keys are disabled.
    */
   open(database: Database | undefined, keys: Keys | undefined, rooms?: Rooms): void;
   /** Refuses new work and waits for running requests; the database stays open. */
@@ -151,7 +151,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Undefined if keys are needed. */
+/** Returns undefined if keys are needed. */
 function foreignRequests(
   { authDisabled, host, publicHosts = [], tls }: ServiceOptions,
   { cors }: Parts,

@@ -1,8 +1,8 @@
-// The formats of answers with rows, and which one a request asks for.
+// The formats of answers with rows, and the choice of the format that a request asks for.
 
 import { JSON_TYPE, NDJSON_TYPE } from '../media.ts';
 
-/** Media types by format. The first format is that of requests that ask for none of them. */
+/** Media types by format. The first format is used for requests that ask for none of them. */
 const TYPES = { json: JSON_TYPE, ndjson: NDJSON_TYPE } as const;
 
 export type AnswerFormat = keyof typeof TYPES;
@@ -13,7 +13,7 @@ export function typeOf(format: AnswerFormat): string {
   return TYPES[format];
 }
 
-/** The format that `Accept` names first. */
+/** Returns the format that `Accept` names first. */
 export function formatOf(accept: string): AnswerFormat {
   let format: AnswerFormat = 'json';
   if (accept === '' || accept === '*/*') return format;
