@@ -9,7 +9,7 @@ import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
-import { chooseTransport, type Rooms, type Service, startService } from './http/index.ts';
+import { chooseTransport, startService } from './http/index.ts';
 import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
@@ -19,7 +19,7 @@ import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
 import { Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
-import { routes } from './routes/index.ts';
+import { type Rooms, routes, routesApplication, type Service } from './routes/index.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { nodeFs, widerThanOwner } from './storage/index.ts';
 import { VERSION } from './version.ts';
@@ -125,7 +125,7 @@ class RunningApp {
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     this.#observer.attach(database.statistics);
-    this.#service.open(database, keys, roomsOf(config, database));
+    this.#service.open({ database, keys, ...roomsOf(config, database) });
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
@@ -162,6 +162,7 @@ function listen(
 ): Promise<Service> {
   return startService({
     routes,
+    application: routesApplication(),
     host: config.host,
     port: config.port,
     tls,

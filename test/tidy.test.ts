@@ -55,8 +55,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   virtual: [...BASE, 'engine', 'tabular'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
-  // the services given to a route name the engine and the rooms; no resource
-  http: [...BASE, 'config', 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
+  // neither the engine nor a room: the services of the routes are a type parameter
+  http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   routes: [...BASE, 'config', 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
@@ -196,6 +196,7 @@ const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
     pattern: /\b(callee|recipient)\b.*\b(payee|receiver)\b/,
     owner: 'src/tabular/words.ts',
   },
+  { rule: 'which answers are sent whole', pattern: /\btoEnd: (true|false)/, owner: 'src/http/answer/openings.ts' },
   { rule: 'words for nothing', pattern: /'#n\/a'/, owner: 'src/tabular/cell-types.ts' },
   { rule: 'lines that name the delimiter', pattern: /sep=\(/, owner: 'src/tabular/header.ts' },
   { rule: 'order of day and month', pattern: /\bDAY_MONTH_TIME =/, owner: 'src/tabular/times.ts' },

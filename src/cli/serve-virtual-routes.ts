@@ -2,7 +2,8 @@
 // probes, and their own description.
 
 import { refusal } from '../errors.ts';
-import { buildDocument, type Call, contentReply, JSON_TYPE, jsonTextReply, type Route } from '../http/index.ts';
+import { buildDocument, contentReply, JSON_TYPE, jsonTextReply } from '../http/index.ts';
+import type { Call, Route } from '../routes/application.ts';
 import { descriptionRoutes } from '../routes/description.ts';
 import { TAGS } from '../routes/description-texts.ts';
 import { EXAMPLES } from '../routes/examples/index.ts';

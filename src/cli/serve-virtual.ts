@@ -5,10 +5,12 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bracketed, builtFiles, redactorFor, refinerOf } from '../app.ts';
 import { type Config, isLoopback } from '../config.ts';
-import { chooseTransport, type Service, startService, type Transport, transportLine } from '../http/index.ts';
+import { chooseTransport, startService, type Transport, transportLine } from '../http/index.ts';
 import { MEGABYTE } from '../limits.ts';
-import { openLog } from '../observe/log.ts';
+import { type Logger, openLog } from '../observe/log.ts';
+import type { Observer } from '../observe/observer.ts';
 import { createObserver } from '../observe/service-observer.ts';
+import { routesApplication, type Service } from '../routes/index.ts';
 import { VERSION } from '../version.ts';
 import { VirtualGraphs } from '../virtual/index.ts';
 import { loadSettings } from './config/load.ts';
@@ -58,7 +60,7 @@ export async function serveVirtual(flags: ServeVirtualFlags, world: World): Prom
       const stopped = new Promise<string>((done) => {
         world.onInterrupt(done);
       });
-      service.open(undefined, undefined, { virtual });
+      service.open({ virtual });
       const count = documents.entries('').length;
       world.stdout.write(`hedgerow: listening on http://${bracketed(service.host)}:${service.port}\n`);
       world.stdout.write(`hedgerow: ${transportLine(transport.facts)}\n`);
@@ -96,15 +98,10 @@ function settingsOf({ host = '127.0.0.1', port }: ServeVirtualFlags, root: strin
   return { host, port, authDisabled: '1', virtualRoot: root };
 }
 
-function listen(
-  config: Config,
-  root: string,
-  transport: Transport,
-  observer: Parameters<typeof startService>[0]['observer'],
-  log: Parameters<typeof startService>[0]['log'],
-): Promise<Service> {
+function listen(config: Config, root: string, transport: Transport, observer: Observer, log: Logger): Promise<Service> {
   return startService({
     routes: standaloneRoutes,
+    application: routesApplication(),
     host: config.host,
     port: config.port,
     transport,

@@ -8,6 +8,7 @@
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../model/columns.ts';
+import type { Attach } from '../model/kept-answer.ts';
 import { Mutex } from '../schedule/locks.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
@@ -33,7 +34,6 @@ import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Figures, type StoreFigures } from './figures.ts';
 import { IdempotencyStore, REPLAY_LIMITS } from './idempotency/idempotency-store.ts';
-import type { Attach } from './idempotency/kept-answer.ts';
 import { contextOf } from './make-context.ts';
 import { recoverDatabase } from './recovery/recover-database.ts';
 import type { Snapshot } from './table/snapshot.ts';

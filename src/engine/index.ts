@@ -1,6 +1,13 @@
 // Public interface of the engine: other modules import only from here (test/doors.test.ts lists the
 // few exceptions and their reasons).
 
+export {
+  type AnswerToKeep,
+  type Attach,
+  type KeptAnswer,
+  SMALL_BODY_LENGTH,
+  type WrittenIds,
+} from '../model/kept-answer.ts';
 export type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } from '../storage/index.ts';
 export { writeFailure } from './backup/archive-writer.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
@@ -12,14 +19,7 @@ export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';
 export type { EngineOptions } from './engine-options.ts';
 export type { IdempotencyStore } from './idempotency/idempotency-store.ts';
-export {
-  type AnswerToKeep,
-  type Attach,
-  IdRanges,
-  type KeptAnswer,
-  SMALL_BODY_LENGTH,
-  type WrittenIds,
-} from './idempotency/kept-answer.ts';
+export { IdRanges } from './idempotency/kept-answer.ts';
 export { WideMap } from './idempotency/wide-map.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
 export { type EdgePiece, EdgeRead, type EdgeWindow } from './scan/edge-read.ts';

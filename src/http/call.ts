@@ -1,21 +1,21 @@
 // One request as its handler sees it.
 
 import type { Principal } from '../access/principal.ts';
-import type { Database } from '../engine/index.ts';
 import type { HedgerowError } from '../errors.ts';
 import { EMPTY_BODY } from './body.ts';
+import type { DatabasePort } from './database-port.ts';
 import type { EntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
 import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH, X_SESSION_ID } from './header-names.ts';
 import type { Once } from './once.ts';
-import type { Call, Role, Route, Services } from './route.ts';
+import type { Call, Carried, Role, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
 import type { TransportRequest } from './transport.ts';
 
 // A call is created for every request, so it has plain fields only.
 export class RequestCall implements Call {
-  readonly services: Services;
-  readonly database: Database;
+  readonly services: Services<Carried>;
+  readonly database: DatabasePort;
   readonly parameters: readonly string[];
   /** The path as received, without the query. */
   readonly path: string;
@@ -44,7 +44,7 @@ export class RequestCall implements Call {
     const { services } = exchange;
     this.services = services;
     // Routes with `database: false` may run without a database, and do not use it.
-    this.database = services.database as Database;
+    this.database = services.database as DatabasePort;
     this.parameters = decodedParameters(match.parameters);
     this.path = path;
     this.query = request.getQuery() ?? '';

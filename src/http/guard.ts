@@ -10,7 +10,7 @@ import type { ForeignRequests } from './foreign-requests.ts';
 import { AUTHORIZATION, X_API_KEY } from './header-names.ts';
 import type { Parts } from './parts.ts';
 import type { RepeatedHeaders } from './repeated-headers.ts';
-import type { Keys, Route, Services } from './route.ts';
+import type { Route } from './route.ts';
 import type { TransportRequest } from './transport.ts';
 
 const BEARER_LENGTH = 'Bearer '.length;
@@ -144,12 +144,6 @@ export class Guard {
       requestId,
     });
   }
-}
-
-/** Returns the keys, for the routes that manage them. Throws `no_keys` while keys are disabled. */
-export function requireKeys({ authDisabled, keys }: Services): Keys {
-  if (!authDisabled && keys !== undefined) return keys;
-  throw refusal('no_keys', 'Keys are turned off (HEDGEROW_AUTH_DISABLED=1): there are none to manage.');
 }
 
 /** Returns the key of a request, empty if there is none; `X-API-Key` takes precedence. */

@@ -1,16 +1,15 @@
 // The public interface of the HTTP layer: the parts of a route, the service that serves routes, and
 // the transports below it.
 
-export { type AnswerFormat, formatOf, typeOf } from './answer/format.ts';
+export { type AnswerFormat, formatOf, JSON_FORMAT } from './answer/format.ts';
 export { OPENINGS, type Opening } from './answer/openings.ts';
 export { type AnswerFrame, type AnswerText, writeAnswer } from './answer/write-answer.ts';
 export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';
 export { chooseTransport, transportLine } from './choose-transport.ts';
-export type { Pin } from './cursors.ts';
+export type { AnswerStore, DatabasePort } from './database-port.ts';
 export { checkDeadline, queryTimeout } from './deadline.ts';
-export { type EntityTag, tablesTag, tableTag } from './entity-tag.ts';
+export type { EntityTag } from './entity-tag.ts';
 export { invalidFields, kindOf } from './field-errors.ts';
-export { requireKeys } from './guard.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
 export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
@@ -29,7 +28,7 @@ export {
   type ReplyFacts,
   tagged,
 } from './reply.ts';
-export type { Call, Keys, Route, Services } from './route.ts';
-export { type Rooms, type Service, startService } from './service.ts';
+export type { Call, Carried, HttpServices, Route, Services } from './route.ts';
+export { type Application, type Service, type ServiceOptions, startService } from './service.ts';
 export type { Transport } from './transport.ts';
-export { validated } from './validated.ts';
+export { type ValidatedDefinition, validated } from './validated.ts';

@@ -1,8 +1,8 @@
 // Makes reads wait until they see a certain write, which the header `X-Min-LSN` names.
 
-import type { Database } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
+import type { DatabasePort } from './database-port.ts';
 import { queryTimeout } from './deadline.ts';
 import { parseInteger } from './integers.ts';
 import type { Route } from './route.ts';
@@ -36,6 +36,6 @@ export async function untilVisible(call: RequestCall, lsn: number): Promise<void
   if (!reached) throw leftMs < LONGEST_WAIT_MS ? queryTimeout(services.queryTimeoutMs) : lsnTimeout(database, lsn);
 }
 
-function lsnTimeout(database: Database, lsn: number): HedgerowError {
+function lsnTimeout(database: DatabasePort, lsn: number): HedgerowError {
   return refusal('lsn_timeout', `Position ${lsn} is not visible yet; the newest one is ${database.lastLsn}.`);
 }

@@ -8,14 +8,14 @@
 // or neither.
 
 import * as crypto from 'node:crypto';
+import { refusal } from '../errors.ts';
 import {
   type AnswerToKeep,
   type Attach,
   type KeptAnswer,
   SMALL_BODY_LENGTH,
   type WrittenIds,
-} from '../engine/index.ts';
-import { refusal } from '../errors.ts';
+} from '../model/kept-answer.ts';
 import type { RequestCall } from './call.ts';
 import { JSON_TYPE } from './media.ts';
 import type { Reply, ReplyFacts } from './reply.ts';

@@ -6,10 +6,10 @@ import type { AnswerHeads } from './head-block.ts';
 import type { Load } from './load.ts';
 import type { ReaderLimits } from './reader-watch.ts';
 import type { RequestIds } from './request-id.ts';
-import type { Services } from './route.ts';
+import type { Carried, Services } from './route.ts';
 import type { Sample } from './sample.ts';
 
-export interface Parts extends Services {
+export interface Parts extends Services<Carried> {
   readonly ids: RequestIds;
   readonly heads: AnswerHeads;
   readonly cors: Cors;

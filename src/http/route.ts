@@ -1,19 +1,13 @@
 // A route: a plain value with method, path, role, schemas and handler, read by the router, the
 // guard and the API description.
 
-import type { KeyStore } from '../access/keys.ts';
 import type { Principal } from '../access/principal.ts';
-import type { Analytics } from '../analytics/index.ts';
-import type { Database } from '../engine/index.ts';
 import type { HedgerowError } from '../errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { AuditEvent, Observer } from '../observe/observer.ts';
-import type { Statements } from '../query/index.ts';
-import type { Reasoning } from '../rag/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
-import type { VirtualGraphs } from '../virtual/index.ts';
 import type { AnswerSpace } from './answer/answer-space.ts';
-import type { CursorRegistry } from './cursors.ts';
+import type { DatabasePort } from './database-port.ts';
 import type { EntityTag, EntityTags } from './entity-tag.ts';
 import type { Once } from './once.ts';
 import type { Reply } from './reply.ts';
@@ -23,31 +17,20 @@ import type { TransportFacts } from './transport.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
-/** The part of the key store used by the guard and the key routes. */
-export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
+/** What http/ itself uses of the services that it carries for the handlers. */
+export interface Carried {
+  /** Undefined while the database is being opened. */
+  database: DatabasePort | undefined;
+  /** Undefined while the database is being opened, and while keys are disabled. */
+  keys: { authenticate(key: string): Principal | undefined } | undefined;
+}
 
-/** What every handler may use. One value per running service. */
-export interface Services {
-  /** Undefined while the database is being opened. */
-  database: Database | undefined;
-  /**
-   * Undefined while the database is being opened, and when keys are disabled. Handlers access it
-   * through `requireKeys` (guard.ts).
-   */
-  keys: Keys | undefined;
-  /** Undefined while the database is being opened. */
-  statements: Statements | undefined;
-  /** Undefined while the database is being opened. */
-  analytics: Analytics | undefined;
-  /** Undefined while the database is being opened. */
-  reasoning: Reasoning | undefined;
-  /** Undefined while the database is being opened. */
-  virtual: VirtualGraphs | undefined;
+/** What http/ offers to every handler. One value per running service. */
+export interface HttpServices {
   draining: boolean;
   /** Every route of the service. */
   readonly routes: readonly Route[];
   readonly observer: Observer;
-  readonly cursors: CursorRegistry;
   readonly scheduler: Scheduler;
   readonly space: AnswerSpace;
   readonly tags: EntityTags;
@@ -70,14 +53,20 @@ export interface Services {
   readonly startedAt: number;
 }
 
-/** One request as a handler sees it, independent of the transport. */
-export interface Call {
-  readonly services: Services;
+/** What every handler may use: what http/ offers, and the services `S` of the application. */
+export type Services<S extends Carried> = HttpServices & S;
+
+/**
+ * One request as a handler sees it, independent of the transport. `S`: the services of the
+ * application, which http/ hands on without looking at them (except for `Carried`).
+ */
+export interface Call<S extends Carried = Carried> {
+  readonly services: Services<S>;
   /**
    * The open database. Only routes with `database: false` may run without one, and those must not
    * use it.
    */
-  readonly database: Database;
+  readonly database: NonNullable<S['database']>;
   /** Decoded path parameters in the order of the template. */
   readonly parameters: readonly string[];
   /** The query string as received, without `?`. */
@@ -124,9 +113,11 @@ export interface Call {
   holds(tag: EntityTag | undefined): tag is EntityTag;
 }
 
-export type Handler = (call: Call) => Reply | Promise<Reply>;
-
-export interface Route {
+/**
+ * `S` is the type of the services that the handler needs. The types of `startService` ensure that
+ * routes and services fit; the rest of http/ reads routes as `Route<Carried>`.
+ */
+export interface Route<S extends Carried = Carried> {
   /** The route's name in the API description: stable, unique, camelCase, beginning with a verb. */
   readonly id: string;
   readonly method: Method;
@@ -169,7 +160,8 @@ export interface Route {
    * the properties above (openapi/statuses.ts).
    */
   readonly errors?: readonly number[];
-  readonly handler: Handler;
+  // A method, not a property: a route that needs more services is still a route for the dispatcher.
+  handler(call: Call<S>): Reply | Promise<Reply>;
 }
 
 /**

@@ -2,18 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { RateLimit } from '../access/rate-limit.ts';
-import type { Analytics } from '../analytics/index.ts';
-import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
-import type { Statements } from '../query/index.ts';
-import type { Reasoning } from '../rag/index.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import type { VirtualGraphs } from '../virtual/index.ts';
 import { AnswerSpace } from './answer/answer-space.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { Cors } from './cors.ts';
-import { CursorRegistry } from './cursors.ts';
 import { mostConnections } from './descriptors.ts';
 import { Dispatcher } from './dispatch.ts';
 import { EntityTags } from './entity-tag.ts';
@@ -24,7 +18,7 @@ import { LOOK_MS, Load, type LoadLimits, usualLimits } from './load.ts';
 import { OnceOnly } from './once.ts';
 import type { Parts } from './parts.ts';
 import { RequestIds } from './request-id.ts';
-import type { Keys, Route, Services } from './route.ts';
+import type { Carried, HttpServices, Route, Services } from './route.ts';
 import { Router } from './router.ts';
 import { Sample } from './sample.ts';
 import { SocketCounts } from './socket-counts.ts';
@@ -33,8 +27,9 @@ import type { HttpServer, TlsFiles, Transport } from './transport.ts';
 
 const SWEEP_MS = 30_000;
 
-export interface ServiceOptions {
-  routes: readonly Route[];
+export interface ServiceOptions<S extends Carried> {
+  routes: readonly Route<S>[];
+  application: Application<S>;
   host: string;
   port: number;
   /** Serve https with these files, in PEM format. */
@@ -65,37 +60,42 @@ export interface ServiceOptions {
   /** Absolute path below which backups are written. */
   backupRoot: string;
   /** Reads a file of the page at /docs. Default: there is none. */
-  pageFile?: Services['pageFile'];
-  consoleFile?: Services['consoleFile'];
+  pageFile?: HttpServices['pageFile'];
+  consoleFile?: HttpServices['consoleFile'];
   observer: Observer;
   log: Logger;
   /** Overrides the usual limits (load.ts), for tests. */
   limits?: Partial<LoadLimits>;
 }
 
-/** The parts that answer requests, in addition to the database itself. */
-export interface Rooms {
-  statements?: Statements;
-  analytics?: Analytics;
-  reasoning?: Reasoning;
-  virtual?: VirtualGraphs;
+/**
+ * The services that handlers use in addition to those of http/, and functions that maintain these
+ * services.
+ */
+export interface Application<S extends Carried> {
+  /** The services at the start; `open` replaces some of them. */
+  readonly initial: S;
+  /** Called every 30 seconds, to drop everything that has been idle for too long. */
+  sweep(services: S): void;
+  /** Called once, when no request is running any more. */
+  close(services: S): Promise<void>;
 }
 
-export interface Service {
+export interface Service<S extends Carried = Carried> {
   readonly host: string;
   readonly port: number;
   /**
-   * Answers all routes from now on; without a database, only the routes that need none. `keys` is
-   * undefined if keys are disabled.
+   * Replaces the given services. From then on, all routes are answered; without a database, only
+   * the routes that need none.
    */
-  open(database: Database | undefined, keys: Keys | undefined, rooms?: Rooms): void;
+  open(services: Partial<S>): void;
   /** Refuses new work and waits for running requests; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
 
 /** Listens immediately; routes that need the database answer 503 until `open`. */
-export async function startService(options: ServiceOptions): Promise<Service> {
-  const { transport = chooseTransport('auto') } = options;
+export async function startService<S extends Carried>(options: ServiceOptions<S>): Promise<Service<S>> {
+  const { application, transport = chooseTransport('auto') } = options;
   const parts = makeParts(options, transport);
   const { load } = parts;
   const limit = new RateLimit({ perMinute: options.rateLimitQpm, seed: randomBytes(4).readUInt32LE() });
@@ -121,22 +121,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     { ...options, sockets },
   );
   port = server.port;
-  const sweep = setInterval(() => {
-    parts.cursors.sweep();
-    if (parts.database !== undefined) parts.cursors.relieve(parts.database);
-    parts.statements?.sessions.sweep();
-  }, SWEEP_MS).unref();
+  const sweep = setInterval(() => application.sweep(parts), SWEEP_MS).unref();
   const look = setInterval(() => load.look(), LOOK_MS).unref();
   return {
     host: server.host,
     port: server.port,
-    open: (database, keys, rooms = {}) => {
-      parts.database = database;
-      parts.keys = keys;
-      parts.statements = rooms.statements;
-      parts.analytics = rooms.analytics;
-      parts.reasoning = rooms.reasoning;
-      parts.virtual = rooms.virtual;
+    open: (services) => {
+      Object.assign(parts, services);
     },
     close: async (graceMs = 10_000) => {
       parts.draining = true;
@@ -144,22 +135,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await Promise.race([load.idle(), wait(graceMs)]);
       clearInterval(look);
       server.close();
-      parts.cursors.close();
-      parts.statements?.close();
-      await Promise.all([parts.analytics?.close(), parts.virtual?.close()]);
+      await application.close(parts);
     },
   };
 }
 
 /** Returns undefined if keys are needed. */
 function foreignRequests(
-  { authDisabled, host, publicHosts = [], tls }: ServiceOptions,
+  { authDisabled, host, publicHosts = [], tls }: ServiceOptions<Carried>,
   { cors }: Parts,
 ): ForeignRequests | undefined {
   return authDisabled ? new ForeignRequests({ host, publicHosts, isSecure: tls !== undefined, cors }) : undefined;
 }
 
-function makeParts(options: ServiceOptions, transport: Transport): Parts {
+function makeParts<S extends Carried>(options: ServiceOptions<S>, transport: Transport): Parts & Services<S> {
   const { routes, observer, log, version, authDisabled, backupRoot, queryTimeoutMs } = options;
   const ids = new RequestIds(randomBytes(6).toString('base64url'));
   const tags = new EntityTags(randomBytes(6).toString('base64url'));
@@ -167,12 +156,7 @@ function makeParts(options: ServiceOptions, transport: Transport): Parts {
   const now = () => performance.now();
   const limits = { ...usualLimits(options.maxBodyBytes), ...options.limits };
   return {
-    database: undefined,
-    keys: undefined,
-    statements: undefined,
-    analytics: undefined,
-    reasoning: undefined,
-    virtual: undefined,
+    ...options.application.initial,
     draining: false,
     routes,
     observer,
@@ -184,7 +168,6 @@ function makeParts(options: ServiceOptions, transport: Transport): Parts {
     queryTimeoutMs,
     pageFile: options.pageFile ?? (() => undefined),
     consoleFile: options.consoleFile ?? (() => undefined),
-    cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
     scheduler: options.scheduler ?? new Scheduler(),
     space: new AnswerSpace(),
     tags,

@@ -6,10 +6,15 @@ import { parseJsonObject } from './json-body.ts';
 import { JSON_BODY, NO_BODY } from './media.ts';
 import { queryObject } from './query-text.ts';
 import type { Reply } from './reply.ts';
-import type { Call, Method, Role, Route } from './route.ts';
+import type { Call, Carried, Method, Role, Route } from './route.ts';
 import { check, type GenericSchema, type InferOutput } from './schema.ts';
 
-export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema> {
+export interface ValidatedDefinition<
+  P extends GenericSchema,
+  Q extends GenericSchema,
+  B extends GenericSchema,
+  S extends Carried = Carried,
+> {
   id: string;
   method: Method;
   path: string;
@@ -42,7 +47,7 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   answers: Readonly<Record<number, GenericSchema>>;
   /** See Route. */
   errors?: readonly number[];
-  handler: (input: Input<P, Q, B>, call: Call) => Reply | Promise<Reply>;
+  handler: (input: Input<P, Q, B>, call: Call<S>) => Reply | Promise<Reply>;
 }
 
 export interface Input<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema> {
@@ -51,9 +56,12 @@ export interface Input<P extends GenericSchema, Q extends GenericSchema, B exten
   body: InferOutput<B>;
 }
 
-export function validated<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema>(
-  definition: ValidatedDefinition<P, Q, B>,
-): Route {
+export function validated<
+  P extends GenericSchema,
+  Q extends GenericSchema,
+  B extends GenericSchema,
+  S extends Carried = Carried,
+>(definition: ValidatedDefinition<P, Q, B, S>): Route<S> {
   const { parameters, query, body, handler } = definition;
   const names = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   return {

@@ -4,20 +4,19 @@ import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/i
 import { refusal } from '../errors.ts';
 import {
   type AnswerText,
-  type Call,
   type ChunkSource,
   invalidFields,
   JSON_BODY,
+  JSON_FORMAT,
   JSON_TYPE,
   jsonReply,
   OPENINGS,
   type Reply,
-  type Route,
-  validated,
   writeAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
+import { type Call, type Route, validated } from './application.ts';
 import { watchClient } from './client-watch.ts';
 import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
 
@@ -72,7 +71,8 @@ function refuseMisplaced(body: Record<string, unknown>, measure: string, names: 
 class MeasureText implements AnswerText {
   /** Not known in advance: `next` returns null at the end. */
   readonly isEnded = false;
-  /** The measure writes the whole answer, so no frame is needed. */
+  /** The measure writes the whole answer, including the parts around the values. */
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #answer: MeasureAnswer;
 

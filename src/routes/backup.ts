@@ -1,7 +1,8 @@
 // Backups: writes an archive of the whole database, at one log position, to a directory on the
 // server.
 
-import { jsonReply, type Route, validated } from '../http/index.ts';
+import { jsonReply } from '../http/index.ts';
+import { type Route, validated } from './application.ts';
 import { backupAnswer, backupBody } from './schemas/backup.ts';
 
 const create = validated({

@@ -4,7 +4,6 @@
 import { type CommitOutcome, type Database, IdRanges, type Transaction, type WrittenIds } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import {
-  type Call,
   detailOf,
   invalidFields,
   JSON_BODY,
@@ -13,13 +12,13 @@ import {
   kindOf,
   type Reply,
   type ReplyFacts,
-  type Route,
   WriteAnswer,
 } from '../http/index.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';
+import type { Call, Route } from './application.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';

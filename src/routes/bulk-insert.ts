@@ -11,9 +11,10 @@ import {
   type WrittenIds,
 } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { type Call, jsonProblem, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
+import { jsonProblem, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { requireObject, textStart } from '../http/json-body.ts';
 import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
+import type { Call } from './application.ts';
 
 const NEWLINE = 10;
 /** Lines read in one step, so that a step stays well within the time slice. */

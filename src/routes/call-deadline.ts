@@ -1,8 +1,9 @@
 // Limits the time that a request may work in a backend. The work is stopped if the deadline passes
 // before the answer has begun, or if the client disconnects.
 
-import { type Call, queryTimeout } from '../http/index.ts';
+import { queryTimeout } from '../http/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
+import type { Call } from './application.ts';
 import { watchClient } from './client-watch.ts';
 
 export interface CallDeadline {

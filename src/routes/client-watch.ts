@@ -1,7 +1,7 @@
 // Aborts the work for a request when its client has disconnected.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/index.ts';
+import type { Call } from './application.ts';
 
 /** Interval at which the connection of the client is checked. */
 const LOOK_MS = 100;

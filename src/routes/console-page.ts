@@ -2,8 +2,9 @@
 // do.
 
 import { refusal } from '../errors.ts';
-import { contentReply, type Route, validated } from '../http/index.ts';
+import { contentReply } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
+import { type Route, validated } from './application.ts';
 
 /**
  * The page may load nothing from other origins and run no inline script or style. No text can

@@ -1,8 +1,9 @@
 // Serves the description of the API: the OpenAPI document, and the page that shows it.
 
 import { type HedgerowError, refusal } from '../errors.ts';
-import { buildDocument, contentReply, JSON_TYPE, type Route, type Services, validated } from '../http/index.ts';
+import { buildDocument, contentReply, JSON_TYPE } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
+import { type Route, type Services, validated } from './application.ts';
 import { INTRODUCTION, TAGS } from './description-texts.ts';
 import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
 import { EXAMPLES } from './examples/index.ts';

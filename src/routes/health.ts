@@ -1,7 +1,8 @@
 // The health routes: two probes, and the statistics of the service.
 
 import { refusal } from '../errors.ts';
-import { jsonReply, jsonTextReply, type Route, validated } from '../http/index.ts';
+import { jsonReply, jsonTextReply } from '../http/index.ts';
+import { type Route, validated } from './application.ts';
 import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 
 const LIVE = '{"status":"live"}';

@@ -3,7 +3,6 @@
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
-  type Call,
   formatOf,
   invalidFields,
   JSON_BODY,
@@ -15,8 +14,6 @@ import {
   parseInteger,
   queryObject,
   type Reply,
-  type Route,
-  typeOf,
   WriteAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
@@ -24,6 +21,7 @@ import { v } from '../http/schema.ts';
 import { isoTime } from '../iso-time.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
+import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
@@ -61,7 +59,7 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
-    return notModified(tag, typeOf(format));
+    return notModified(tag, format.mediaType);
   }
   return rowsReply(call, { table, node, startTs, endTs, limit, cursor, format, isoTimes, tag });
 }

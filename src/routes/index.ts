@@ -1,7 +1,7 @@
-// The route table: every route of the service.
+// The route table: every route of the service; and the services that the routes use.
 
-import type { Route } from '../http/index.ts';
 import { analyticsRoutes } from './analytics.ts';
+import type { Route } from './application.ts';
 import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';
 import { consoleRoutes } from './console-page.ts';
@@ -18,6 +18,15 @@ import { reasonRoutes } from './reason.ts';
 import { ruleRoutes } from './rules.ts';
 import { tableRoutes } from './tables.ts';
 import { virtualRoutes } from './virtual.ts';
+
+export {
+  type Keys,
+  type Rooms,
+  type Route,
+  routesApplication,
+  type Service,
+  type ServicesOfRoutes,
+} from './application.ts';
 
 export const routes: readonly Route[] = [
   ...queryRoutes,

@@ -1,19 +1,10 @@
 // Routes that list, create and drop secondary indexes on numeric columns.
 
-import {
-  jsonReply,
-  jsonTextReply,
-  notModified,
-  type Once,
-  type Reply,
-  type Route,
-  tablesTag,
-  tableTag,
-  tagged,
-  validated,
-} from '../http/index.ts';
+import { jsonReply, jsonTextReply, notModified, type Once, type Reply, tagged } from '../http/index.ts';
 import { v } from '../http/schema.ts';
+import { type Route, validated } from './application.ts';
 import { dropIndexAnswer, indexBody, indexItem, indexParameters, indexQuery } from './schemas/indexes.ts';
+import { tablesTag, tableTag } from './table-tags.ts';
 
 const list = validated({
   id: 'listIndexes',

@@ -19,7 +19,7 @@ const MORE_BYTES = 32;
  * format `json`, the result has commas between rows, and one before the first row if `rowsBefore`
  * is not 0.
  */
-export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat): Uint8Array {
+export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat['rows']): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + MORE_BYTES * rowsOf(from));
   let length = 0;

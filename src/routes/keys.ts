@@ -1,8 +1,10 @@
 // Routes that list, create and revoke API keys.
 
 import type { NewKey } from '../access/keys.ts';
-import { jsonReply, type Route, requireKeys, validated } from '../http/index.ts';
+import { refusal } from '../errors.ts';
+import { jsonReply } from '../http/index.ts';
 import { v } from '../http/schema.ts';
+import { type Keys, type Route, type Services, validated } from './application.ts';
 import { createdKey, keyBody, keyItem, keyParameters, revokeAnswer } from './schemas/keys.ts';
 
 const list = validated({
@@ -52,6 +54,12 @@ const revoke = validated({
     return jsonReply(200, { key_id, revoked: true }, undefined, { audit: { statement: `revoke ${key_id}` } });
   },
 });
+
+/** Returns the key store. Throws `no_keys` while keys are disabled. */
+function requireKeys({ authDisabled, keys }: Services): Keys {
+  if (!authDisabled && keys !== undefined) return keys;
+  throw refusal('no_keys', 'Keys are turned off (HEDGEROW_AUTH_DISABLED=1): there are none to manage.');
+}
 
 /**
  * Wraps a route so that it answers `no_keys` while keys are disabled, whatever the body contains.

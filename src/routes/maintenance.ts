@@ -2,15 +2,8 @@
 // state of the write-ahead log.
 
 import type { WalStatus } from '../engine/index.ts';
-import {
-  jsonReply,
-  jsonTextReply,
-  type Reply,
-  type ReplyFacts,
-  type Route,
-  validated,
-  WriteAnswer,
-} from '../http/index.ts';
+import { jsonReply, jsonTextReply, type Reply, type ReplyFacts, WriteAnswer } from '../http/index.ts';
+import { type Route, validated } from './application.ts';
 import { autocompactAnswer, autocompactBody, compactAnswer, compactBody, walAnswer } from './schemas/maintenance.ts';
 
 const compact = validated({

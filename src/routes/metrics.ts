@@ -1,7 +1,8 @@
 // Answers with all metrics of the service, to be read by a scraper such as Prometheus.
 
-import { contentReply, type Route, validated } from '../http/index.ts';
+import { contentReply } from '../http/index.ts';
 import { v } from '../http/schema.ts';
+import { type Route, validated } from './application.ts';
 
 const metrics = validated({
   id: 'getMetrics',

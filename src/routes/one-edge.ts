@@ -2,17 +2,17 @@
 
 import { refusal } from '../errors.ts';
 import {
-  type Call,
   invalidFields,
+  JSON_FORMAT,
   jsonReply,
   NO_BODY,
   notModified,
   parseInteger,
   queryObject,
   type Reply,
-  type Route,
   tagged,
 } from '../http/index.ts';
+import type { Call, Route } from './application.ts';
 import { requireStatements } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -29,7 +29,7 @@ async function getEdge(call: Call): Promise<Reply> {
   const given = queryObject(call.query);
   const iso = wantsIso(given.times, 'query');
   const table = call.database.table(given.table);
-  const tag = rowsTag(table, 'json', iso);
+  const tag = rowsTag(table, JSON_FORMAT, iso);
   const statements = requireStatements(call);
   if (call.holds(tag)) {
     table.assertUsable();

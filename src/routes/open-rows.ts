@@ -6,15 +6,14 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   type EntityTag,
-  type Pin,
   type Reply,
-  typeOf,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
+import type { Call } from './application.ts';
+import type { Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 
@@ -65,9 +64,12 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     }
   }
 
-  /** Undefined for NDJSON, which consists of rows only. */
-  get frame(): AnswerFrame | undefined {
-    return this.request.format === 'json' ? this : undefined;
+  get format(): AnswerFormat {
+    return this.request.format;
+  }
+
+  get frame(): AnswerFrame {
+    return this;
   }
 
   /** Returns the next slice of encoded rows, or null at the end. */
@@ -75,7 +77,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
     const slice = this.#scan.borrowNext();
-    return isoTimes && slice !== null ? isoRows(slice, rows, format) : slice;
+    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows) : slice;
   }
 
   get isEnded(): boolean {
@@ -85,7 +87,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   /** Checks the deadline only if all rows are read before the answer begins. */
   look(): void {
     const { format, limit } = this.request;
-    if (format === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
+    if (format.rows === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
   }
 
   writeHead(into: Uint8Array): number {
@@ -101,10 +103,10 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     // A cursor lives only for minutes: an answer that contains one, or may still get one, must not
     // be cached for long.
     const mayHaveCursor = source === undefined ? this.#hasNext : limit !== undefined;
-    const cursor = format === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
+    const cursor = format.rows === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
     return {
       status: 200,
-      contentType: typeOf(format),
+      contentType: format.mediaType,
       body: body ?? '',
       lsn: this.lsn,
       headers: cursor === null ? undefined : [['X-Next-Cursor', cursor]],
@@ -165,7 +167,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
-        format: isoTimes ? 'ndjson' : format,
+        format: isoTimes ? 'ndjson' : format.rows,
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
         // altered between them.
         rows: this.#pin?.snapshot.rowPlan,

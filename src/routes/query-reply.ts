@@ -5,13 +5,11 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   OPENINGS,
   type Reply,
   type ReplyFacts,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
@@ -24,6 +22,7 @@ import {
   typesOfAnswer,
   writeChunk,
 } from '../query/index.ts';
+import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
 /**
@@ -52,7 +51,7 @@ export interface ResultReplyOptions {
  * under an Idempotency-Key.
  */
 export function resultBody(row: object, format: AnswerFormat): string {
-  if (format === 'ndjson') return `${JSON.stringify(row)}\n`;
+  if (format.rows === 'ndjson') return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
   const column_types = typesOfAnswer(columns);
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
@@ -112,7 +111,7 @@ export async function collectRows(
 class ResultText {
   readonly #call: Call;
   readonly #result: StatementResult;
-  readonly #format: AnswerFormat;
+  readonly #format: AnswerFormat['rows'];
   readonly #keys: RowKeys;
   readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
@@ -123,7 +122,7 @@ class ResultText {
   /** Everything has been written. */
   isEnded = false;
 
-  constructor(call: Call, result: StatementResult, format: AnswerFormat, iso: boolean) {
+  constructor(call: Call, result: StatementResult, format: AnswerFormat['rows'], iso: boolean) {
     this.#call = call;
     this.#result = result;
     this.#format = format;
@@ -181,12 +180,15 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     this.#call = call;
     this.#result = result;
     this.#options = options;
-    this.#text = new ResultText(call, result, options.format, options.iso);
+    this.#text = new ResultText(call, result, options.format.rows, options.iso);
   }
 
-  /** Undefined for NDJSON, which consists of rows only. */
-  get frame(): AnswerFrame | undefined {
-    return this.#options.format === 'json' ? this : undefined;
+  get format(): AnswerFormat {
+    return this.#options.format;
+  }
+
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {
@@ -227,7 +229,7 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     this.#hasBegun = true;
     return {
       status: 200,
-      contentType: typeOf(this.#options.format),
+      contentType: this.#options.format.mediaType,
       body: body ?? '',
       lsn: this.#result.lsn,
       headers: undefined,

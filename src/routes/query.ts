@@ -2,23 +2,13 @@
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import {
-  type Call,
-  checkDeadline,
-  formatOf,
-  invalidFields,
-  JSON_BODY,
-  kindOf,
-  type Reply,
-  type Route,
-  typeOf,
-  WriteAnswer,
-} from '../http/index.ts';
+import { checkDeadline, formatOf, invalidFields, JSON_BODY, kindOf, type Reply, WriteAnswer } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
 import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
 import type { Prepared } from '../query/language.ts';
 import type { RunSteps } from '../schedule/scheduler.ts';
+import type { Call, Route } from './application.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
@@ -65,7 +55,7 @@ function answer(
 ): Reply | Promise<Reply> {
   const format = formatOf(call.accept);
   // Rows with ISO times cannot be encoded by the core, which writes times as seconds.
-  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format);
+  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
     ? writtenReply(call, read, format, atOnce)
@@ -83,7 +73,7 @@ async function execute(
 ): Promise<Reply> {
   const format = formatOf(call.accept);
   const bodyOf = (row: object) => resultBody(row, format);
-  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, typeOf(format));
+  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, format.mediaType);
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),

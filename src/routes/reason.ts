@@ -3,9 +3,10 @@
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
-import { type Call, jsonReply, jsonTextReply, type Route, validated } from '../http/index.ts';
+import { jsonReply, jsonTextReply } from '../http/index.ts';
 import { secondsOf } from '../http/schema.ts';
 import type { RagRequest, RagResult, Reasoning, ReasonRequest } from '../rag/index.ts';
+import { type Call, type Route, validated } from './application.ts';
 import { isoWindow, reasoningReply } from './reasoning-reply.ts';
 import {
   checkAnswer,

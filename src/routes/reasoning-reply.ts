@@ -2,8 +2,8 @@
 
 import {
   type AnswerText,
-  type Call,
   type ChunkSource,
+  JSON_FORMAT,
   JSON_TYPE,
   OPENINGS,
   type Reply,
@@ -12,6 +12,7 @@ import {
 import { isoTime } from '../iso-time.ts';
 import type { Answered, Derived, Question } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
+import type { Call } from './application.ts';
 import type { CallRunner } from './step-runner.ts';
 
 const PIECE_CHARACTERS = 32 * 1024;
@@ -46,6 +47,7 @@ export function reasoningReply(
 
 class ReasoningText implements AnswerText {
   isEnded = false;
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #texts: Generator<string | null, void, void>;
   readonly #runner: CallRunner;

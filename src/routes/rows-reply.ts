@@ -1,18 +1,10 @@
 // Answers with the rows of a time range or of a node.
 
 import type { Table } from '../engine/index.ts';
-import {
-  type AnswerFormat,
-  type Call,
-  type EntityTag,
-  OPENINGS,
-  type Reply,
-  tableTag,
-  writeAnswer,
-} from '../http/index.ts';
+import { type AnswerFormat, type EntityTag, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
+import type { Call } from './application.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
-
-const FORMAT_TAGS: Readonly<Record<AnswerFormat, string>> = { json: '', ndjson: 'n' };
+import { tableTag } from './table-tags.ts';
 
 /**
  * Returns the entity tag of an answer. Answers in different formats may have the same URL, so their
@@ -21,7 +13,7 @@ const FORMAT_TAGS: Readonly<Record<AnswerFormat, string>> = { json: '', ndjson: 
  */
 export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
-  return format === 'json' && !isoTimes ? tag : `${tag}${FORMAT_TAGS[format]}${isoTimes ? 'i' : ''}`;
+  return format.tag === '' && !isoTimes ? tag : `${tag}${format.tag}${isoTimes ? 'i' : ''}`;
 }
 
 /**
@@ -30,6 +22,6 @@ export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): 
  */
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   // The cursor of a limited NDJSON answer is in a header, before the rows.
-  const isCounted = request.format === 'ndjson' && request.limit !== undefined;
+  const isCounted = request.format.rows === 'ndjson' && request.limit !== undefined;
   return writeAnswer(call, new OpenRows(call, request), isCounted ? OPENINGS.counted : OPENINGS.rows, true);
 }

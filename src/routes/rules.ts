@@ -1,18 +1,10 @@
 // Routes that list, store, validate, read and delete stored rules.
 
 import { refusal } from '../errors.ts';
-import {
-  type Call,
-  JSON_BODY,
-  jsonReply,
-  jsonTextReply,
-  type Reply,
-  type Route,
-  validated,
-  WriteAnswer,
-} from '../http/index.ts';
+import { JSON_BODY, jsonReply, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import type { RuleStore, StoredRule } from '../rules/index.ts';
+import { type Call, type Route, validated } from './application.ts';
 import { deletedRule, ruleBody, ruleList, ruleParameters, storedRule, validation } from './schemas/rules.ts';
 
 export function requireRules({ services }: Call): RuleStore {

@@ -2,9 +2,9 @@
 // an error if its deadline passes or its client disconnects.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/index.ts';
 import type { StepRunner } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
+import type { Call } from './application.ts';
 import { clientGone, watchClient } from './client-watch.ts';
 
 export interface CallRunner extends StepRunner {

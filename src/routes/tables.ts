@@ -5,21 +5,19 @@ import {
   type AnswerText,
   type ChunkSource,
   type EntityTag,
+  JSON_FORMAT,
   jsonReply,
   jsonTextReply,
   notModified,
   OPENINGS,
   type Reply,
-  type Route,
-  tablesTag,
-  tableTag,
   tagged,
-  validated,
   WriteAnswer,
   writeAnswer,
 } from '../http/index.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { optionsIn } from '../model/options.ts';
+import { type Route, validated } from './application.ts';
 import {
   type columnBody,
   dropTableAnswer,
@@ -28,6 +26,7 @@ import {
   tableParameters,
   tablesQuery,
 } from './schemas/tables.ts';
+import { tablesTag, tableTag } from './table-tags.ts';
 
 const list = validated({
   id: 'listTables',
@@ -50,6 +49,7 @@ const list = validated({
 const PAGE_TABLES = 256;
 
 class TablesText implements AnswerText {
+  readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #tables: readonly Table[];
   readonly #withDefaults: boolean;

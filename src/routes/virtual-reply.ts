@@ -5,14 +5,13 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   OPENINGS,
   type Reply,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
+import type { Call } from './application.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEAD = Buffer.from('{"hyperedges":[');
@@ -46,7 +45,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   /** True if no batch will follow. */
   isEnded = false;
   readonly #running: RunningQuery;
-  readonly #format: AnswerFormat;
+  readonly format: AnswerFormat;
   readonly #batches: AsyncIterator<EdgesAsJson>;
   readonly #ended: () => void;
   readonly #sql: string;
@@ -60,16 +59,15 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   constructor(running: RunningQuery, { format, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
-    this.#format = format;
-    const around = format === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
+    this.format = format;
+    const around = format.rows === 'ndjson' ? { before: '', after: '\n' } : { before: ',', after: '' };
     this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
     this.#sql = JSON.stringify(running.sql);
   }
 
-  /** Undefined for NDJSON, which consists of rows only. */
-  get frame(): AnswerFrame | undefined {
-    return this.#format === 'json' ? this : undefined;
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {
@@ -119,7 +117,7 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   #take({ count, bytes }: EdgesAsJson): void {
     // Each edge begins with a comma, which is dropped before the first edge.
-    this.#bytes = this.#count === 0 && this.#format === 'json' ? bytes.subarray(1) : bytes;
+    this.#bytes = this.#count === 0 && this.format.rows === 'json' ? bytes.subarray(1) : bytes;
     this.#count += count;
   }
 
@@ -139,7 +137,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     return {
       status: 200,
-      contentType: typeOf(this.#format),
+      contentType: this.format.mediaType,
       body: body ?? '',
       lsn: undefined,
       headers: undefined,

@@ -4,20 +4,11 @@
 import { includesRole } from '../access/principal.ts';
 import { settingsSentence } from '../config/setting-names.ts';
 import { refusal } from '../errors.ts';
-import {
-  type Call,
-  formatOf,
-  JSON_BODY,
-  jsonReply,
-  jsonTextReply,
-  type Reply,
-  type Route,
-  validated,
-  WriteAnswer,
-} from '../http/index.ts';
+import { formatOf, JSON_BODY, jsonReply, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { check, secondsOf, type v } from '../http/schema.ts';
 import type { VirtualGraph, VirtualGraphs } from '../virtual/index.ts';
+import { type Call, type Route, validated } from './application.ts';
 import { deadlineOf, untilDeadline } from './call-deadline.ts';
 import {
   backendList,

@@ -4,16 +4,15 @@ import {
   type AnswerFormat,
   type AnswerFrame,
   type AnswerText,
-  type Call,
   type ChunkSource,
   checkDeadline,
   OPENINGS,
   type Reply,
-  typeOf,
   writeAnswer,
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { WrittenRead } from '../query/index.ts';
+import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
 /** Answers with the rows of a read. `atOnce` is as in `writeAnswer`. */
@@ -31,7 +30,7 @@ export function writtenReply(
 class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   private readonly call: Call;
   private readonly read: WrittenRead;
-  private readonly format: AnswerFormat;
+  readonly format: AnswerFormat;
 
   constructor(call: Call, read: WrittenRead, format: AnswerFormat) {
     this.call = call;
@@ -39,9 +38,8 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
     this.format = format;
   }
 
-  /** Undefined for NDJSON, which consists of rows only. */
-  get frame(): AnswerFrame | undefined {
-    return this.format === 'json' ? this : undefined;
+  get frame(): AnswerFrame {
+    return this;
   }
 
   get frameBytes(): number {
@@ -73,7 +71,7 @@ class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     return {
       status: 200,
-      contentType: typeOf(this.format),
+      contentType: this.format.mediaType,
       body: body ?? '',
       lsn: this.read.lsn,
       headers: undefined,

@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '../../src/engine/index.ts';
 import { startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { type AuditFacts, UNOBSERVED } from '../../src/observe/observer.ts';
-import { routes } from '../../src/routes/index.ts';
+import { routes, routesApplication } from '../../src/routes/index.ts';
 import { roomsOf } from '../support/rooms.ts';
 
 export const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
@@ -39,6 +39,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
   const audits: AuditFacts[] = [];
   const service = await startService({
     routes,
+    application: routesApplication(),
     host: '127.0.0.1',
     port: 0,
     maxBodyBytes: 2 ** 20,
@@ -51,7 +52,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
     observer: { ...UNOBSERVED, audit: (facts) => void audits.push({ ...facts }) },
     log: SILENT,
   });
-  service.open(database, authDisabled ? undefined : keys, roomsOf(database));
+  service.open({ database, keys: authDisabled ? undefined : keys, ...roomsOf(database) });
   return {
     url: `http://127.0.0.1:${service.port}`,
     dir,

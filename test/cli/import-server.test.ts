@@ -99,7 +99,7 @@ describe('into a running server', () => {
     server = await startServer({ open: false });
     world.file('edges.ndjson', edgeLines(10));
     const running = send(['edges.ndjson']);
-    setTimeout(() => server.service.open(server.database, undefined), 300);
+    setTimeout(() => server.service.open({ database: server.database }), 300);
     expect(await running, world.err).toBe(0);
     expect(server.database.table().rowCount).toBe(10);
   });

@@ -4,9 +4,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
 import { OPERATION, runHeader } from '../../src/engine/commit/operations.ts';
-import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
+import type { AnswerToKeep } from '../../src/model/kept-answer.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 
 const { reserve, append } = CoreMemtable.prototype;

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const lines = Array.from({ length: ROWS }, (_, row) => `${row},"[${row % 50},${1000 + row}]",word ${row % 9}`);
   writeFileSync(join(root, 'rows.csv'), `event_ts,members,formation\n${lines.join('\n')}\n`);
   server = await startServer({ open: false, queryTimeoutMs: 1 });
-  server.service.open(server.database, undefined, { statements: statementsOf(server.database, root) });
+  server.service.open({ database: server.database, statements: statementsOf(server.database, root) });
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
-import { CursorRegistry } from '../../src/http/cursors.ts';
+import { CursorRegistry } from '../../src/routes/cursors.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
 /** The part of an engine that the registry needs; counts pinned snapshots. */

@@ -251,7 +251,7 @@ describe('over HTTP', () => {
     }
     expect(asked.map(({ status }) => status)).toEqual([404, 405, 200, 503, 503, 404, 405, 200, 503]);
     expect(asked.map((answer) => left(answer)[1])).toEqual(['4', '3', '2', '1', '0', '0', '0', '0', '0']);
-    server.service.open(server.database, undefined);
+    server.service.open({ database: server.database });
     expect((await get('/v1/tables')).status).toBe(429);
   });
 

@@ -21,7 +21,7 @@ describe('health', () => {
       expect(answer.headers.get('retry-after')).toBe('1');
     }
     expect((await send(starting, 'GET', '/v1/nope')).status).toBe(404);
-    starting.service.open(starting.database, undefined);
+    starting.service.open({ database: starting.database });
     expect((await send(starting, 'GET', '/health/ready')).json).toEqual({ status: 'ready' });
     await starting.close();
   });

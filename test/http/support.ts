@@ -9,12 +9,11 @@ import { join } from 'node:path';
 import { KeyStore } from '../../src/access/keys.ts';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { LoadLimits } from '../../src/http/load.ts';
-import type { Route } from '../../src/http/route.ts';
-import { type Service, startService } from '../../src/http/service.ts';
+import { startService } from '../../src/http/service.ts';
 import type { TlsFiles, TransportName } from '../../src/http/transport.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
-import { routes } from '../../src/routes/index.ts';
+import { type Route, routes, routesApplication, type Service } from '../../src/routes/index.ts';
 import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 import { testTransport } from '../support/transport.ts';
 
@@ -82,6 +81,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     const { store, keys } = options.auth === true ? await openKeys(database) : NO_KEYS;
     const service = await startService({
       routes: options.routes ?? routes,
+      application: routesApplication(),
       host: '127.0.0.1',
       port: 0,
       tls: options.tls,
@@ -101,7 +101,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       log,
       limits: options.limits ?? {},
     });
-    if (options.open !== false) service.open(database, store, roomsOf(database, options));
+    if (options.open !== false) service.open({ database, keys: store, ...roomsOf(database, options) });
     return {
       url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${service.port}`,
       port: service.port,

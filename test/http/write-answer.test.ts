@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { AnswerSpace } from '../../src/http/answer/answer-space.ts';
+import { type AnswerFormat, formatOf } from '../../src/http/answer/format.ts';
 import { OPENINGS, type Opening } from '../../src/http/answer/openings.ts';
 import { type AnswerText, writeAnswer } from '../../src/http/answer/write-answer.ts';
 import type { ChunkSource, Reply } from '../../src/http/reply.ts';
@@ -22,6 +23,8 @@ interface Given {
   /** null: nothing is ready yet. */
   pieces: (string | null)[];
   framed?: boolean;
+  /** The format is lines of rows. */
+  lines?: boolean;
   /** The end is told with the last piece. */
   early?: boolean;
   look?: () => void;
@@ -29,6 +32,7 @@ interface Given {
 
 /** Lends one buffer for all pieces, as the engine does. */
 class Text implements AnswerText {
+  readonly format: AnswerFormat;
   readonly frameBytes = 100;
   readonly given: Given;
   readonly lent = Buffer.alloc(200_000);
@@ -40,6 +44,7 @@ class Text implements AnswerText {
 
   constructor(given: Given) {
     this.given = given;
+    this.format = formatOf(given.lines === true ? 'application/x-ndjson' : '');
     this.left = [...given.pieces];
   }
   get frame() {
@@ -109,6 +114,7 @@ describe('a text that ends soon', () => {
     [{ pieces: ['abc'], framed: true }, '<abc>', 2],
     [{ pieces: ['abc', 'de'], early: true }, 'abcde', 2],
     [{ pieces: [], framed: true }, '<>', 1],
+    [{ pieces: ['abc'], framed: true, lines: true, early: true }, 'abc', 1],
     [{ pieces: [] }, '', 1],
     [{ pieces: ['abcdefghijklmno'], early: true }, 'abcdefghijklmno', 1],
   ])('is whole, at once, in the shared space: %j', (given: Given, body, looks) => {

@@ -8,7 +8,7 @@ import type { Database } from '../../src/engine/index.ts';
 import { type ServiceOptions, startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
-import { routes } from '../../src/routes/index.ts';
+import { routes, routesApplication, type ServicesOfRoutes } from '../../src/routes/index.ts';
 import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
@@ -58,7 +58,7 @@ export class GatedFs extends SimFs {
   }
 }
 
-export interface WorldOptions extends Partial<ServiceOptions> {
+export interface WorldOptions extends Partial<Omit<ServiceOptions<ServicesOfRoutes>, 'routes' | 'application'>> {
   /** Default true: the database is attached. */
   open?: boolean;
   disk?: GatedFs;
@@ -82,6 +82,7 @@ export async function startWorld({
   };
   const service = await startService({
     routes,
+    application: routesApplication(),
     host: '127.0.0.1',
     port: 0,
     maxBodyBytes: 2 ** 20,
@@ -99,7 +100,10 @@ export async function startWorld({
     transport: testTransport(),
     ...options,
   });
-  if (open) service.open(database, options.authDisabled === true ? undefined : keys, roomsOf(database, rooms));
+  if (open) {
+    const usedKeys = options.authDisabled === true ? undefined : keys;
+    service.open({ database, keys: usedKeys, ...roomsOf(database, rooms) });
+  }
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

@@ -3,8 +3,8 @@
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
-import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
+import type { AnswerToKeep } from '../../src/model/kept-answer.ts';
 import { EdgeSource } from '../support/edge-source.ts';
 import { Random } from '../support/random.ts';
 import { simOptions } from '../support/sim-engine.ts';

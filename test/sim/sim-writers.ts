@@ -1,9 +1,9 @@
 // The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys, and
 // retried requests.
 
-import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Table } from '../../src/engine/index.ts';
 import type { BulkOutcome, EdgeInput, InsertOutcome } from '../../src/engine/types.ts';
+import type { AnswerToKeep } from '../../src/model/kept-answer.ts';
 import type { IdOf, SimOp } from './sim-ledger.ts';
 import { type SimAnswer, type SimModel, STORES, Violation } from './sim-model.ts';
 import type { SimWorld } from './sim-world.ts';

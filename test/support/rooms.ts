@@ -2,8 +2,8 @@
 
 import type { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';
-import type { Rooms } from '../../src/http/service.ts';
 import { Reasoning } from '../../src/rag/index.ts';
+import type { Rooms } from '../../src/routes/index.ts';
 import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
 import { analyticsOf } from './analytics.ts';
 import { statementsOf } from './statements.ts';

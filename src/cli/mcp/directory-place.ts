@@ -7,11 +7,11 @@ import { HedgerowClient } from '../../client/index.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { chooseTransport, type Keys, type Service, startService } from '../../http/index.ts';
+import { chooseTransport, startService } from '../../http/index.ts';
 import { MEGABYTE } from '../../limits.ts';
 import { createLogger } from '../../observe/log.ts';
 import { UNOBSERVED } from '../../observe/observer.ts';
-import { routes } from '../../routes/index.ts';
+import { type Keys, routes, routesApplication, type Service } from '../../routes/index.ts';
 import { VERSION } from '../../version.ts';
 import { openDirectory } from '../run/directory-runner.ts';
 import type { World } from '../world.ts';
@@ -36,7 +36,8 @@ export async function openDirectoryPlace(
     await database.close();
     throw error;
   }
-  service.open(database, soleKey(key, allowWrites ? 'readwrite' : 'readonly'), roomsOf(settings, database));
+  const keys = soleKey(key, allowWrites ? 'readwrite' : 'readonly');
+  service.open({ database, keys, ...roomsOf(settings, database) });
   return {
     client: new HedgerowClient({ url: `http://127.0.0.1:${service.port}`, apiKey: key, ...CALLS }),
     close: async () => {
@@ -49,6 +50,7 @@ export async function openDirectoryPlace(
 function serveOn(database: Database, settings: Config, world: World): Promise<Service> {
   return startService({
     routes,
+    application: routesApplication(),
     host: '127.0.0.1',
     port: 0,
     transport: chooseTransport(settings.transport),

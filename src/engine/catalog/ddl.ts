@@ -1,11 +1,11 @@
 // Catalog changes, one at a time: checked, logged as one frame, and applied once durable.
 
 import { HedgerowError } from '../../errors.ts';
+import type { AnswerToKeep, Attach } from '../../model/kept-answer.ts';
 import { checkOption } from '../../model/options.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
-import type { AnswerToKeep, Attach } from '../idempotency/kept-answer.ts';
 import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';

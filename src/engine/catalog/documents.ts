@@ -6,10 +6,10 @@
 // documents at its LSN.
 
 import { corruption, HedgerowError } from '../../errors.ts';
+import type { Attach } from '../../model/kept-answer.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import type { Committer } from '../commit/committer.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
-import type { Attach } from '../idempotency/kept-answer.ts';
 
 /** `value` is any JSON value except null, which removes the document. */
 export interface DocumentChange {

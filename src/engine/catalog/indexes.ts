@@ -8,10 +8,10 @@
 
 import { HedgerowError } from '../../errors.ts';
 import type { Column } from '../../model/columns.ts';
+import type { Attach } from '../../model/kept-answer.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import type { Compactor } from '../compaction/compactor.ts';
 import type { EngineContext } from '../context.ts';
-import type { Attach } from '../idempotency/kept-answer.ts';
 import type { Table } from '../table/table.ts';
 import type { IndexItem } from '../types.ts';
 import type { Ddl } from './ddl.ts';

@@ -19,8 +19,9 @@
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
+import type { AnswerToKeep } from '../../model/kept-answer.ts';
 import type { LogStore } from '../../storage/index.ts';
-import { type AnswerToKeep, encodeReplay } from '../idempotency/kept-answer.ts';
+import { encodeReplay } from '../idempotency/kept-answer.ts';
 import type { LsnWaits } from './lsn-waits.ts';
 import { OPERATION, singleRun } from './operations.ts';
 

@@ -6,6 +6,7 @@
 // without it is installed; a damaged one is then renamed instead of removed.
 
 import { assert } from '../../assert.ts';
+import type { AnswerToKeep } from '../../model/kept-answer.ts';
 import {
   appendRecords,
   type Crc32c,
@@ -19,7 +20,7 @@ import {
   replayFileVersion,
 } from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';
-import { type AnswerToKeep, decodeReplay } from './kept-answer.ts';
+import { decodeReplay } from './kept-answer.ts';
 
 /** A file as listed in the manifest. */
 export interface StoredReplayFile extends ReplayFile {

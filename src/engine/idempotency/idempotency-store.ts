@@ -12,19 +12,12 @@
 
 import { assert } from '../../assert.ts';
 import { refusal } from '../../errors.ts';
+import { type AnswerToKeep, type KeptAnswer, SMALL_BODY_LENGTH, type WrittenIds } from '../../model/kept-answer.ts';
 import { type Crc32c, type Fs, recordBytes } from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import { type AnswerRecord, type LostReplayFile, ReplayFiles, type StoredReplays } from './answer-files.ts';
-import {
-  type AnswerToKeep,
-  decodeReplay,
-  encodeReplay,
-  type KeptAnswer,
-  keptBody,
-  SMALL_BODY_LENGTH,
-  type WrittenIds,
-} from './kept-answer.ts';
+import { decodeReplay, encodeReplay, keptBody } from './kept-answer.ts';
 
 /** Limits of what is kept (contract section 1), and the size of a full file. */
 export interface KeptAnswerLimits {

@@ -7,9 +7,9 @@
 // durable.
 
 import { assert } from '../../assert.ts';
+import type { AnswerToKeep } from '../../model/kept-answer.ts';
 import { inSlices, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
-import type { AnswerToKeep } from '../idempotency/kept-answer.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 

@@ -6,6 +6,7 @@
 
 import type { ChunkSource, Reply } from '../reply.ts';
 import type { Call } from '../route.ts';
+import type { AnswerFormat } from './format.ts';
 import { BYTES_AT_ONCE, type Opening } from './openings.ts';
 
 /** What is written around the pieces of a text. */
@@ -22,6 +23,8 @@ export interface AnswerFrame {
 export interface AnswerText extends ChunkSource {
   /** True once `next` has returned the last piece. If false, `next` may still return null. */
   readonly isEnded: boolean;
+  readonly format: AnswerFormat;
+  /** Written around the pieces, unless the format is lines of rows and nothing else. */
   readonly frame: AnswerFrame | undefined;
   /** Called before each piece until the answer begins. Throws if it is too late to begin. */
   look(): void;
@@ -80,7 +83,7 @@ class OpenAnswer implements ChunkSource {
     this.isIdle = false;
     this.isEnded = false;
     this.isDropped = false;
-    const { frame } = text;
+    const frame = frameOf(text);
     if (frame === undefined) return;
     this.reserve(frame.frameBytes);
     this.length = frame.writeHead(this.bytes);
@@ -191,7 +194,7 @@ class OpenAnswer implements ChunkSource {
   }
 
   private whole(): Uint8Array {
-    const { frame } = this.text;
+    const frame = frameOf(this.text);
     if (frame !== undefined) {
       this.reserve(frame.frameBytes);
       this.length = frame.writeTail(this.bytes, this.length);
@@ -212,7 +215,7 @@ class OpenAnswer implements ChunkSource {
     const piece = this.text.next();
     if (piece !== null) return piece;
     this.isEnded = true;
-    const { frame } = this.text;
+    const frame = frameOf(this.text);
     if (frame === undefined) return null;
     const tail = new Uint8Array(frame.frameBytes);
     return tail.subarray(0, frame.writeTail(tail, 0));
@@ -225,4 +228,8 @@ class OpenAnswer implements ChunkSource {
   close(): void {
     this.text.close();
   }
+}
+
+function frameOf({ format, frame }: AnswerText): AnswerFrame | undefined {
+  return format.rows === 'json' ? frame : undefined;
 }

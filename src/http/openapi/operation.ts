@@ -1,5 +1,6 @@
 // Describes one route: its parameters, body, and every answer with its schema and headers.
 
+import { type AnswerFormat, FORMATS, formatOf } from '../answer/format.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media.ts';
 import type { Route } from '../route.ts';
 import type { GenericSchema } from '../schema.ts';
@@ -84,7 +85,10 @@ function requestBody(route: Route, schema: GenericSchema, components: Components
   const content = route.bodyTypes.map((type) => [
     type,
     type === NDJSON_TYPE
-      ? { ...ndjson(body), ...(given.bodyLines === undefined ? {} : { example: linesOf(given.bodyLines) }) }
+      ? {
+          ...linesSchema(body, formatOf(type)),
+          ...(given.bodyLines === undefined ? {} : { example: linesOf(given.bodyLines) }),
+        }
       : { schema: body, ...(shown === undefined ? {} : { example: shown }) },
   ]);
   return { ...(route.bodyOptional === true ? {} : { required: true }), content: Object.fromEntries(content) };
@@ -95,11 +99,10 @@ function requestBody(route: Route, schema: GenericSchema, components: Components
  * JSON value per line. The schema of a line is given beside it; it is a component, so that clients
  * have a type for what they parse.
  */
-function ndjson(line: JsonObject): JsonObject {
-  if (typeof line.$ref !== 'string') throw new Error('a line of NDJSON needs a titled schema');
-  const name = line.$ref.split('/').at(-1);
-  const description = `One JSON value a line, each a ${name} (#/components/schemas/${name}).`;
-  return { schema: { type: 'string', contentMediaType: NDJSON_TYPE, description }, 'x-line-schema': line };
+function linesSchema(line: JsonObject, { mediaType, describeLines }: AnswerFormat): JsonObject {
+  if (typeof line.$ref !== 'string') throw new Error(`a line of ${mediaType} needs a titled schema`);
+  const description = describeLines(line.$ref.split('/').at(-1)!);
+  return { schema: { type: 'string', contentMediaType: mediaType, description }, 'x-line-schema': line };
 }
 
 function linesOf(values: readonly unknown[]): string {
@@ -136,7 +139,9 @@ function content(route: Route, schema: GenericSchema, components: Components, ex
   );
   if (route.schemas.row !== undefined) {
     const example = answerLines === undefined ? {} : { example: linesOf(answerLines) };
-    found[NDJSON_TYPE] = { ...ndjson(components.take(answerSchema(route.schemas.row))), ...example };
+    const line = components.take(answerSchema(route.schemas.row));
+    for (const format of FORMATS.filter(({ rows }) => rows === 'ndjson'))
+      found[format.mediaType] = { ...linesSchema(line, format), ...example };
   }
   return found;
 }

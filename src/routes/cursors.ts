@@ -16,7 +16,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
-import { parseInteger } from './integers.ts';
+import { parseInteger } from '../http/index.ts';
 
 /**
  * Maximum number of snapshots kept for cursors. Above this number, the key that holds most

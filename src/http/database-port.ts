@@ -1,0 +1,25 @@
+// The part of an open database that http/ itself uses. The engine's `Database` has it, and so may
+// any other store that numbers its writes.
+
+import type { AnswerToKeep, KeptAnswer } from '../model/kept-answer.ts';
+
+/** Keeps the answers of writes that carried an Idempotency-Key. */
+export interface AnswerStore {
+  /**
+   * The durable answer stored under `id`. Throws `answers_damaged` if there is none but one may
+   * have been lost.
+   */
+  find(id: string): KeptAnswer | undefined;
+  /** Resolves when the answer is durable. */
+  store(entry: AnswerToKeep): Promise<void>;
+  /** The time for a new answer in epoch milliseconds: never before that of an older one. */
+  time(): number;
+}
+
+export interface DatabasePort {
+  /** The log position that readers see now. */
+  readonly lastLsn: number;
+  readonly replays: AnswerStore;
+  /** Resolves with true when readers see `lsn`, with false after `timeoutMs` milliseconds. */
+  whenVisible(lsn: number, timeoutMs: number): Promise<boolean>;
+}

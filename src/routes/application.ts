@@ -1,0 +1,72 @@
+// What the routes use beside HTTP's own services: the database and the rooms that answer questions
+// about it; and the types of calls and routes that have them.
+
+import { randomBytes } from 'node:crypto';
+import type { KeyStore } from '../access/keys.ts';
+import type { Analytics } from '../analytics/index.ts';
+import type { Database } from '../engine/index.ts';
+import type * as http from '../http/index.ts';
+import { validated as validatedWith } from '../http/index.ts';
+import type { GenericSchema } from '../http/schema.ts';
+import type { Statements } from '../query/index.ts';
+import type { Reasoning } from '../rag/index.ts';
+import type { VirtualGraphs } from '../virtual/index.ts';
+import { CursorRegistry } from './cursors.ts';
+
+/** The part of the key store that the guard and the key routes use. */
+export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
+
+/** The services that answer questions beyond the database itself. */
+export interface Rooms {
+  /** Each is undefined while the database is being opened. */
+  statements: Statements | undefined;
+  analytics: Analytics | undefined;
+  reasoning: Reasoning | undefined;
+  virtual: VirtualGraphs | undefined;
+}
+
+export interface ServicesOfRoutes extends Rooms {
+  /** Undefined while the database is being opened. */
+  database: Database | undefined;
+  /**
+   * Undefined while the database is being opened, and while keys are disabled. The key routes use
+   * `requireKeys` (keys.ts).
+   */
+  keys: Keys | undefined;
+  readonly cursors: CursorRegistry;
+}
+
+export type Call = http.Call<ServicesOfRoutes>;
+export type Route = http.Route<ServicesOfRoutes>;
+export type Services = http.Services<ServicesOfRoutes>;
+export type Service = http.Service<ServicesOfRoutes>;
+
+/** `validated` of http/, for handlers that use these services. */
+export const validated: <P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema>(
+  definition: http.ValidatedDefinition<P, Q, B, ServicesOfRoutes>,
+) => Route = validatedWith;
+
+/** The services of a server that starts: the database and the rooms are added by `open`. */
+export function routesApplication(): http.Application<ServicesOfRoutes> {
+  return {
+    initial: {
+      database: undefined,
+      keys: undefined,
+      statements: undefined,
+      analytics: undefined,
+      reasoning: undefined,
+      virtual: undefined,
+      cursors: new CursorRegistry({ now: () => performance.now(), secret: randomBytes(32) }),
+    },
+    sweep: ({ cursors, database, statements }) => {
+      cursors.sweep();
+      if (database !== undefined) cursors.relieve(database);
+      statements?.sessions.sweep();
+    },
+    close: async ({ cursors, statements, analytics, virtual }) => {
+      cursors.close();
+      statements?.close();
+      await Promise.all([analytics?.close(), virtual?.close()]);
+    },
+  };
+}
