@@ -17,7 +17,10 @@ import type { TransportFacts } from './transport.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
-/** What http/ itself uses of the services that it carries for the handlers. */
+/**
+ * The services of the application that http/ itself uses; it passes the others to the handlers
+ * only.
+ */
 export interface Carried {
   /** Undefined while the database is being opened. */
   database: DatabasePort | undefined;
@@ -25,7 +28,7 @@ export interface Carried {
   keys: { authenticate(key: string): Principal | undefined } | undefined;
 }
 
-/** What http/ offers to every handler. One value per running service. */
+/** The services that http/ offers to every handler; one value per running service. */
 export interface HttpServices {
   draining: boolean;
   /** Every route of the service. */
@@ -53,12 +56,12 @@ export interface HttpServices {
   readonly startedAt: number;
 }
 
-/** What every handler may use: what http/ offers, and the services `S` of the application. */
+/** All services that a handler may use: those of http/, and the services `S` of the application. */
 export type Services<S extends Carried> = HttpServices & S;
 
 /**
- * One request as a handler sees it, independent of the transport. `S`: the services of the
- * application, which http/ hands on without looking at them (except for `Carried`).
+ * One request as a handler sees it, independent of the transport. `S` is the type of the
+ * application's services, which http/ passes on without using them (except those in `Carried`).
  */
 export interface Call<S extends Carried = Carried> {
   readonly services: Services<S>;
@@ -160,7 +163,8 @@ export interface Route<S extends Carried = Carried> {
    * the properties above (openapi/statuses.ts).
    */
   readonly errors?: readonly number[];
-  // A method, not a property: a route that needs more services is still a route for the dispatcher.
+  // Declared as a method and not as a property, so that the types let the dispatcher take a route
+  // whose handler needs more services.
   handler(call: Call<S>): Reply | Promise<Reply>;
 }
 

@@ -24,7 +24,7 @@ export interface AnswerText extends ChunkSource {
   /** True once `next` has returned the last piece. If false, `next` may still return null. */
   readonly isEnded: boolean;
   readonly format: AnswerFormat;
-  /** Written around the pieces, unless the format is lines of rows and nothing else. */
+  /** Written around the pieces, unless the format consists of rows only (NDJSON). */
   readonly frame: AnswerFrame | undefined;
   /** Called before each piece until the answer begins. Throws if it is too late to begin. */
   look(): void;
