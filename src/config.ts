@@ -83,7 +83,10 @@ interface Given {
   place: string;
 }
 
-/** An empty variable counts as not set; an empty flag or an empty string in the file does not. */
+/**
+ * Returns the text given for a setting, or undefined if it is not set. An empty variable counts as
+ * not set; an empty flag or an empty string in the file counts as a value.
+ */
 function givenFor(name: SettingName, surroundings: Surroundings, file: FileValues | undefined): Given | undefined {
   const flag = surroundings.flags?.[name];
   if (flag !== undefined) return { text: flag, source: 'flag', place: `--${flagOf(name)}` };

@@ -58,7 +58,10 @@ export function makeKeyId(randomBytes: RandomBytes): string {
   return `key_${Buffer.from(randomBytes(ID_BYTES)).toString('hex')}`;
 }
 
-/** Hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from 20.12). */
+/**
+ * Returns the hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from
+ * 20.12).
+ */
 export const sha256Hex: (key: string) => string =
   typeof crypto.hash === 'function'
     ? (key) => crypto.hash('sha256', key, 'hex')

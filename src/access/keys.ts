@@ -239,7 +239,10 @@ function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
   return expires_at !== null && nowMs >= expires_at;
 }
 
-/** The message does not repeat the id: the caller may have sent the key itself. */
+/**
+ * Makes the error for an unknown id. The message does not repeat the id: the caller may have sent
+ * the key itself.
+ */
 function unknownId(): HedgerowError {
   return new HedgerowError(
     'key_not_found',

@@ -5,8 +5,8 @@
 // If a stream is read in bursts instead, it stays fast and its memory stays bounded.
 
 /**
- * Maximum number of bytes waiting to be taken (exceeded by one chunk at most), and the number at
- * which reading continues.
+ * When MOST_BYTES are waiting to be taken, reading pauses; when only FEW_BYTES are left, it
+ * continues. The last chunk may exceed MOST_BYTES.
  */
 const MOST_BYTES = 4 * 2 ** 20;
 const FEW_BYTES = 2 ** 20;

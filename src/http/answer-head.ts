@@ -11,7 +11,7 @@ import type { Route } from './route.ts';
 import { HSTS } from './tls-suites.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** What the headers need to know about the request. */
+/** The facts about a request from which the headers are made. */
 export interface HeadFacts {
   readonly services: Parts;
   readonly route: Route | undefined;

@@ -84,7 +84,10 @@ function loadPackage({ packageName, version }: Candidate): unknown {
   return here(packageName);
 }
 
-/** uWebSockets.js throws a page of advice; the actual error is in its last lines. */
+/**
+ * Returns why a version did not load. uWebSockets.js throws a page of advice; the actual error is
+ * in its last lines.
+ */
 function failureOf(error: unknown, { packageName, version }: Candidate): Failure {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'MODULE_NOT_FOUND' && message.includes(`'${packageName}'`)) {

@@ -57,7 +57,7 @@ function ipv4Text(bytes: Uint8Array, offset: number): string {
   return `${bytes[offset]}.${bytes[offset + 1]}.${bytes[offset + 2]}.${bytes[offset + 3]}`;
 }
 
-/** `::ffff:a.b.c.d`. */
+/** Returns true for `::ffff:a.b.c.d`. */
 function isMapped(bytes: Uint8Array): boolean {
   for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
   return bytes[10] === 0xff && bytes[11] === 0xff;

@@ -34,14 +34,16 @@ export class Cors {
     return this.#any !== undefined;
   }
 
-  /** Headers for answers to pages of `origin`; undefined if it is not listed. */
+  /**
+   * Returns the headers for answers to pages of `origin`; undefined if the origin is not listed.
+   */
   allow(origin: string): Uint8Array | undefined {
     if (origin === '') return undefined;
     return this.#any ?? this.#byOrigin.get(origin);
   }
 }
 
-/** Headers of the answer to a preflight request. */
+/** Returns the headers of the answer to a preflight request. */
 export function preflightHeaders(allow: string): (readonly [string, string])[] {
   return [
     ['Access-Control-Allow-Methods', allow],

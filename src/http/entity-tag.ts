@@ -22,7 +22,9 @@ export class EntityTags {
     return `${this.prefix}${tag}"`;
   }
 
-  /** True if `If-None-Match` is `*` or lists the tag (RFC 9110, 13.1.2: weak comparison). */
+  /**
+   * Returns true if `If-None-Match` is `*` or lists the tag (RFC 9110, 13.1.2: weak comparison).
+   */
   matches(ifNoneMatch: string, tag: EntityTag): boolean {
     if (ifNoneMatch === '*') return true;
     const opaque = this.textOf(tag).slice(2);

@@ -1,5 +1,5 @@
 // One request and its answer on the transport: writes one reply, whole or in chunks, unless the
-// client has gone.
+// client has disconnected.
 
 import { NOBODY, type Principal } from '../access/principal.ts';
 import { messageWithSettings } from '../config/setting-names.ts';
@@ -111,7 +111,10 @@ export class Exchange implements HeadFacts {
     return this.address;
   }
 
-  /** Must be called before the request callback returns without an answer. */
+  /**
+   * Keeps the exchange alive after the request callback. Must be called before the callback returns
+   * without an answer.
+   */
   outlive(): void {
     if (this.pending) return;
     this.pending = true;
@@ -163,7 +166,7 @@ export class Exchange implements HeadFacts {
     }
   }
 
-  /** True if the body is worth compressing and the client accepts it compressed. */
+  /** Returns true if the body is worth compressing and the client accepts it compressed. */
   private shrinks({ status, body, contentType, headers }: Reply): boolean {
     const size = body.length > PLAIN_BYTES || typeof body !== 'string' ? body.length : Buffer.byteLength(body);
     if (size <= PLAIN_BYTES || status === 304 || !isCompressible(contentType)) return false;
@@ -235,9 +238,9 @@ export class Exchange implements HeadFacts {
       this.writeNoBody(reply, body);
       return true;
     }
-    // What `end` cannot send is buffered by the transport, without limit if a client keeps sending
-    // requests and reads nothing. `tryEnd` buffers nothing but costs 0.5 us more, so it is used for
-    // large answers and for a sample of the others.
+    // If `end` cannot send everything, the transport buffers the rest, without a limit if a client
+    // keeps sending requests and reads nothing. `tryEnd` buffers nothing but costs 0.5 us more, so
+    // it is used for large answers and for a sample of the others.
     if (this.closing || (body.length < UNTRIED_BYTES && !this.services.sample.next())) {
       transport.end(body, this.closing);
       return true;

@@ -154,7 +154,7 @@ function keyOf(request: TransportRequest): string {
   return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
 }
 
-/** True for `Bearer `, ignoring case. */
+/** Returns true if a header begins with `Bearer `, ignoring case. */
 function isBearer(header: string): boolean {
   if (header.startsWith('Bearer ')) return true;
   return header.slice(0, BEARER_LENGTH).toLowerCase() === 'bearer ';

@@ -34,7 +34,7 @@ export function parseJsonBody({ body, parsed }: JsonBody): unknown {
 }
 
 /**
- * The same as `parseJsonBody`, in steps between which other work runs. Stops and resolves to
+ * Parses like `parseJsonBody`, but in steps between which other work runs. Stops and resolves to
  * undefined when `isGone` returns true, because nobody waits for the value any more.
  */
 export async function parseLongJson(

@@ -60,7 +60,7 @@ export interface LoadLimits {
   stallMs: number;
 }
 
-/** `maxBodyBytes` is the limit of one request. */
+/** Returns the limits used in production; `maxBodyBytes` is the size limit of one request. */
 export function usualLimits(maxBodyBytes: number): LoadLimits {
   return {
     // At 10,000 durable writes a second, the last of these waits a tenth of a second.
@@ -116,14 +116,17 @@ export class Load {
     this.#limits = limits;
   }
 
-  /** Called by a timer. */
+  /** Checks the heap; called by a timer. */
   look(): void {
     this.#heads = 0;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     this.#heapIsFull = used_heap_size > heap_size_limit * this.#limits.heapShare;
   }
 
-  /** To be called first for each request except probes; `nowMs` is monotonic. */
+  /**
+   * Counts an arrived request. To be called first for each request except probes; `nowMs` is
+   * monotonic.
+   */
   arrive(nowMs: number): void {
     if (this.#arrived === 0) this.#beginTurn(nowMs);
     this.#arrived += 1;
@@ -163,7 +166,7 @@ export class Load {
     this.#arrived = 0;
   };
 
-  /** Call this for each answer to HEAD. Returns true if there are suspiciously many. */
+  /** Counts an answer to HEAD. Returns true if there are suspiciously many. */
   isHeadFlood(): boolean {
     this.#heads += 1;
     return this.#heads > HEAD_FLOOD;
@@ -180,7 +183,7 @@ export class Load {
     );
   }
 
-  /** True if a body of `bodyBytes` more bytes is too much. */
+  /** Returns true if a further body of `bodyBytes` bytes is too much. */
   isFullFor(bodyBytes: number): boolean {
     return this.heldBytes + bodyBytes > this.#limits.heldBytes;
   }

@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
 /** Maximum time that a read waits for the position that it asks for. */
 const LONGEST_WAIT_MS = 5000;
 
-/** True for routes that evaluate the header. */
+/** Returns true for routes that evaluate the header. */
 export function waitsForLsn(route: Route): boolean {
   return route.role === 'readonly' && route.database;
 }

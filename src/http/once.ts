@@ -97,7 +97,7 @@ export class OnceOnly {
    */
   async run(route: Route, call: RequestCall): Promise<Reply> {
     const id = scopeOf(route, call);
-    // Before the first await: of two concurrent requests only one may proceed.
+    // This must happen before the first await: of two concurrent requests only one may proceed.
     if (this.#running.has(id)) throw refusal('idempotency_conflict', RUNNING);
     this.#running.add(id);
     try {

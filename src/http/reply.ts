@@ -79,7 +79,7 @@ export function jsonTextReply(status: number, body: string | Uint8Array, lsn?: n
   return { status, contentType: JSON_TYPE, body, lsn, headers: undefined, source: undefined, tag: undefined, facts };
 }
 
-/** An answer of a type other than JSON: text for a scraper, a page, a file. */
+/** Returns a reply of a type other than JSON: text for a scraper, a page, a file. */
 export function contentReply(
   status: number,
   contentType: string,

@@ -1,4 +1,5 @@
-// Finds the route for a method and path: exact, case-sensitive, 404 before 405.
+// Finds the route for a method and a path. Paths must match exactly, including case. An unknown
+// path (404) is reported before a method that is not allowed (405).
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { Route } from './route.ts';

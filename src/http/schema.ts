@@ -35,7 +35,7 @@ export const time = () =>
     ],
     ({ input }) => timeMessage(input),
   );
-/** The seconds of a value that `time` accepted. */
+/** Returns the seconds of a value that `time` accepted. */
 export const secondsOf = (value: number | string): number => (typeof value === 'number' ? value : isoSeconds(value)!);
 /**
  * Marks a time in an answer: seconds, or a string with `times=iso`. The API description mentions

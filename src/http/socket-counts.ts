@@ -34,10 +34,10 @@ const SHARE_OF_TIME = 0.1;
  * Invariant: `#open` is exact; the count of an address is never below its open connections, and is
  * exact while `#unknown` is false.
  *
- * As long as the total is below the limit, no address can be over it, so most of the time no
- * recount is needed. The kernel's table includes connections that are not accepted yet, which are
- * counted again when they are accepted. So a recount lowers the counts but does not make them
- * exact.
+ * As long as the total does not exceed the limit per address, no address can exceed it, so most of
+ * the time no recount is needed. The kernel's table includes connections that are not accepted yet,
+ * which are counted again when they are accepted. So a recount lowers the counts but does not make
+ * them exact.
  */
 export class SocketCounts {
   readonly #options: SocketCountsOptions;

@@ -50,7 +50,7 @@ const EXCLUSIVE_PORT = 1;
 export function uwsTransport(uws: UwsModule, facts: TransportFacts): Transport {
   return {
     facts,
-    // The parser reads `1;` as 27 bytes, and trailers as the next request.
+    // The parser reads the chunk size `1;` as 27 bytes, and it reads trailers as the next request.
     checksChunks: false,
     listen: (handle, options) => listen(uws, handle, options),
   };

@@ -105,7 +105,7 @@ export interface TransportResponse {
   cork(write: () => void): unknown;
   onWritable(resume: (offset: number) => boolean): unknown;
   onAborted(aborted: () => void): unknown;
-  /** Client address, 4 or 16 bytes. Only while the response is open. */
+  /** Returns the client address, 4 or 16 bytes. May be called only while the response is open. */
   getRemoteAddress(): ArrayBuffer;
   /** The chunk is only valid during the call. */
   onData(take: (chunk: ArrayBuffer | Uint8Array, isLast: boolean) => void): unknown;
@@ -119,8 +119,8 @@ export interface TransportRequest {
    * overwrite the raw text.
    */
   getQuery(): string | undefined;
-  /** The first header of this name; empty if there is none. */
+  /** Returns the first header with this name; empty if there is none. */
   getHeader(lowerCaseName: Uint8Array): string;
-  /** All headers, names in lower case. */
+  /** Calls `take` for each header, with the name in lower case. */
   forEach(take: (name: string, value: string) => void): void;
 }

@@ -8,7 +8,7 @@ const RESOLUTION_MS = 10;
 const WINDOW_MS = 10_000;
 
 export interface EventLoopDelay {
-  /** In seconds, like the others; measured since the histogram was last emptied. */
+  /** All three delays are in seconds and are measured since the histogram was last emptied. */
   p50: number;
   p99: number;
   max: number;

@@ -18,7 +18,7 @@ export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>
 
 /** The parts that answer requests, in addition to the database itself. */
 export interface Rooms {
-  /** Each is undefined while the database is being opened. */
+  /** Like the others, undefined while the database is being opened. */
   statements: Statements | undefined;
   analytics: Analytics | undefined;
   reasoning: Reasoning | undefined;

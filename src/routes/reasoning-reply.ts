@@ -18,8 +18,9 @@ import type { CallRunner } from './step-runner.ts';
 const PIECE_CHARACTERS = 32 * 1024;
 
 /**
- * A replacer for `JSON.stringify` that writes the times of edges and of the window as ISO 8601. It
- * is safe by name: no user column is named event_ts, and none contains objects.
+ * A replacer for `JSON.stringify` that writes the times of edges and of the window as ISO 8601.
+ * Recognising them by name is safe: no user column is named event_ts, and no user column contains
+ * objects.
  */
 function withText(name: string, value: unknown): unknown {
   if (name === 'event_ts' && typeof value === 'number') return isoTime(value);

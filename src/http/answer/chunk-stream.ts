@@ -18,7 +18,7 @@ export interface ChunkStreamOptions {
   source: ChunkSource;
   scheduler: Scheduler;
   limits: ReaderLimits;
-  /** Called once the last byte has been handed over. */
+  /** Called once the last byte has been passed to the transport. */
   ended: () => void;
   /** Called if the source threw; the connection is closed right after. */
   failed: (error: unknown) => void;
@@ -39,7 +39,7 @@ export class ChunkStream {
     this.#watch = new ReaderWatch(options.limits, true, options.cut);
   }
 
-  /** Call after the headers are written. */
+  /** Starts sending. Call this after the headers are written. */
   start(): void {
     const { transport, scheduler } = this.#options;
     transport.onWritable(() => {

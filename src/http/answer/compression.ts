@@ -32,7 +32,10 @@ export function compress(body: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** True if `Accept-Encoding` accepts gzip and does not prefer the plain body (RFC 9110, 12.5.3). */
+/**
+ * Returns true if `Accept-Encoding` accepts gzip and does not prefer the plain body (RFC 9110,
+ * 12.5.3).
+ */
 export function acceptsGzip(header: string): boolean {
   if (header === '') return false;
   let gzipWeight: number | undefined;

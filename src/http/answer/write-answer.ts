@@ -173,7 +173,7 @@ class OpenAnswer implements ChunkSource {
     });
   }
 
-  /** True if `resume` will be called once there is more to read. */
+  /** Returns true if `resume` will be called once there is more to read. */
   private waits(resume: () => void): boolean {
     return this.isIdle && this.wait(resume);
   }

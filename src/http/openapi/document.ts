@@ -82,7 +82,7 @@ function tagOf(route: Route, tags: readonly Tag[]): string {
   return tag.name;
 }
 
-/** All routes under the rate limit describe an error in the same words. */
+/** Returns the description of an error, which is the same for all routes under the rate limit. */
 function usualError(routes: readonly Route[], status: number): JsonObject {
   return errorResponse(routes.find((route) => !route.rateExempt)!, status);
 }

@@ -24,7 +24,7 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   507: 'The disk is full.',
 };
 
-/** An example error body with this status. */
+/** Returns an example error body with this status. */
 export function errorExample(status: number): JsonObject {
   const [code, detail, errors] = EXAMPLES[status]!;
   return { detail, code, status, request_id: 'Yl-J6DgL-1', ...(errors === undefined ? {} : { errors }) };
