@@ -199,9 +199,9 @@ export class Dispatcher {
   }
 
   /**
-   * Refuses a request after this turn of the event loop. Otherwise a client could send its next
-   * request within the same turn, which would then not end; if a client has sent many requests at
-   * once, the transport closes its connection.
+   * Refuses a request after this turn of the event loop. If it were refused at once, a client could
+   * send its next request within the same turn, so that the turn would never end. If a client sends
+   * many requests at once, the transport closes its connection.
    */
   #putOff(exchange: Exchange): void {
     const { load } = this.#options.parts;

@@ -28,7 +28,7 @@ const WINDOW = 512;
 const LONGEST_RUN = 128;
 const LONG_RUN = new RegExp(
   ['[\\p{L}\\p{M}]', '[^\\s\\p{L}\\p{N}]', '[\\s/]']
-    // Anchored to the start of a run: one pass over any text.
+    // Each match is anchored to the start of a run, so that any text is searched in one pass.
     .map((kind) => `(?<!${kind})${kind}{${LONGEST_RUN + 1},}`)
     .join('|'),
   'gu',
