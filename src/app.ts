@@ -1,5 +1,5 @@
-// Composes the service (configuration, log, audit log, metrics, HTTP, engine, keys), and starts and
-// stops its parts in order.
+// Assembles the service from its parts (configuration, log, audit log, metrics, HTTP, engine,
+// keys), and starts and stops them in order.
 
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -26,9 +26,9 @@ import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 
 export interface App {
-  /** `http://127.0.0.1:8000`, or https. */
+  /** The address of the service, such as `http://127.0.0.1:8000` or with https. */
   readonly url: string;
-  /** The HTTP implementation that serves it. */
+  /** The HTTP implementation that serves requests. */
   readonly transport: TransportFacts;
   /** Resolves when requests are served; rejects when the database or its keys cannot be opened. */
   readonly ready: Promise<Opened>;
@@ -42,15 +42,15 @@ export interface App {
 }
 
 export interface Opened {
-  /** The first admin key, if it was created by this start: show it once, never log it. */
+  /** The first admin key, if this start created it. Show the key once and never log it. */
   readonly firstKey: string | undefined;
 }
 
 const KEY_FLUSH_MS = 60_000;
 
 /**
- * Listens first, then opens the database: until it is open, `/health/ready` and all data routes
- * answer 503. Rejects when it cannot listen.
+ * Starts the service. It listens first and then opens the database: until the database is open,
+ * `/health/ready` and all data routes answer 503. Rejects if the service cannot listen.
  */
 export async function startApp({ config, warnings }: LoadedConfig): Promise<App> {
   const redactor = redactorFor(config);
@@ -187,8 +187,8 @@ function listen(
 }
 
 /**
- * Reads the files of a page that the build puts beside dist, each once. The routes ensure that no
- * name leaves the folder.
+ * Returns a function that reads a file of a page by name, each file only once. The build puts these
+ * files beside dist. The routes ensure that no name leads outside the folder.
  */
 export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => Uint8Array | undefined {
   const files = new Map<string, Uint8Array>();
@@ -218,7 +218,10 @@ function openEngine(config: Config, scheduler: Scheduler, observer: ServiceObser
   });
 }
 
-/** Everything that answers questions about a database, run by the database's scheduler. */
+/**
+ * Creates the parts that answer requests about a database. Their work is run by the database's
+ * scheduler.
+ */
 export function roomsOf(config: Config, database: Database): Rooms {
   const analytics = new Analytics({ database });
   return {
@@ -266,8 +269,8 @@ function virtualOf(config: Config, database: Database): VirtualGraphs {
 }
 
 /**
- * Sends proposals to the configured language model; the key of a request takes precedence over the
- * server's.
+ * Returns the function that has the configured language model refine a proposal. A key in the
+ * request takes precedence over the server's key.
  */
 export function refinerOf(config: Config): RefineProposal {
   const { llmBaseUrl: baseUrl, llmModel: model, openaiApiKey, llmAllowedHosts: allowedHosts } = config;
@@ -312,8 +315,8 @@ function makeDirectories({ dataDir, auditLog }: Config): void {
 }
 
 /**
- * Warns about directories that users other than the owner can access. Their modes are left alone:
- * they may be intentional.
+ * Warns about directories that users other than the owner can access. The modes are not changed,
+ * since they may be intentional.
  */
 function wideDirectories({ dataDir, backupRoot }: Config): string[] {
   return [...new Set([resolve(dataDir), resolve(backupRoot)])].flatMap((dir) => {
@@ -323,7 +326,7 @@ function wideDirectories({ dataDir, backupRoot }: Config): string[] {
   });
 }
 
-/** A redactor that knows the secrets of the configuration, so that no log line shows them. */
+/** Creates a redactor that masks the secrets of the configuration in all log lines. */
 export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
   const redactor = new Redactor();
   for (const secret of [apiKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
@@ -333,7 +336,7 @@ export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redac
   return redactor;
 }
 
-/** The password of an address, both percent-encoded as written and decoded. */
+/** Returns the password in an address, as written (percent-encoded) and decoded. */
 function passwordsOf(dsn: string): string[] {
   if (!URL.canParse(dsn)) return [];
   const { password } = new URL(dsn);
@@ -344,10 +347,13 @@ function passwordsOf(dsn: string): string[] {
   }
 }
 
-/** Shorter RSA keys give less than 112 bits of security (NIST SP 800-57 part 1, table 2). */
+/** Shorter RSA keys provide less than 112 bits of security (NIST SP 800-57 part 1, table 2). */
 const LEAST_RSA_BITS = 2048;
 
-/** Checked here because the transport only reports that it cannot listen. Throws ConfigError. */
+/**
+ * Checks and returns the TLS files. They are checked here because the transport would only report
+ * that it cannot listen. Throws ConfigError.
+ */
 function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   const files: TlsFiles = { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) };
@@ -374,7 +380,7 @@ function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
   }
 }
 
-/** IPv6 addresses are written in brackets in a URL. */
+/** Returns the host as a URL contains it: IPv6 addresses in brackets. */
 export function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

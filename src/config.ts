@@ -1,5 +1,5 @@
 // Reads the settings of the service: flags take precedence over the environment, the environment
-// over the file, the file over the defaults (contract section 7).
+// over the file, and the file over the defaults.
 
 import { ConfigError } from './config/config-error.ts';
 import { type ConfigFile, type FileValues, hint, readFile } from './config/file.ts';
@@ -31,10 +31,10 @@ export {
   variableOf,
 } from './config/settings.ts';
 
-/** Flag values by setting; undefined if not given. */
+/** Values of flags by setting; undefined if a flag was not given. */
 export type ConfigFlags = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
-/** What the caller knows about the process's environment. */
+/** The inputs from which the settings are read. */
 export interface Surroundings {
   environment: Readonly<Record<string, string | undefined>>;
   flags?: ConfigFlags;
@@ -46,13 +46,15 @@ export type Source = 'flag' | 'env' | 'file' | 'default';
 
 export interface LoadedConfig {
   config: Config;
-  /** Origin of each value, by its name in a file (`data_dir`, `virtual_dsn.PG`). */
+  /**
+   * The origin of each value, by the name of the setting in a file (`data_dir`, `virtual_dsn.PG`).
+   */
   sources: ReadonlyMap<string, Source>;
-  /** Worth logging: names that look misspelt, insecure exposure, weak keys. */
+  /** Warnings to be logged: about names that look misspelt, insecure exposure and weak keys. */
   warnings: string[];
 }
 
-/** Throws ConfigError. */
+/** Reads and checks all settings. Throws ConfigError. */
 export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const { environment, isTerminal } = surroundings;
   const file = surroundings.file === undefined ? undefined : readFile(surroundings.file);
@@ -62,7 +64,8 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   for (const name of SETTING_NAMES) {
     const given = givenFor(name, surroundings, file);
     values[name] = given === undefined ? SETTINGS[name].initial(basis) : parsed(name, given);
-    // It is first in the table, since the defaults of other settings are below the data directory.
+    // `dataDir` is the first setting in the table, since the defaults of other settings are below
+    // the data directory.
     if (name === 'dataDir') basis.dataDir = values[name] as string;
     sources.set(fileKeyOf(name), given?.source ?? 'default');
   }
@@ -76,11 +79,14 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
 interface Given {
   text: string;
   source: Source;
-  /** The place as messages name it. */
+  /** The name of the place in messages. */
   place: string;
 }
 
-/** An empty variable counts as not set; an empty flag or an empty string in the file does not. */
+/**
+ * Returns the text given for a setting, or undefined if it is not set. An empty variable counts as
+ * not set; an empty flag or an empty string in the file counts as a value.
+ */
 function givenFor(name: SettingName, surroundings: Surroundings, file: FileValues | undefined): Given | undefined {
   const flag = surroundings.flags?.[name];
   if (flag !== undefined) return { text: flag, source: 'flag', place: `--${flagOf(name)}` };
@@ -130,8 +136,9 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
 }
 
 /**
- * Without keys the service accepts only local connections unless allowed otherwise; with keys it
- * may listen anywhere. Returns warnings. Throws ConfigError.
+ * Checks the address to listen on. With keys, the service may listen anywhere. Without keys, it may
+ * listen on local addresses only, unless `allowInsecure` is set. Returns warnings; throws
+ * ConfigError.
  */
 function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): string[] {
   const isOpen = !isLoopback(host);

@@ -1,7 +1,7 @@
 // The one error type of Hedgerow: a stable code, a sentence a person can act on, and fields. One
 // table maps the codes to HTTP statuses.
 
-/** Stable codes (contract section 1) and the HTTP status each one answers with. */
+/** The stable error codes, and the HTTP status of the answer for each. */
 export const STATUS_OF_CODE = {
   invalid_input: 400,
   invalid_json: 400,
@@ -68,15 +68,16 @@ export const STATUS_OF_CODE = {
 
 export type ErrorCode = keyof typeof STATUS_OF_CODE;
 
-/** One wrong field: `loc` as in `["body", "members", 0]`. */
+/** One invalid field; `loc` is its path, such as `["body", "members", 0]`. */
 export interface FieldError {
   loc: (string | number)[];
   msg: string;
 }
 
 /**
- * A setting of the service that an error points to. The rooms that throw do not know how it is set:
- * an embedder passes an option, and http/ and cli/ name the environment variable.
+ * A setting of the service that an error concerns. The code that throws does not know how the
+ * setting is made: an embedding program passes an option, while http/ and cli/ add the name of the
+ * environment variable to the message.
  */
 export type SettingKey =
   | 'auditLog'
@@ -98,7 +99,7 @@ export interface ErrorFields {
 
 export class HedgerowError extends Error {
   readonly code: ErrorCode;
-  /** The invalid fields, when there are several or when the location matters. */
+  /** The invalid fields, if there are several or if the location matters. */
   readonly errors: FieldError[] | undefined;
   readonly fields: ErrorFields | undefined;
 
@@ -120,8 +121,8 @@ export class HedgerowError extends Error {
 }
 
 /**
- * The same error without a stack, for refusals that callers can cause at any rate: capturing the
- * stack costs ten times as much as the rest of such an answer.
+ * Creates a HedgerowError without a stack, for refusals that callers can cause at any rate.
+ * Capturing the stack costs ten times as much as the rest of such an answer.
  */
 export function refusal(
   code: ErrorCode,
@@ -137,7 +138,10 @@ export function refusal(
   });
 }
 
-/** Bytes on disk are not what was written. Names the file and the offset. */
+/**
+ * Returns the error for a file whose bytes are not the bytes that were written. The message names
+ * the file and the offset.
+ */
 export function corruption(file: string, offset: number, what: string): HedgerowError {
   return new HedgerowError(
     'corrupt',

@@ -2,14 +2,14 @@
 //
 // Days are counted in the proleptic Gregorian calendar with the algorithms of Howard Hinnant,
 // "chrono-compatible low-level date algorithms" (2013), because Date ends in the year 275,760. The
-// trick: let years begin on 1 March, so that the leap day is the last day of a year, and group them
-// into eras of 400 years = 146,097 days, in which the calendar repeats.
+// trick is to let years begin on 1 March, so that the leap day is the last day of a year. Years are
+// grouped into eras of 400 years = 146,097 days, after which the calendar repeats.
 // - The first day of month m (0 = March) of such a year is day (153 m + 2) / 5, rounded down: the
 //   months from March have 31, 30, 31, 30, 31 days, then the pattern of 153 days repeats.
 // - The year of a day in an era is (day - day/1460 + day/36524 - day/146096) / 365: the leap days
 //   before it are taken out first (every 4 years, not every 100, but every 400).
 //
-// 1970-01-01 is day 719,468 from 0000-03-01. Example: 2000-03-01 is the first day of era 5, so it
+// 1970-01-01 is 719,468 days after 0000-03-01. Example: 2000-03-01 is the first day of era 5, so it
 // is 5 * 146,097 - 719,468 = 11,017 days after 1970-01-01.
 
 const DAY = 86_400;
@@ -18,7 +18,7 @@ const LONGEST = 64;
 const FORM =
   /^(\d{4}|[+-]\d{6,9})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
-/** A zone whose + was sent unescaped in a URL and therefore decoded to a space. */
+/** Matches a zone whose + was sent unescaped in a URL and was therefore decoded to a space. */
 const BLANK_ZONE = /:\d\d(\.\d+)? \d\d(:?\d\d)?$/;
 
 const EXAMPLES = '2024-05-02, 2024-05-02T10:00:00Z or 2024-05-02T10:00:00+02:00';
@@ -28,10 +28,10 @@ export const TIME_FORM = `epoch seconds, or a time in ISO 8601 such as ${EXAMPLE
 export const TIME_MESSAGE = `must be an integer of at most 2^53-1 (epoch seconds), or a time in ISO 8601 such as ${EXAMPLES}`;
 
 /**
- * Seconds since 1970 of a date (its first second) or a time; without a zone it is UTC. Fractions of
- * a second are truncated, as in an import, and 24:00 is the end of the day. Returns undefined if
- * the text is not a time, names a day or hour that does not exist, or is outside the safe integers.
- * POSIX time has no leap seconds, so `:60` is refused.
+ * Returns the seconds since 1970 of a time, or of the first second of a date. A time without a zone
+ * is in UTC. Fractions of a second are truncated, as in an import, and 24:00 is the end of the day.
+ * Returns undefined if the text is not a time, names a day or hour that does not exist, or gives a
+ * number beyond the safe integers. POSIX time has no leap seconds, so `:60` is refused.
  */
 export function isoSeconds(text: string): number | undefined {
   if (text.length > LONGEST) return undefined;
@@ -51,13 +51,16 @@ export function isoSeconds(text: string): number | undefined {
   return Number.isSafeInteger(seconds) ? seconds + 0 : undefined;
 }
 
-/** Days since 1970 of a date without a time; undefined if the text is not such a date. */
+/**
+ * Returns the days since 1970 of a date without a time, or undefined if the text is not such a
+ * date.
+ */
 export function isoDays(text: string): number | undefined {
   const seconds = text.includes(':') ? undefined : isoSeconds(text);
   return seconds === undefined ? undefined : seconds / DAY;
 }
 
-/** What is wrong with a text that is not a time, phrased as the end of a sentence. */
+/** Returns what is wrong with a text that is not a time, as the end of a sentence. */
 export function timeProblem(text: string): string {
   if (NUMBER.test(text)) return 'is a number in quotes; write it without them, or a time in ISO 8601';
   if (text.length <= LONGEST && FORM.test(text)) return 'names a day or an hour that does not exist';
@@ -67,8 +70,8 @@ export function timeProblem(text: string): string {
 }
 
 /**
- * `2024-05-02T10:00:00Z`; with milliseconds if the second has a fraction. Years outside 0 to 9999
- * have a sign and at least six digits.
+ * Formats seconds since 1970 as `2024-05-02T10:00:00Z`, with milliseconds if `seconds` has a
+ * fraction. Years outside 0 to 9999 get a sign and at least six digits.
  */
 export function isoTime(seconds: number): string {
   const whole = Math.floor(seconds);
@@ -79,7 +82,7 @@ export function isoTime(seconds: number): string {
   return `${isoDay(day)}T${clock}${ms === 0 ? '' : `.${String(ms).padStart(3, '0')}`}Z`;
 }
 
-/** Days since 1970 as `2024-05-02`. */
+/** Formats days since 1970 as `2024-05-02`. */
 export function isoDay(days: number): string {
   // Count from 1 March of the year 0, in eras of 400 years.
   const from = days + DAYS_TO_1970;

@@ -1,9 +1,9 @@
-// Finds whether a text contains another one, in time linear in the sum of their lengths.
+// Tests whether a text contains another text, in time linear in the sum of their lengths.
 //
-// String.prototype.includes can take time proportional to the product: four seconds for "aaa..." of
-// 64,000 letters and "a...aba...a" of half as many. Where the product is large, the text is
-// searched with the algorithm of Knuth, Morris and Pratt (Fast pattern matching in strings, SIAM J.
-// Comput. 6, 1977).
+// String.prototype.includes can take time proportional to the product of the lengths: four seconds
+// for "aaa..." of 64,000 letters and "a...aba...a" of half as many. If the product is large, the
+// text is searched with the algorithm of Knuth, Morris and Pratt (Fast pattern matching in strings,
+// SIAM J. Comput. 6, 1977).
 //
 // KMP never moves backwards in the text. `borders[i]` is the length of the longest proper prefix of
 // part[0..i] that is also a suffix of it. The invariant: after each letter of the text, `matched`
@@ -19,11 +19,14 @@
  */
 const FEW_STEPS = 2 ** 20;
 
-/** The part searched for last and its borders, so that one part is prepared once for many texts. */
+/**
+ * The part that was searched for last, and its borders, so that a part is prepared only once for
+ * many texts.
+ */
 let lastPart = '';
 let lastBorders: Int32Array = new Int32Array(0);
 
-/** Same result as `text.includes(part)`. */
+/** Returns the same result as `text.includes(part)`. */
 export function containsText(text: string, part: string): boolean {
   if (part.length > text.length) return false;
   if (part.length * (text.length - part.length + 1) <= FEW_STEPS) return text.includes(part);
@@ -42,7 +45,10 @@ export function containsText(text: string, part: string): boolean {
   return false;
 }
 
-/** For each prefix of the part: the length of its longest proper prefix that is also its suffix. */
+/**
+ * Returns, for each prefix of the part, the length of the longest proper prefix of it that is also
+ * a suffix of it.
+ */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let matched = 0;

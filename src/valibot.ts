@@ -1,3 +1,3 @@
-// The only module that names the schema library.
+// The only module that imports the schema library.
 
 export * as v from 'valibot';

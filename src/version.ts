@@ -2,5 +2,5 @@
 
 import { readFileSync } from 'node:fs';
 
-/** src and dist are both next to package.json. */
+/** Read from package.json, which is one folder above both src and dist. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

@@ -1,5 +1,5 @@
-// The stored record of an API key (never the key itself, only its SHA-256), and the form that
-// answers show.
+// The stored record of an API key (its SHA-256, never the key itself), and the forms of a key that
+// answers contain.
 
 import * as crypto from 'node:crypto';
 import { HedgerowError } from '../errors.ts';
@@ -53,12 +53,15 @@ export function makeKey(randomBytes: RandomBytes): string {
   return KEY_PREFIX + Buffer.from(randomBytes(KEY_BYTES)).toString('base64url');
 }
 
-/** Drawn independently of the key, so that it reveals nothing about it. */
+/** Makes an identifier at random, so that it reveals nothing about the key itself. */
 export function makeKeyId(randomBytes: RandomBytes): string {
   return `key_${Buffer.from(randomBytes(ID_BYTES)).toString('hex')}`;
 }
 
-/** Hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from 20.12). */
+/**
+ * Returns the hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from
+ * 20.12).
+ */
 export const sha256Hex: (key: string) => string =
   typeof crypto.hash === 'function'
     ? (key) => crypto.hash('sha256', key, 'hex')

@@ -4,7 +4,7 @@
 // - The plaintext of a key is kept only in #seen, in memory, and only after it was accepted once.
 // - A key is valid from the moment its record is durable.
 // - Changes run one at a time (#changes), so that two concurrent revocations cannot each count on
-//   the other's admin key and leave none.
+//   the other's admin key and leave no admin key.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { DocumentChange, Documents } from '../engine/index.ts';
@@ -53,8 +53,8 @@ interface Entry {
 }
 
 /**
- * Maximum number of plaintext keys cached; when it is reached, all are dropped and hashed again on
- * use.
+ * Maximum number of plaintext keys in the cache. A full cache is emptied; each key is then hashed
+ * again at its next use.
  */
 const MAX_SEEN = 1024;
 
@@ -70,13 +70,13 @@ export class KeyStore implements Authenticator {
   readonly #byId = new Map<string, Entry>();
   readonly #byHash = new Map<string, Entry>();
   /**
-   * Recently used valid keys by plaintext: hashing and comparing costs 1.5 us, a tenth of a small
-   * request.
+   * Recently used valid keys by plaintext. They need not be hashed and compared again, which costs
+   * 1.5 us, a tenth of the time of a small request.
    */
   readonly #seen = new Map<string, Entry>();
   readonly #changes = new Mutex();
   readonly #given = Buffer.alloc(HASH_LENGTH);
-  /** Compared with unknown keys, so that they take as long as known ones. */
+  /** Unknown keys are compared with this, so that checking them takes as long as for known keys. */
   readonly #decoy = Buffer.alloc(HASH_LENGTH);
 
   private constructor({ documents, now, randomBytes }: KeyStoreOptions) {
@@ -92,8 +92,8 @@ export class KeyStore implements Authenticator {
   }
 
   /**
-   * Opens the stored keys; an empty store gets its first admin key: `bootstrapKey` exactly as
-   * given, or a generated one, which is returned as `firstKey` to be shown once.
+   * Opens the stored keys. An empty store gets its first admin key: `bootstrapKey` exactly as
+   * given, or else a generated key, which is returned as `firstKey` to be shown once.
    */
   static async open(
     options: KeyStoreOptions & { bootstrapKey: string | undefined },
@@ -122,7 +122,7 @@ export class KeyStore implements Authenticator {
     this.#seen.set(key, entry);
   }
 
-  /** True for a stored key, expired or not; does not change `last_used_at`. */
+  /** Returns true for a stored key, expired or not; does not change `last_used_at`. */
   knows(key: string): boolean {
     return this.#find(key) !== undefined;
   }
@@ -137,7 +137,7 @@ export class KeyStore implements Authenticator {
     return count;
   }
 
-  /** All keys including expired ones, without revoked ones, oldest first. */
+  /** Returns all keys that are not revoked, including expired keys, oldest first. */
   list(): KeyItem[] {
     const items: KeyItem[] = [];
     for (const { record, lastUsedMs, revoking } of this.#byId.values()) {
@@ -146,7 +146,7 @@ export class KeyStore implements Authenticator {
     return items;
   }
 
-  /** Resolves when the key is durable; only this answer contains its plaintext. */
+  /** Creates a key. Resolves when the key is durable; only this result contains its plaintext. */
   create(input: NewKey): Promise<CreatedKey> {
     return this.#changes.run(async () => {
       const key = makeKey(this.#randomBytes);
@@ -154,7 +154,10 @@ export class KeyStore implements Authenticator {
     });
   }
 
-  /** Resolves when the revocation is durable. Rejects with `key_not_found` or `last_admin`. */
+  /**
+   * Revokes a key. Resolves when the revocation is durable. Rejects with `key_not_found` or
+   * `last_admin`.
+   */
   revoke(keyId: string): Promise<void> {
     return this.#changes.run(async () => {
       const entry = this.#byId.get(keyId);
@@ -236,7 +239,10 @@ function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
   return expires_at !== null && nowMs >= expires_at;
 }
 
-/** The message does not repeat the id: the caller may have sent the key itself. */
+/**
+ * Makes the error for an unknown id. The message does not repeat the id: the caller may have sent
+ * the key itself.
+ */
 function unknownId(): HedgerowError {
   return new HedgerowError(
     'key_not_found',

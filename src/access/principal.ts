@@ -1,6 +1,6 @@
 // The caller of a request: the result of checking its key, as a plain value.
 
-/** Each role includes the ones before it (specification section 5). */
+/** Each role has the rights of the roles before it and more. */
 export type KeyRole = 'readonly' | 'readwrite' | 'admin';
 
 export interface Principal {
@@ -17,16 +17,16 @@ export const NOBODY: Principal = Object.freeze({ keyId: null, role: 'none' });
 
 const RANK: Readonly<Record<KeyRole | 'none', number>> = { none: 0, readonly: 1, readwrite: 2, admin: 3 };
 
-/** True if a caller of `role` may use what requires `needed`. */
+/** Returns true if a caller with `role` may use a route that requires `needed`. */
 export function includesRole(role: KeyRole | 'none', needed: KeyRole | 'none'): boolean {
   return RANK[role] >= RANK[needed];
 }
 
-/** Checks keys; all that the guard of http/ knows about them. */
+/** Checks keys; the only interface to them that the guard in http/ uses. */
 export interface Authenticator {
   /**
-   * Returns undefined if the key is unknown, revoked or expired. All unknown keys take the same
-   * time. Records when the key was last used.
+   * Returns the caller to whom the key belongs, or undefined if the key is unknown, revoked or
+   * expired. Records when the key was last used. All unknown keys take the same time.
    */
   authenticate(key: string): Principal | undefined;
 }

@@ -1,14 +1,14 @@
-// Limits the requests per minute of each caller: the generic cell rate algorithm (GCRA, ITU-T
-// I.371), one number per caller.
+// Limits the requests per minute of each caller by the generic cell rate algorithm (GCRA, ITU-T
+// I.371), which stores one number per caller.
 //
-// A caller may use the whole minute's allowance at once; it comes back evenly, one request every
-// 60/limit seconds. All that is stored is `backAt`, the time at which the whole allowance will be
-// back (the "theoretical arrival time" of GCRA). A request moves it one request further into the
-// future and is refused if it would then be more than a minute away. Invariant: `backAt` is never
-// more than one minute after the last request counted.
+// A caller may use the whole minute's allowance at once; the allowance comes back evenly, one
+// request every 60/limit seconds. All that is stored is `backAt`, the time at which the whole
+// allowance will be back (the "theoretical arrival time" of GCRA). Each request moves `backAt` into
+// the future by the cost of one request. A request is refused if `backAt` would then be more than a
+// minute away. Invariant: `backAt` is never more than one minute after the last request counted.
 //
-// Times are integers in units of 1/limit ms, so that a request is worth exactly 60,000 units
-// whatever the limit: no rounding adds up.
+// Times are integers in units of 1/limit ms, so that a request costs exactly 60,000 units whatever
+// the limit is, and no rounding errors add up.
 //
 // Example, limit 2: a unit is 1/2 ms, the minute is 120,000 units. Requests at time 0 move `backAt`
 // to 60,000 and to 120,000; a third would move it to 180,000, more than a minute away, and is
@@ -20,7 +20,7 @@ const REQUEST = MINUTE_MS;
 
 /** Maximum number of callers tracked individually; about 100 bytes each. */
 const MAX_TRACKED = 100_000;
-/** Number of allowances shared by the callers above that maximum. */
+/** Number of allowances shared by all callers beyond that maximum. */
 const SHARED = 1024;
 
 /** A key's identifier, or an address in the form that `addressId` returns. */
@@ -29,7 +29,7 @@ export type CallerId = string | number;
 export interface RateLimitOptions {
   /** Requests per minute; 0 means no limit. */
   perMinute: number;
-  /** Random: decides which callers share an allowance once too many are known. */
+  /** A random number that decides which callers share an allowance once too many are tracked. */
   seed: number;
   maxTracked?: number;
 }
@@ -42,7 +42,9 @@ export class RateLimit {
   resetMs = 0;
   /** If that `take` was refused: milliseconds until one would be accepted. */
   retryMs = 0;
-  /** Kept apart, so that a flood of addresses cannot affect the allowance of a key. */
+  /**
+   * Keys are tracked separately, so that a flood of addresses cannot affect the allowance of a key.
+   */
   readonly #keys: Allowances;
   readonly #addresses: Allowances;
 
@@ -66,8 +68,8 @@ export class RateLimit {
   }
 
   /**
-   * Returns true if the request is within the limit and counted, false if it is over and not
-   * counted. `nowMs` never goes back.
+   * Returns true if the request is within the limit, and counts it. Otherwise returns false and
+   * does not count the request. `nowMs` must never decrease.
    */
   #take(allowances: Allowances, id: CallerId, nowMs: number): boolean {
     const { perMinute } = this;
@@ -91,15 +93,15 @@ export class RateLimit {
 }
 
 interface Allowance {
-  /** When the whole allowance is back, in units. */
+  /** The time at which the whole allowance is back, in units. */
   backAt: number;
 }
 
 /**
- * The allowances of recent callers. One that was not used for a minute is whole again and can be
- * forgotten: there are two generations, and the older is dropped every minute. Above the cap, new
- * callers share allowances instead of evicting known ones, so that a flood of invented callers
- * resets nobody's allowance.
+ * The allowances of recent callers. An allowance that was not used for a minute is whole again and
+ * can be forgotten: there are two generations, and the older one is dropped every minute. When
+ * `cap` callers are tracked, new callers share allowances instead of replacing tracked callers, so
+ * that a flood of invented callers resets nobody's allowance.
  */
 class Allowances {
   readonly #cap: number;
@@ -141,7 +143,7 @@ class Allowances {
   }
 }
 
-/** FNV-1a over the characters, from a secret start value. */
+/** Returns the FNV-1a hash of the characters, computed from a secret start value. */
 function hash(id: CallerId, seed: number): number {
   const text = String(id);
   let value = (0x811c9dc5 ^ seed) >>> 0;

@@ -1,4 +1,4 @@
-// Measures of a table as a hypergraph.
+// Computes measures of a table, taken as a hypergraph.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -11,12 +11,15 @@ export class Analytics {
     this.#connection = connection;
   }
 
-  /** Every measure with its parameters, the form of its result and its source. */
+  /**
+   * Lists every measure with its parameters, the form of its result and its source (a paper or
+   * book).
+   */
   list(options?: CallOptions): Promise<Measure[]> {
     return this.#connection.json('listMeasures', {}, options);
   }
 
-  /** Computes one; `params` as `list` describes them. */
+  /** Computes a measure of a table; `list` describes the parameters that go into `params`. */
   run(table: string, measure: string, params: MeasureParameters = {}, options?: CallOptions): Promise<MeasureAnswer> {
     return this.#connection.json(
       'runMeasure',

@@ -1,14 +1,15 @@
-// One try of a call: ends when the caller's signal says so, or when nothing has come for too long.
+// One attempt to send a call and receive its answer. It ends when the caller's signal aborts, or
+// when no data arrives within the time limit.
 
 export class Attempt {
-  /** The time was over. */
+  /** True once the time limit has passed. */
   timedOut = false;
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #timeoutMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `timeoutMs` 0: no limit. The clock runs from now on. */
+  /** Starts the clock. A `timeoutMs` of 0 means no limit. */
   constructor(outer: AbortSignal | undefined, timeoutMs: number) {
     this.#outer = outer;
     this.#timeoutMs = timeoutMs;
@@ -21,7 +22,7 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** Something has come: the clock starts again. */
+  /** Starts the clock again, because data has arrived. */
   restart(): void {
     this.pause();
     if (this.#timeoutMs === 0) return;
@@ -31,12 +32,12 @@ export class Attempt {
     }, this.#timeoutMs);
   }
 
-  /** The next move is the caller's: no clock runs. */
+  /** Stops the clock while the caller works on what has arrived. */
   pause(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Over: what the connection still brings is not wanted. */
+  /** Ends the attempt; data that arrives later is discarded. */
   end(): void {
     this.pause();
     this.#outer?.removeEventListener('abort', this.#abort);

@@ -1,4 +1,4 @@
-// The client of Hedgerow: its resources over one connection.
+// The client of Hedgerow: an object for each resource, all of which share one connection.
 
 import { Analytics } from './analytics.ts';
 import { Connection } from './connection.ts';
@@ -26,7 +26,7 @@ export class HedgerowClient {
   readonly service: Service;
   readonly #connection: Connection;
 
-  /** Opens nothing. Throws a TypeError when the url is none. */
+  /** Creates a client without opening a connection. Throws a TypeError if `url` is not a URL. */
   constructor(options: ClientOptions) {
     this.#connection = new Connection(options);
     this.hyperedges = new Hyperedges(this.#connection);
@@ -45,8 +45,8 @@ export class HedgerowClient {
   }
 
   /**
-   * Newest log position an answer to this client told of, 0 before the first; for `minLsn` of
-   * another client.
+   * The newest log position in any answer to this client; 0 before the first answer. Another client
+   * can use it as `minLsn`.
    */
   get lastLsn(): number {
     return this.#connection.lastLsn;

@@ -1,5 +1,5 @@
-// Carries out calls: sends, waits, tries again where that is safe, and turns whatever goes wrong
-// into the client's errors.
+// Carries out calls: sends requests, waits for answers, retries where that is safe, and turns every
+// failure into one of the client's errors.
 
 import { Attempt } from './attempt.ts';
 import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts';
@@ -10,19 +10,19 @@ import { readAhead } from './read-ahead.ts';
 import { type CallInput, NDJSON_TYPE, type PreparedRequest, prepare } from './request.ts';
 import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
 
-/** A whole answer, or one that has begun. */
+/** Reads the answer: all of it, or only its beginning for a stream. */
 type Take<T> = (response: Response, attempt: Attempt) => Promise<T>;
 
 export class Connection {
   readonly #settings: Settings;
-  /** Newest log position an answer to this client told of. */
+  /** The newest log position in any answer to this client. */
   lastLsn = 0;
 
   constructor(options: ClientOptions) {
     this.#settings = settingsOf(options);
   }
 
-  /** The JSON value of the answer. */
+  /** Sends a call and returns the JSON value of the answer. */
   async json<T>(id: OperationId, input: CallInput = {}, options: CallOptions = {}): Promise<T> {
     const text = await this.text(id, input, options);
     try {
@@ -40,7 +40,10 @@ export class Connection {
     });
   }
 
-  /** The rows of an NDJSON answer as they come. Leaving the loop early ends the request. */
+  /**
+   * Sends a call and yields the rows of the NDJSON answer as they arrive. Leaving the loop early
+   * ends the request.
+   */
   async *rows<T>(id: OperationId, input: CallInput, options: CallOptions = {}): AsyncGenerator<T, void, undefined> {
     const { chunks, attempt } = await this.#call(id, { ...input, accept: NDJSON_TYPE }, options, openStream);
     try {
@@ -71,7 +74,8 @@ export class Connection {
   }
 
   async #try<T>(request: PreparedRequest, attempt: Attempt, take: Take<T>): Promise<T> {
-    // Called as a plain function: browsers refuse their fetch as a method of anything else.
+    // `fetch` is called as a plain function: browsers refuse to run it as a method of another
+    // object.
     const { fetch } = this.#settings;
     const response = await fetch(request.url, { ...request.init, signal: attempt.signal });
     if (!response.ok) {
@@ -85,8 +89,8 @@ export class Connection {
   }
 
   /**
-   * The chunks of a stream under the clock of its attempt, which is paused while the caller works
-   * on the rows.
+   * Yields the chunks of a stream while the attempt's clock limits the wait for each chunk. The
+   * clock is paused while the caller works on the rows.
    */
   async *#guarded(
     chunks: AsyncIterable<Uint8Array>,
@@ -104,7 +108,10 @@ export class Connection {
     }
   }
 
-  /** The reason of the caller's signal stays as it is. */
+  /**
+   * Returns the error to throw. If the caller's signal has aborted, that is the signal's reason,
+   * unchanged.
+   */
   #errorOf(thrown: unknown, attempt: Attempt, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (thrown instanceof HedgerowApiError) return thrown;

@@ -1,4 +1,5 @@
-// What a call of the client can throw: an answer that says no, or no whole answer at all.
+// The errors that a call of the client can throw: one for an error answer of the server, one for a
+// missing or incomplete answer.
 
 import type { FieldError } from '../errors.ts';
 import type { FetchAnswer } from './host-types.ts';
@@ -18,16 +19,19 @@ export interface ApiErrorFacts {
 export class HedgerowApiError extends Error {
   override readonly name = 'HedgerowApiError';
   readonly statusCode: number;
-  /** The server's sentence: what is wrong and what to do. */
+  /** The server's message: what is wrong and what to do. */
   readonly detail: string;
-  /** The stable code of the error; undefined when something in front of the server answered. */
+  /**
+   * The stable code of the error; undefined if something in front of the server answered, such as a
+   * proxy.
+   */
   readonly code: string | undefined;
   readonly requestId: string | undefined;
-  /** Wrong fields, when the server names them. */
+  /** The invalid fields, if the server names them. */
   readonly errors: readonly FieldError[];
-  /** Seconds after which to try again, when the server says so. */
+  /** Seconds after which to try again, if the server states them. */
   readonly retryAfter: number | undefined;
-  /** Where the fault lies in a statement, or in a body of lines; from 1. */
+  /** The position of the fault in a statement or in an NDJSON body, counted from 1. */
   readonly line: number | undefined;
   readonly column: number | undefined;
 
@@ -45,12 +49,12 @@ export class HedgerowApiError extends Error {
 }
 
 /**
- * No answer came, or it broke off: the server could not be reached, the connection was cut, or the
- * time was over.
+ * No answer arrived, or only a part: the server could not be reached, the connection was cut, or
+ * the time limit passed.
  */
 export class HedgerowConnectionError extends Error {
   override readonly name = 'HedgerowConnectionError';
-  /** The time limit of the call ran out. */
+  /** True if the time limit of the call passed. */
   readonly timedOut: boolean;
 
   constructor(message: string, more: { cause?: unknown; timedOut?: boolean } = {}) {
@@ -59,7 +63,10 @@ export class HedgerowConnectionError extends Error {
   }
 }
 
-/** The error of an answer of 400 or more; `text` is its body, whatever wrote it. */
+/**
+ * Returns the error for an answer with a status of 400 or more; `text` is its body, which a proxy
+ * may have written.
+ */
 export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
   const requestId = typeof body.request_id === 'string' ? body.request_id : response.headers.get('x-request-id');

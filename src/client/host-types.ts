@@ -1,6 +1,6 @@
-// The host's own types that the client speaks of, where the host has them (`dom`, @types/node, a
-// worker's); else the least of them that the client needs. So a program compiles whatever its `lib`
-// is.
+// Types of the host that the client uses in its interface. Where the host declares them (`dom`,
+// @types/node, workers), they are the host's own types; otherwise they contain only what the client
+// needs. So a program compiles with any `lib` option.
 
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
   ? Own

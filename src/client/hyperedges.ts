@@ -26,22 +26,25 @@ export class Hyperedges {
   }
 
   /**
-   * Edges of a time window, both ends inclusive, ordered by time and id. Without `limit` all of
-   * them, as one value.
+   * Returns the edges in a time window (both ends inclusive), ordered by time and id. Without
+   * `limit`, returns all of them as one value.
    */
   range(query: RangeQuery, options?: CallOptions): Promise<RangeAnswer> {
     return this.#connection.json('rangeHyperedges', { query }, options);
   }
 
   /**
-   * The same edges one by one, however many there are; throws a HedgerowConnectionError when the
-   * stream breaks off.
+   * Yields the same edges as `range` one by one, however many there are. Throws a
+   * HedgerowConnectionError if the stream breaks off.
    */
   rangeRows(query: RangeQuery, options?: CallOptions): AsyncGenerator<Hyperedge, void, undefined> {
     return this.#connection.rows('rangeHyperedges', { query }, options);
   }
 
-  /** The same edges in pages of at most `limit`, all of one state of the table. */
+  /**
+   * Yields the same edges in pages of at most `limit` edges. All pages show the same state of the
+   * table.
+   */
   rangePages(
     query: RangeQuery & { limit: number },
     options?: CallOptions,
@@ -49,12 +52,15 @@ export class Hyperedges {
     return pagesOf((cursor) => this.range({ ...query, ...cursor }, options));
   }
 
-  /** The edge of that id; a HedgerowApiError with the code `edge_not_found` when there is none. */
+  /**
+   * Returns the edge with this id. Throws a HedgerowApiError with the code `edge_not_found` if
+   * there is none.
+   */
   get(id: number, query: { table?: string | undefined } = {}, options?: CallOptions): Promise<Hyperedge> {
     return this.#connection.json('getHyperedge', { parameters: [id], query }, options);
   }
 
-  /** Edges that hold a node, ordered by time and id. */
+  /** Returns the edges that contain a node, ordered by time and id. */
   node(nodeId: number, query: LookupQuery = {}, options?: CallOptions): Promise<LookupAnswer> {
     return this.#connection.json('lookupNode', { parameters: [nodeId], query }, options);
   }
@@ -75,7 +81,10 @@ export class Hyperedges {
     return this.#connection.json('insertHyperedge', { body: edge }, options);
   }
 
-  /** All of the edges or none, as one body; the server has a limit of size (64 MB by default). */
+  /**
+   * Inserts all of the edges or none. They are sent as one body, whose size the server limits (64
+   * MB by default).
+   */
   insertMany(edges: Iterable<NewHyperedge>, table?: string, options?: CallOptions): Promise<InsertedHyperedges> {
     let lines = '';
     for (const edge of edges) lines += `${JSON.stringify(edge)}\n`;
@@ -87,7 +96,7 @@ export class Hyperedges {
     return this.#connection.json('deleteHyperedge', { body: key }, options);
   }
 
-  /** Compacts one table or all; answers when it is done. */
+  /** Compacts one table or all; resolves when the compaction is complete. */
   compact(input: CompactInput = {}, options?: CallOptions): Promise<CompactAnswer> {
     return this.#connection.json('compactHyperedges', { body: input }, options);
   }

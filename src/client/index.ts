@@ -1,5 +1,5 @@
-// `hedgerow/client`: talks to a Hedgerow service over HTTP, from browsers and Node; holds nothing
-// of the server.
+// `hedgerow/client`: calls a Hedgerow service over HTTP, from browsers and Node. It contains no
+// code of the server.
 
 export { HedgerowClient } from './client.ts';
 export { HedgerowApiError, HedgerowConnectionError } from './errors.ts';

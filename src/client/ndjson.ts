@@ -1,13 +1,13 @@
-// Reads rows out of a stream of NDJSON, one at a time; a stream that breaks off raises.
+// Reads the rows of an NDJSON stream one at a time. Throws if the stream breaks off.
 
 import { HedgerowConnectionError } from './errors.ts';
 
-/** The JSON values of the lines. `chunks` throws when the connection is cut. */
+/** Yields the JSON value of each line. `chunks` throws if the connection is cut. */
 export async function* ndjsonValues<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T, void, undefined> {
   const decoder = new TextDecoder();
   /**
-   * Of a line that has not ended. A row may have megabytes: it is searched once, however many
-   * chunks it comes in.
+   * The parts of a line that has not ended yet. A row may have megabytes: each part is searched for
+   * a line break only once, however many chunks the row arrives in.
    */
   let begun: string[] = [];
   for await (const chunk of chunks) {
@@ -20,7 +20,7 @@ export async function* ndjsonValues<T>(chunks: AsyncIterable<Uint8Array>): Async
     if (rest !== '') begun.push(rest);
     for (const line of lines) if (line !== '') yield parsed<T>(line);
   }
-  // Every row ends with a line break, so a rest is a row that is not whole.
+  // Every row ends with a line break, so a part that is left over is an incomplete row.
   if (begun.length > 0) throw new HedgerowConnectionError('The stream of rows ended in the middle of a row.');
 }
 

@@ -1,17 +1,20 @@
-// Every operation of the API by its name in the description: where it is, and whether it may be
-// marked with an Idempotency-Key.
+// Every operation of the API by its id in the OpenAPI description: its method and path, and whether
+// it may be sent with an Idempotency-Key.
 
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Parameters in braces. */
+  /** The path, with parameters in braces. */
   readonly path: string;
-  /** A write that the server carries out once for one Idempotency-Key. */
+  /** True for a write that the server carries out only once per Idempotency-Key. */
   readonly idempotent: boolean;
 }
 
 const read = (path: string): Operation => ({ method: 'GET', path, idempotent: false });
 const write = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: true });
-/** The server keeps no answer of these for a second try: some hold secrets, others only read. */
+/**
+ * Operations for which the server keeps no answer under an Idempotency-Key: the answers of some
+ * contain secrets, and others only read.
+ */
 const writeOnce = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: false });
 
 export const OPERATIONS = {
@@ -69,7 +72,7 @@ export const OPERATIONS = {
 
 export type OperationId = keyof typeof OPERATIONS;
 
-/** Work over whole tables: minutes are nothing unusual. */
+/** Operations that work on whole tables and often take minutes. */
 export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set([
   'compactHyperedges',
   'createIndex',

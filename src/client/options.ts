@@ -1,60 +1,65 @@
-// How a client is set up, and what a single call may say.
+// The options of a client and of a single call.
 
 import type { Fetch, Signal } from './host-types.ts';
 import { LONG_OPERATIONS, type OperationId } from './operations.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 
 export interface ClientOptions extends RetryOptions {
-  /** Where the service is: `https://host:8000`, or with a path when a proxy puts one in front. */
+  /** Address of the service: `https://host:8000`, followed by a path if a proxy adds one. */
   url: string;
   /** Sent as `X-API-Key`. */
   apiKey?: string;
   /**
-   * Milliseconds one try may take until its answer is whole; on streams, until the next rows come.
-   * 0: no limit. Default 40,000: longer than the service lets a statement run, so that its answer
-   * comes first. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10
-   * minutes or more.
+   * Milliseconds that one attempt may take until its answer is complete; for a stream, until the
+   * next rows arrive. 0 means no limit. Default 40,000: longer than the service lets a statement
+   * run, so that its error answer arrives first. Operations on whole tables (measures, backups,
+   * queries of virtual graphs, ...) get 10 minutes or more.
    */
   timeoutMs?: number;
   /**
-   * Reads reflect every write this client has had an answer to, whichever server answers them.
-   * Default false.
+   * If true, reads reflect every write whose answer this client has received, whichever server
+   * answers the reads. Default false.
    */
   readYourWrites?: boolean;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   fetch?: Fetch;
-  /** Milliseconds of the wall clock; tells how far off a date in `Retry-After` is. */
+  /**
+   * Milliseconds of the wall clock, from which the wait until a date in `Retry-After` is computed.
+   */
   now?: () => number;
-  /** In [0, 1): spreads the retries of many clients. */
+  /** Returns a random number in [0, 1), which spreads the retries of many clients. */
   random?: () => number;
-  /** Waits between two tries; rejects with the reason of the signal when it is aborted. */
+  /** Waits between two attempts; rejects with the signal's reason if the signal aborts. */
   sleep?: (ms: number, signal: Signal | undefined) => Promise<void>;
 }
 
-/** For every method, as its last argument. */
+/** Options that every method takes as its last argument. */
 export interface CallOptions {
   signal?: Signal;
-  /** As in ClientOptions, for this call. */
+  /** As in ClientOptions, but for this call only. */
   timeoutMs?: number;
   /**
-   * Reads: wait until the answer reflects this log position (`X-Hedgerow-LSN` of an earlier
-   * answer).
+   * For reads: the server waits until the answer can reflect this log position (`X-Hedgerow-LSN` of
+   * an earlier answer).
    */
   minLsn?: number;
   /**
-   * Writes: default a random one, so that a retry is not carried out twice. Give your own to make a
-   * write safe across restarts of your program.
+   * For writes: the server does not carry out the same write twice under one key. Default: a random
+   * key, which makes retries safe. Choose your own key to make a write safe across restarts of your
+   * program.
    */
   idempotencyKey?: string;
 }
 
-/** For statements. */
+/** Options of calls that run a statement. */
 export interface QueryOptions extends CallOptions {
-  /** Statements of one session share its transaction. Default: the key itself is the session. */
+  /**
+   * Statements of one session share its transaction. Default: the API key itself is the session.
+   */
   session?: string;
   /**
-   * How times are written, also inside of edges: default `epoch`, seconds; `iso`: texts such as
-   * 2024-05-02T10:00:00Z.
+   * How times are written, also inside edges. `epoch` (the default) means seconds; `iso` means
+   * texts such as 2024-05-02T10:00:00Z.
    */
   times?: 'epoch' | 'iso';
 }
@@ -63,20 +68,23 @@ export type Settings = Required<ClientOptions & RetryOptions>;
 
 const LONG_TIMEOUT_MS = 600_000;
 
-/** Milliseconds one try of an operation may take. */
+/** Returns the milliseconds that one attempt of an operation may take; 0 means no limit. */
 export function timeoutOf(settings: Settings, id: OperationId, options: CallOptions): number {
   if (options.timeoutMs !== undefined) return options.timeoutMs;
   const { timeoutMs } = settings;
   return timeoutMs > 0 && LONG_OPERATIONS.has(id) ? Math.max(timeoutMs, LONG_TIMEOUT_MS) : timeoutMs;
 }
 
-/** Throws a TypeError when the URL is none, or no request could carry the key. */
+/**
+ * Completes the options. Throws a TypeError if `url` is not an http or https URL, or if no header
+ * can contain the key.
+ */
 export function settingsOf(options: ClientOptions): Settings {
   const { protocol } = new URL(options.url);
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw new TypeError(`The url begins with ${protocol}, but it takes http: or https:.`);
   }
-  // Said here: the error of a header would have the key in its sentence.
+  // Checked here, because the error of `Headers` would contain the key in its message.
   if (/[^ -~]/.test(options.apiKey?.trim() ?? ''))
     throw new TypeError('The API key holds characters that no key has; copy it once more.');
   return {
@@ -109,7 +117,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** An option that is given as undefined takes its default. */
+/** Removes options that are undefined, so that they get their defaults. */
 function withoutUndefined<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,8 +1,8 @@
-// Goes from page to page by their cursors.
+// Reads page after page by their cursors.
 
 /**
- * The first page and all that follow it. `read` is given the cursor of the page before, nothing for
- * the first one.
+ * Yields the first page and all pages that follow. `read` receives the cursor from the previous
+ * page; for the first page it receives no cursor.
  */
 export async function* pagesOf<T extends { next_cursor: string | null }>(
   read: (cursor: { cursor?: string }) => Promise<T>,

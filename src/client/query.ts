@@ -1,4 +1,4 @@
-// Statements: run one and take its answer as one value, or row by row.
+// Runs statements and returns the answer as one value or row by row.
 
 import type { Connection } from './connection.ts';
 import type { QueryOptions } from './options.ts';
@@ -12,14 +12,14 @@ export class Query {
     this.#connection = connection;
   }
 
-  /** Values belong into `parameters`, never into the text of the statement. */
+  /** Runs a statement. Pass values in `parameters`, never in the text of the statement. */
   run(statement: string, parameters: QueryParameters = {}, options: QueryOptions = {}): Promise<QueryAnswer> {
     return this.#connection.json('runQuery', inputOf(statement, parameters, options), options);
   }
 
   /**
-   * The rows one by one, however many there are; throws a HedgerowConnectionError when the stream
-   * breaks off.
+   * Runs a statement and yields its rows one by one, however many there are. Throws a
+   * HedgerowConnectionError if the stream breaks off.
    */
   rows(
     statement: string,
@@ -31,8 +31,8 @@ export class Query {
 }
 
 /**
- * What begins so changes nothing: it can be sent again without a mark, and its answer need not be
- * kept for that.
+ * Matches the start of statements that change nothing. They can be sent again without an
+ * Idempotency-Key.
  */
 const READS = /^\s*(MATCH|SHOW|EXPLAIN|ANALYZE)\b/i;
 

@@ -1,21 +1,21 @@
-// Reads a body some megabytes ahead of its consumer.
+// Reads the body of an answer some megabytes ahead of its consumer.
 //
-// Node's fetch is slow and holds more and more when each chunk is waited for in turn: at every
-// pause it puts back what it has read and reads some more on top (undici, all versions tried). Read
-// in bursts, a stream keeps its speed and its memory.
+// If each chunk is awaited in turn, Node's fetch is slow and uses more and more memory: at every
+// pause it puts back the data that it has read and then reads more (undici, in all versions tried).
+// If a stream is read in bursts instead, it stays fast and its memory stays bounded.
 
 /**
- * Bytes that wait to be taken: at most this and one chunk; reading begins again when this few are
- * left.
+ * When MOST_BYTES are waiting to be taken, reading pauses; when only FEW_BYTES are left, it
+ * continues. The last chunk may exceed MOST_BYTES.
  */
 const MOST_BYTES = 4 * 2 ** 20;
 const FEW_BYTES = 2 ** 20;
-/** Chunks that were taken are released this many at a time. */
+/** Chunks that were taken are released in groups of this size. */
 const MOST_TAKEN = 64;
 
 /**
- * The chunks of a body. Throws what reading it throws, after all chunks that came before. Leaving
- * the loop early cancels the body.
+ * Yields the chunks of a body. If reading throws, the error is thrown after all chunks that arrived
+ * before it. Leaving the loop early cancels the body.
  */
 export async function* readAhead(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
@@ -25,7 +25,7 @@ export async function* readAhead(body: ReadableStream<Uint8Array>): AsyncGenerat
     for (let chunk = await ahead.take(); chunk !== undefined; chunk = await ahead.take()) yield chunk;
   } finally {
     ahead.stop();
-    // What was read to its end, or broke off, has nothing left to cancel.
+    // Cancelling has no effect if the body was read to its end or broke off.
     reader.cancel().catch(() => {});
   }
 }
@@ -37,7 +37,7 @@ class Ahead {
   #bytes = 0;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
-  /** Who waits for a chunk, and the reading that waits for room. */
+  /** Called when a chunk has arrived, and when there is room for more chunks. */
   #onChunk: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 
@@ -61,7 +61,7 @@ class Ahead {
     this.stop();
   }
 
-  /** Undefined after the last one. */
+  /** Resolves to the next chunk, or to undefined after the last one. */
   async take(): Promise<Uint8Array | undefined> {
     while (this.#taken === this.#chunks.length) {
       if (this.#failure !== undefined) throw this.#failure.error;

@@ -1,5 +1,4 @@
-// Facts derived by rules with proofs, questions in words, and the firewall's verdict on what is
-// said.
+// Derives facts with proofs by rules, answers questions in words, and checks claims against edges.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -21,27 +20,33 @@ export class Reasoning {
     this.#connection = connection;
   }
 
-  /** Facts and proofs from the edges that the text means; no language model is asked. */
+  /**
+   * Returns facts and proofs derived from the edges to which the text refers; uses no language
+   * model.
+   */
   reason(input: ReasonInput, options?: CallOptions): Promise<ReasonAnswer> {
     return this.#connection.json('reason', { body: input, reads: true }, options);
   }
 
-  /** An answer in words whose sentences are supported. */
+  /** Returns an answer in words that contains only sentences supported by edges and facts. */
   ask(input: AskInput, options?: CallOptions): Promise<RagAnswer> {
     return this.#connection.json('ragQuery', { body: input, reads: true }, options);
   }
 
-  /** Whether edges support what a text, or claims, say of them. */
+  /** Returns whether edges support a text or a list of claims about them. */
   check(input: CheckInput, options?: CallOptions): Promise<CheckAnswer> {
     return this.#connection.json('checkClaims', { body: input, reads: true }, options);
   }
 
-  /** What retrieval understands of a text. */
+  /** Returns how the retrieval understands a text. */
   parse(query: string, table?: string, options?: CallOptions): Promise<Question> {
     return this.#connection.json('parseQuestion', { query: { query, table } }, options);
   }
 
-  /** What was retrieved, derived, generated and stripped for one of the last 1,000 questions. */
+  /**
+   * Returns the record of one of the last 1,000 questions: what was retrieved, derived and
+   * generated, and which sentences were removed.
+   */
   interaction(id: string, options?: CallOptions): Promise<Interaction> {
     return this.#connection.json('getInteraction', { parameters: [id] }, options);
   }

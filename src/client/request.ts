@@ -1,12 +1,13 @@
-// Puts one request together: address, headers, body. It stays the same over all tries of a call.
+// Assembles the address, headers and body of one request. All attempts of a call send the same
+// request.
 
 import type { FetchInit } from './host-types.ts';
 import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
 import type { CallOptions, Settings } from './options.ts';
 
-/** What a method says of its call. */
+/** The parts of a call that a method of the client provides. */
 export interface CallInput {
-  /** In the order of the path template. */
+  /** Path parameters, in the order of the path template. */
   parameters?: readonly (string | number)[];
   query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
@@ -14,7 +15,7 @@ export interface CallInput {
   /** Sent as NDJSON, instead of `body`. */
   lines?: string;
   accept?: string;
-  /** The call only reads, whatever its method. */
+  /** True if the call only reads, whatever its HTTP method. */
   reads?: boolean;
   /** Sent as `X-Session-Id`. */
   session?: string | undefined;
@@ -23,7 +24,7 @@ export interface CallInput {
 export interface PreparedRequest {
   readonly url: string;
   readonly init: FetchInit;
-  /** Carried out twice it does no more than once. */
+  /** True if carrying out the request twice has the same effect as carrying it out once. */
   readonly repeatable: boolean;
 }
 
@@ -31,8 +32,8 @@ const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
 
 /**
- * `newestLsn`: of the writes of this client, 0 when reads need not see them. Throws a TypeError for
- * what no request can say.
+ * Prepares a request. `newestLsn` is the log position that reads must reflect, or 0 if they need
+ * not. Throws a TypeError for parameters that a request cannot contain.
  */
 export function prepare(
   settings: Settings,
@@ -54,10 +55,10 @@ export function prepare(
   const body = bodyOf(input, headers);
   return {
     url: settings.url + pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),
-    // A redirect would hand the key to wherever it leads; the service sends none.
+    // Following a redirect would send the key to another address; the service sends no redirects.
     init: { method: operation.method, headers, redirect: 'error', credentials: 'omit', cache: 'no-store', ...body },
-    // What a transaction has staged is no durable write: no answer is kept for its key, so a lost
-    // one is the caller's to settle.
+    // A write staged in a transaction is not durable yet, and the server keeps no answer for its
+    // key. If the answer is lost, the caller must decide what to do.
     repeatable: isRead || (operation.idempotent && input.session === undefined),
   };
 }
@@ -76,7 +77,7 @@ function pathOf(template: string, parameters: readonly (string | number)[]): str
   let index = 0;
   return template.replaceAll(/\{\w+\}/g, (name) => {
     const text = String(parameters[index++]);
-    // URLs take dots and empty segments as steps in the path, even when they are escaped.
+    // A URL treats dots and empty segments as steps in the path, even if they are escaped.
     if (text === '' || text === '.' || text === '..') throw new TypeError(`${name} cannot be ${JSON.stringify(text)}.`);
     return encodeURIComponent(text);
   });
@@ -87,7 +88,10 @@ function queryOf(query: Readonly<Record<string, string | number | undefined>>): 
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** 128 random bits. `crypto.randomUUID` would not do: browsers offer it to secure pages only. */
+/**
+ * Returns 128 random bits. `crypto.randomUUID` cannot be used, because browsers offer it only to
+ * pages served over https.
+ */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

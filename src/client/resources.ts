@@ -52,7 +52,7 @@ export class Tables extends Resource {
 }
 
 export class Indexes extends Resource {
-  /** Of one table, or of all. */
+  /** Lists the indexes of one table or of all tables. */
   list(table?: string, options?: CallOptions): Promise<Index[]> {
     return this.connection.json('listIndexes', { query: { table } }, options);
   }
@@ -68,7 +68,8 @@ export class Indexes extends Resource {
 
 export class Batch extends Resource {
   /**
-   * All operations commit together or none does; a failed one is no error but `committed: false`.
+   * Runs operations that commit together or not at all. If an operation fails, the call does not
+   * throw; the answer has `committed: false`.
    */
   run(operations: readonly BatchOperation[], options?: CallOptions): Promise<BatchAnswer> {
     return this.connection.json('runBatch', { body: { operations } }, options);
@@ -80,22 +81,22 @@ export class Wal extends Resource {
     return this.connection.json('getWal', {}, options);
   }
 
-  /** Sets the number of log entries that starts a compaction by itself. */
+  /** Sets the number of log entries at which a compaction starts automatically. */
   autocompact(input: AutocompactInput, options?: CallOptions): Promise<AutocompactAnswer> {
     return this.connection.json('setAutocompact', { body: input }, options);
   }
 }
 
 export class Backups extends Resource {
-  /** Writes an archive on the server; answers when it is whole. */
+  /** Writes an archive on the server; resolves when the archive is complete. */
   create(input: BackupInput = {}, options?: CallOptions): Promise<BackupAnswer> {
     return this.connection.json('createBackup', { body: input }, options);
   }
 }
 
 /**
- * Changes of keys are sent once: their answers hold secrets, so the server keeps none for a second
- * try.
+ * Calls that change keys are sent only once: their answers contain secrets, so the server does not
+ * keep them for a retry.
  */
 export class Keys extends Resource {
   list(options?: CallOptions): Promise<Key[]> {
@@ -116,7 +117,10 @@ export class Service extends Resource {
     return this.connection.json('getLive', {}, options);
   }
 
-  /** Waits through the start of the service, as far as the retries reach. */
+  /**
+   * Resolves when the service is ready. While it starts, the call is retried as often as the
+   * options allow.
+   */
   ready(options?: CallOptions): Promise<Ready> {
     return this.connection.json('getReady', {}, options);
   }
@@ -125,12 +129,12 @@ export class Service extends Resource {
     return this.connection.json('getHealth', {}, options);
   }
 
-  /** Metrics in the text form of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string> {
     return this.connection.text('getMetrics', { accept: 'text/plain' }, options);
   }
 
-  /** The description of the API, OpenAPI 3.1. */
+  /** Returns the description of the API (OpenAPI 3.1). */
   openapi(options?: CallOptions): Promise<Record<string, unknown>> {
     return this.connection.json('getOpenapi', {}, options);
   }

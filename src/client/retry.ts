@@ -1,15 +1,20 @@
-// When a call is tried again, and after how long: pure decisions.
+// Decides, without side effects, whether a call is retried and after how long.
 
 import { HedgerowApiError, HedgerowConnectionError } from './errors.ts';
 
 export interface RetryOptions {
-  /** Tries of one call, the first one included; 1 turns retries off. Default 4. */
+  /**
+   * Maximum number of attempts of one call, including the first; 1 turns retries off. Default 4.
+   */
   maxAttempts?: number;
-  /** Longest wait before the second try; it doubles with every further one. Default 200. */
+  /**
+   * Longest wait before the second attempt; the limit doubles with every further attempt. Default
+   * 200.
+   */
   baseDelayMs?: number;
   /**
-   * No wait is longer. A server that asks for more is not asked again: its error is thrown. Default
-   * 30,000.
+   * Longest wait of all. If the server asks for a longer wait, the call is not retried and the
+   * server's error is thrown. Default 30,000.
    */
   maxDelayMs?: number;
 }
@@ -18,20 +23,21 @@ export const DEFAULT_RETRY: Required<RetryOptions> = { maxAttempts: 4, baseDelay
 
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** True for what may be gone a moment later. `attempt` counts from 1. */
+/** Returns true for errors that may not occur again a moment later. `attempt` counts from 1. */
 export function isPassing(error: unknown, attempt: number): boolean {
   if (error instanceof HedgerowConnectionError) return true;
   if (!(error instanceof HedgerowApiError)) return false;
-  // The service has stopped the work at its own time limit: once more it would take as long.
+  // The service stopped the work at its own time limit; a retry would take as long.
   if (error.code === 'timeout') return false;
   if (PASSING_STATUSES.has(error.statusCode)) return true;
-  // An earlier try of ours whose answer was lost is still at work under the same key.
+  // An earlier attempt of this call, whose answer was lost, is still running under the same key.
   return error.code === 'idempotency_conflict' && attempt > 1;
 }
 
 /**
- * Milliseconds to wait after try `attempt` failed; undefined: give up. Full jitter under a doubling
- * limit, on top of what the server asked for. `random` is in [0, 1).
+ * Returns the milliseconds to wait after attempt number `attempt` failed, or undefined if the call
+ * must not be retried. The wait is random below a limit that doubles with each attempt ("full
+ * jitter"), plus the wait that the server asked for. `random` is in [0, 1).
  */
 export function delayAfter(
   attempt: number,
@@ -48,8 +54,8 @@ export function delayAfter(
 }
 
 /**
- * Seconds of a `Retry-After` header, which holds seconds or a date; undefined when it holds
- * neither.
+ * Returns the seconds to wait by a `Retry-After` header, which contains seconds or a date;
+ * undefined if it contains neither.
  */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;

@@ -1,4 +1,4 @@
-// The stored rules.
+// Calls on the stored rules.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -19,12 +19,18 @@ export class Rules {
     return this.#connection.json('getRule', { parameters: [id] }, options);
   }
 
-  /** Makes a rule or replaces the one of its id; all stored rules are checked together with it. */
+  /**
+   * Creates a rule or replaces the rule with the same id. All stored rules are checked together
+   * with it.
+   */
   put(rule: NewRule, options?: CallOptions): Promise<StoredRule> {
     return this.#connection.json('putRule', { body: rule }, options);
   }
 
-  /** What is wrong with a rule beside the stored ones; stores nothing. */
+  /**
+   * Returns what is wrong with a rule when it is checked together with the stored rules; stores
+   * nothing.
+   */
   validate(rule: NewRule, options?: CallOptions): Promise<RuleValidation> {
     return this.#connection.json('validateRule', { body: rule, reads: true }, options);
   }

@@ -1,5 +1,5 @@
-// The values the API takes and gives, as types: inferred from the schemas of its routes, nothing of
-// them at run time.
+// The types of the values in requests and answers of the API. They are inferred from the schemas of
+// the routes, without any code at run time.
 
 import type { InferInput, InferOutput } from '../http/schema.ts';
 import type * as analytics from '../routes/schemas/analytics.ts';

@@ -1,5 +1,5 @@
-// Virtual graphs: specs over tables that live elsewhere, queries over them, and copies of their
-// results in tables.
+// Calls on virtual graphs: specs that map tables of other databases or files to graphs, queries on
+// these graphs, and copies of query results in tables.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -29,12 +29,15 @@ export class Virtual {
     this.#connection = connection;
   }
 
-  /** The types of backends, and which are available at the server. */
+  /** Lists the types of backends and which of them are available on the server. */
   backends(options?: CallOptions): Promise<VirtualBackends> {
     return this.#connection.json('listVirtualBackends', {}, options);
   }
 
-  /** A spec made from the schema of a backend, with a reason for each edge; `save` stores it. */
+  /**
+   * Proposes a spec from the schema of a backend, with a reason for each edge; `save` stores the
+   * spec.
+   */
   propose(input: ProposeVirtualGraph, options?: CallOptions): Promise<ProposedVirtualGraph> {
     return this.#connection.json('proposeVirtualGraph', { body: input, reads: input.save !== true }, options);
   }
@@ -52,34 +55,34 @@ export class Virtual {
   }
 
   /**
-   * Takes the place of the graph of this id, which the spec must name too; `spec_version` grows by
+   * Replaces the graph with this id, which the spec must contain too; `spec_version` increases by
    * one.
    */
   replace(id: string, graph: NewVirtualGraph, options?: CallOptions): Promise<VirtualGraph> {
     return this.#connection.json('replaceVirtualGraph', { parameters: [id], body: graph }, options);
   }
 
-  /** Of the spec alone: its backend is not touched. */
+  /** Deletes the spec only; the data of its backend does not change. */
   delete(id: string, options?: CallOptions): Promise<DeletedVirtualGraph> {
     return this.#connection.json('deleteVirtualGraph', { parameters: [id] }, options);
   }
 
-  /** Forgets the kept results of a graph. */
+  /** Removes the cached results of a graph. */
   clearCache(id: string, options?: CallOptions): Promise<ClearedVirtualCache> {
     return this.#connection.json('clearVirtualCache', { parameters: [id] }, options);
   }
 
-  /** Tables and columns of the backend. */
+  /** Returns the tables and columns of the backend. */
   introspect(id: string, options?: CallOptions): Promise<VirtualSchema> {
     return this.#connection.json('introspectVirtualGraph', { parameters: [id] }, options);
   }
 
-  /** The SQL of a query and its plan; nothing is run. */
+  /** Returns the SQL of a query and its plan; runs nothing. */
   compile(id: string, query: string, options?: CallOptions): Promise<CompiledVirtualQuery> {
     return this.#connection.json('compileVirtualQuery', { parameters: [id], body: { query }, reads: true }, options);
   }
 
-  /** All hyperedges as one value. */
+  /** Runs a query and returns all its hyperedges as one value. */
   query(
     id: string,
     query: string,
@@ -90,8 +93,8 @@ export class Virtual {
   }
 
   /**
-   * The hyperedges one by one, however many there are; throws a HedgerowConnectionError when the
-   * stream breaks off.
+   * Runs a query and yields its hyperedges one by one, however many there are. Throws a
+   * HedgerowConnectionError if the stream breaks off.
    */
   queryRows(
     id: string,
@@ -103,8 +106,8 @@ export class Virtual {
   }
 
   /**
-   * Copies the result of a query into a new table, and its vertices into another, for statements
-   * and measures.
+   * Copies the hyperedges found by a query into a new table, and their vertices into another new
+   * table, where statements and measures can use them.
    */
   materialize(id: string, input: MaterializeVirtualQuery, options?: CallOptions): Promise<MaterializedVirtualQuery> {
     return this.#connection.json('materializeVirtualQuery', { parameters: [id], body: input }, options);

@@ -1,4 +1,4 @@
-// Reads a TOML configuration file into one text per setting. The only file that knows smol-toml.
+// Reads a TOML configuration file into one text per setting. No other file uses smol-toml.
 
 import { parse, TomlError } from 'smol-toml';
 import { nearestName } from '../model/suggestions.ts';
@@ -13,17 +13,17 @@ export interface ConfigFile {
 }
 
 export interface FileValues {
-  /** Texts in the form an environment variable would have. */
+  /** Texts in the same form as in environment variables. */
   settings: ReadonlyMap<SettingName, string>;
-  /** Addresses by upper-case name. */
+  /** Database addresses by upper-case name. */
   virtualDsn: ReadonlyMap<string, string>;
 }
 
 const DSN_TABLE = fileKeyOf('virtualDsn');
 
 /**
- * Throws ConfigError with one line that names the file and the key; never repeats the file's text,
- * which may contain secrets.
+ * Reads the settings in a file. Throws a ConfigError of one line that names the file and the key.
+ * The message never repeats values from the file, which may be secrets.
  */
 export function readFile({ name, text }: ConfigFile): FileValues {
   const names = new Map(SETTING_NAMES.map((setting) => [fileKeyOf(setting), setting]));
@@ -38,7 +38,7 @@ export function readFile({ name, text }: ConfigFile): FileValues {
   return { settings, virtualDsn };
 }
 
-/** `; did you mean port?`, or an empty text. */
+/** Returns `; did you mean port?`, or an empty text if no known name is similar. */
 export function hint(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
@@ -67,7 +67,7 @@ function textOf(file: string, key: string, value: unknown, kind: Kind<unknown>):
   throw new ConfigError(`${file}: ${key} has another type, but it takes ${form}: ${kind.takes}.`);
 }
 
-/** A comma inside a part would split it in two. */
+/** Returns true for a text without commas: a comma would split the part in two. */
 function isPlainPart(part: unknown): boolean {
   return typeof part === 'string' && !part.includes(',');
 }

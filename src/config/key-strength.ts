@@ -1,9 +1,9 @@
 // Estimates how hard a key is to guess, from its characters alone, for a warning.
 //
-// A random key has its length times log2(size of its alphabet) bits. Two things make it weaker:
-// words of a language (about 2.5 bits a letter), and characters that a pattern gives away, which
-// are a repeated stretch or a run such as `1234` (1 bit each). Chance makes random keys look
-// slightly patterned too, so the lower estimate counts only when it is lower by a margin.
+// A random key of n characters has n * log2(size of its alphabet) bits. A character is worth less
+// in two cases: in words of a language (about 2.5 bits), and where a pattern predicts it (1 bit). A
+// pattern is a repeated stretch, or a run such as `1234`. By chance, random keys look slightly
+// patterned too, so the lower estimate is used only if it is lower by more than a margin.
 
 /** Estimates at or above this many bits are considered beyond brute force. */
 export const ENOUGH_BITS = 128;
@@ -12,9 +12,9 @@ export const ENOUGH_BITS = 128;
 const MARGIN_BITS = 16;
 /** Bits per letter in words of a natural language. */
 const BITS_A_LETTER = 2.5;
-/** Bits of a character that a pattern gives away. */
+/** Bits of a character that a pattern predicts. */
 const BITS_IN_PATTERN = 1;
-/** Shortest stretch that is unlikely to be repeated, or to follow the alphabet, by chance. */
+/** Length from which a stretch is unlikely to be repeated, or to follow the alphabet, by chance. */
 const PATTERN_LENGTH = 4;
 /** Classes of characters and the size of each. */
 const KINDS: readonly (readonly [RegExp, number])[] = [
@@ -26,7 +26,7 @@ const KINDS: readonly (readonly [RegExp, number])[] = [
   [/[^-\w+/=]/, 30],
 ];
 
-/** Bits, rounded down. The prefix `hgr_` does not count. */
+/** Returns the estimate in bits, rounded down. The prefix `hgr_` does not count. */
 export function apparentBits(key: string): number {
   const text = key.replace(/^hgr_/, '');
   const each = Math.log2(alphabetOf(text));
@@ -39,7 +39,7 @@ export function apparentBits(key: string): number {
   return Math.floor(most - found > MARGIN_BITS ? found : most);
 }
 
-/** At most a tenth digits, and mostly one case. */
+/** Returns true if at most a tenth of the text is digits and most letters have the same case. */
 function looksLikeWords(text: string): boolean {
   const count = (kind: RegExp) => text.match(kind)?.length ?? 0;
   const capitals = count(/[A-Z]/g);
@@ -47,7 +47,7 @@ function looksLikeWords(text: string): boolean {
   return count(/\d/g) <= text.length / 10 && Math.min(capitals, letters - capitals) <= letters / 4;
 }
 
-/** Size of the alphabet that the text appears to be drawn from. */
+/** Returns the size of the alphabet from which the text appears to be drawn. */
 function alphabetOf(text: string): number {
   const size = /^(?:[\da-f]+|[\dA-F]+)$/.test(text.replaceAll('-', ''))
     ? 16
@@ -58,8 +58,8 @@ function alphabetOf(text: string): number {
 }
 
 /**
- * Whether the character ends a stretch that occurred before, or a run of consecutive or equal
- * characters such as `1234`, `dcba` or `aaaa`.
+ * Returns true if the character at `at` ends a stretch that occurred before, or a run of
+ * consecutive or equal characters such as `1234`, `dcba` or `aaaa`.
  */
 function isInPattern(text: string, at: number): boolean {
   const start = at - PATTERN_LENGTH + 1;

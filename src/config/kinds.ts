@@ -6,7 +6,7 @@ import { IDENTIFIER } from '../model/columns.ts';
 export interface Kind<T> {
   /** Returns undefined if the text is not a value of this kind. */
   parse(text: string): T | undefined;
-  /** Completes "it takes ...". */
+  /** The end of the sentence "it takes ...". */
   readonly takes: string;
   /** Type of the value in a TOML file. */
   readonly form: 'string' | 'number' | 'boolean' | 'list';
@@ -14,7 +14,7 @@ export interface Kind<T> {
   readonly placeholder: string;
 }
 
-/** Bounds the texts passed to Number; epoch seconds and sizes are far shorter. */
+/** Half of the maximum length of a number in a setting; sensible numbers are far shorter. */
 const MOST_DIGITS = 15;
 
 export const textKind = (placeholder: string): Kind<string> => ({
@@ -78,7 +78,7 @@ function within(text: string, least: number, most: number): number | undefined {
   return value >= least && value <= most ? value : undefined;
 }
 
-/** A comma-separated list of parts that `part` accepts; duplicates are dropped. */
+/** Returns the kind of comma-separated lists whose parts `part` accepts; duplicates are dropped. */
 function listKind(takes: string, placeholder: string, part: (text: string) => string | undefined): Kind<string[]> {
   return {
     parse(text) {
@@ -117,7 +117,10 @@ export const addressesKind = listKind('IP addresses with a comma between', 'addr
   return family === 6 && !text.includes('%') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : undefined;
 });
 
-/** `api.example`, `api.example:8443`, `127.0.0.1:11434`, `::1`, `[::1]:8080`. */
+/**
+ * Hosts with or without a port: `api.example`, `api.example:8443`, `127.0.0.1:11434`, `::1`,
+ * `[::1]:8080`.
+ */
 export const hostPortsKind = listKind(
   'host names, each with or without a port, with a comma between',
   'hosts',
@@ -131,7 +134,7 @@ export const hostPortsKind = listKind(
   },
 );
 
-/** The URL without a trailing slash. */
+/** An https URL, or an http URL of this machine; parsing removes trailing slashes. */
 export const baseUrlKind: Kind<string> = {
   parse(text) {
     if (!URL.canParse(text)) return undefined;

@@ -1,16 +1,16 @@
-// Names the environment variables of the settings that an error points to. The rooms that throw
-// know settings by neutral keys, since an embedder sets options instead.
+// Adds to an error message the environment variables of the settings that the error concerns. The
+// code that throws uses neutral keys for settings, since an embedding program sets options instead.
 
 import type { HedgerowError, SettingKey } from '../errors.ts';
 import { DSN_VARIABLE, type SettingName, variableOf } from './settings.ts';
 
-/** The message of an error, with a sentence that names the variables of its settings. */
+/** Returns the message of an error with a sentence that names the variables of its settings. */
 export function messageWithSettings({ message, fields }: HedgerowError): string {
   const { settings = [] } = fields ?? {};
   return settings.length === 0 ? message : `${message} ${settingsSentence(settings)}`;
 }
 
-/** "See the settings HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL." */
+/** Returns "See the settings HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL.", for example. */
 export function settingsSentence(settings: readonly SettingKey[]): string {
   const names = settings.map(variableOfKey);
   if (names.length === 1) return `See the setting ${names[0]}.`;

@@ -1,5 +1,5 @@
-// The table of all settings (contract section 7). Environment, file, flags, help and `config print`
-// are derived from it, so that they cannot differ.
+// The table of all settings. The environment variables, the file, the flags, the help and `config
+// print` are derived from this table, so that they cannot disagree.
 
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -62,29 +62,29 @@ export interface Config {
 /** All settings except the family `virtualDsn`, whose names the user chooses. */
 export type SettingName = Exclude<keyof Config, 'virtualDsn'>;
 
-/** What defaults may depend on. */
+/** The facts on which defaults may depend. */
 export interface Basis {
   dataDir: string;
-  /** Whether log lines go to a terminal. */
+  /** True if log lines are written to a terminal. */
   isTerminal: boolean;
 }
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly initial: (basis: Basis) => T;
-  /** Its purpose, in a few words. */
+  /** The purpose of the setting, in a few words. */
   readonly about: string;
   /** The default in words; omitted if there is none. */
   readonly shown?: string;
-  /** Never printed. */
+  /** The value is never printed. */
   readonly secret?: true;
-  /** Environment variable, if it is not `HEDGEROW_` and the upper-case name. */
+  /** The environment variable, unless it is `HEDGEROW_` followed by the upper-case name. */
   readonly variable?: string;
-  /** Flag, if it is not the name. */
+  /** The flag, unless it is the name. */
   readonly flag?: string;
 }
 
-/** The variables of `virtualDsn` begin with it; the database's NAME follows. */
+/** The variables of `virtualDsn` begin with this text; the NAME of the database follows. */
 export const DSN_VARIABLE = 'HEDGEROW_VIRTUAL_DSN_';
 
 const NONE = () => undefined;
@@ -222,7 +222,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** `dataDir` -> `data_dir`: the name in a file and in `config print`. */
+/** Returns the name in a file and in `config print`: `dataDir` becomes `data_dir`. */
 export function fileKeyOf(name: keyof Config): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -231,12 +231,12 @@ export function variableOf(name: SettingName): string {
   return SETTINGS[name].variable ?? `HEDGEROW_${fileKeyOf(name).toUpperCase()}`;
 }
 
-/** The flag without its leading dashes. */
+/** Returns the flag without its leading dashes. */
 export function flagOf(name: SettingName): string {
   return SETTINGS[name].flag ?? fileKeyOf(name).replaceAll('_', '-');
 }
 
-/** Half of the machine's memory or of the container's limit, in MB. */
+/** Returns half of the machine's memory or of the container's limit, whichever is less, in MB. */
 function halfOfMemory(): number {
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

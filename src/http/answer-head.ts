@@ -1,4 +1,4 @@
-// Writes the status and headers of an answer: common ones as cached bytes, rare ones as text.
+// Writes the status and headers of an answer: common headers as cached bytes, rare headers as text.
 
 import { STATUS_CODES } from 'node:http';
 import { bytesOf } from './byte-text.ts';
@@ -11,13 +11,13 @@ import type { Route } from './route.ts';
 import { HSTS } from './tls-suites.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** What the headers need to know about the request. */
+/** The facts about a request from which the headers are made. */
 export interface HeadFacts {
   readonly services: Parts;
   readonly route: Route | undefined;
-  /** What is left of the caller's allowance; negative if the request does not count. */
+  /** Number of requests left in the caller's allowance; negative if this request does not count. */
   readonly remaining: number;
-  /** When the whole allowance is back, in epoch seconds. */
+  /** Time at which the whole allowance is back, in epoch seconds. */
   readonly resetSeconds: number;
   /** The id sent by the client; empty if the request only has a number. */
   readonly sentId: string;
@@ -56,7 +56,7 @@ export function writeHead(transport: TransportResponse, facts: HeadFacts, reply:
   }
 }
 
-/** The same content as the cached blocks, as text. */
+/** Returns the same headers as the cached blocks, as text. */
 function headText(facts: HeadFacts, { contentType, tag }: Reply, lsn: number): string {
   const { heads, tags, cors } = facts.services;
   let text = `${contentType}\r\nVary: ${cors.vary}`;

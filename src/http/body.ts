@@ -1,8 +1,9 @@
 // Collects the chunks of one request body, up to a limit.
 //
-// The body is a list of pieces. The first piece is as large as the first chunk, then doubles until
-// it has 1 MB; after that, further pieces of 1 MB are added, so that no chunk causes more than 1 MB
-// to be copied. At the end the pieces are joined into one buffer, in steps if there are many.
+// The body is a list of pieces. The first piece is as large as the first chunk and then doubles
+// until it has 1 MB. After that, further pieces of 1 MB are added, so that no chunk causes more
+// than 1 MB to be copied. At the end the pieces are joined into one buffer, in steps if there are
+// many.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
@@ -11,7 +12,7 @@ import { MEGABYTE } from '../limits.ts';
 const FIRST_CAPACITY = 64 * 1024;
 /** Size up to which the first piece grows, and size of all further pieces. */
 const PIECE_BYTES = MEGABYTE;
-/** Bodies of more pieces are joined in steps. */
+/** Bodies of more pieces than this are joined in steps. */
 const FEW_PIECES = 4;
 
 export const EMPTY_BODY: Buffer = Buffer.alloc(0);
@@ -35,7 +36,8 @@ export class BodyCollector {
   }
 
   /**
-   * Copies the chunk (the transport reuses its memory); false if the body is now over the limit.
+   * Copies the chunk, since the transport reuses its memory. Returns false if the body is now over
+   * the limit.
    */
   add(chunk: ArrayBuffer | Uint8Array): boolean {
     const size = this.#size + chunk.byteLength;
@@ -60,7 +62,7 @@ export class BodyCollector {
     return this.#pieces.length * PIECE_BYTES + this.#last.length;
   }
 
-  /** Joining the body takes longer than one step may: call `join` first. */
+  /** True if joining the body takes longer than one step may; then call `join` first. */
   get isLong(): boolean {
     return this.#pieces.length > FEW_PIECES;
   }
@@ -83,7 +85,7 @@ export class BodyCollector {
     return this.#pieces.length > 0;
   }
 
-  /** The whole body; call once, at the end. */
+  /** Returns the whole body. Call this once, at the end. */
   take(): Buffer {
     const last = this.#last.length === this.#used ? this.#last : this.#last.subarray(0, this.#used);
     if (this.#whole === undefined && this.#pieces.length === 0) return last;

@@ -38,7 +38,7 @@ export function writeNumber(into: Uint8Array, offset: number, value: number): nu
   return Number.isSafeInteger(value) ? writeInteger(into, offset, value) : writeAscii(into, offset, String(value));
 }
 
-/** The bytes of a text of single-byte characters, for texts that are written often. */
+/** Returns the bytes of a text of single-byte characters, for texts that are written often. */
 export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'));
 }

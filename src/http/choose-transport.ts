@@ -1,8 +1,9 @@
 // Chooses the transport: uWebSockets.js if one of its binaries loads, otherwise node:http.
 //
-// No version of uWebSockets.js has binaries for all current versions of Node.js, and the newer one
-// needs glibc 2.38. So two versions are installed under different names (optional dependencies),
-// and the first that loads is used. Trying is harmless: both throw if they have no binary.
+// No version of uWebSockets.js has binaries for all current versions of Node.js, and the newer of
+// the two versions used here needs glibc 2.38. So both are installed under different names
+// (optional dependencies), and the first that loads is used. Trying is harmless: both throw if they
+// have no binary.
 
 import { createRequire } from 'node:module';
 import type { Transport, TransportFacts, TransportReason } from './transport.ts';
@@ -13,7 +14,7 @@ export const TRANSPORT_SETTINGS = ['auto', 'uws', 'node'] as const;
 export type TransportSetting = (typeof TRANSPORT_SETTINGS)[number];
 
 export interface Candidate {
-  /** Its name among the optional dependencies in package.json. */
+  /** The name of the package among the optional dependencies in package.json. */
   packageName: string;
   version: string;
 }
@@ -32,7 +33,10 @@ interface Failure {
   text: string;
 }
 
-/** `load` is a parameter for tests. Throws if `uws` is requested and does not load. */
+/**
+ * Chooses a transport. `load` is a parameter for tests. Throws if `uws` is requested and does not
+ * load.
+ */
 export function chooseTransport(setting: TransportSetting, load: LoadPackage = loadPackage): Transport {
   if (setting === 'node') return overNode('configured', 'HEDGEROW_TRANSPORT is node.');
   const failures: Failure[] = [];
@@ -57,7 +61,7 @@ export function chooseTransport(setting: TransportSetting, load: LoadPackage = l
   return overNode(worst(failures), detail);
 }
 
-/** `hedgerow: HTTP by node:http 24.1.0 (why)`. */
+/** Returns a line such as `HTTP by node:http of Node.js 24.1.0 (reason)`. */
 export function transportLine({ name, version, reason, detail }: TransportFacts): string {
   const product = name === 'uws' ? 'uWebSockets.js' : 'node:http of Node.js';
   return `HTTP by ${product} ${version}${reason === 'loaded' ? '' : ` (${detail.slice(0, -1)})`}`;
@@ -68,9 +72,9 @@ function overNode(reason: TransportReason, detail: string): Transport {
 }
 
 /**
- * Loads a version whose own binary is installed. The binary is in a separate package, which both
- * versions call by the same name: npm may have placed the other version's binary where this one
- * finds it, and it would be loaded.
+ * Loads a version if its own binary is installed. The binary is in a separate package, which has
+ * the same name for both versions. npm may have placed the binary of the other version where this
+ * version finds it, and would load it; so the version of the binary is checked first.
  */
 function loadPackage({ packageName, version }: Candidate): unknown {
   const here = createRequire(import.meta.url);
@@ -80,7 +84,10 @@ function loadPackage({ packageName, version }: Candidate): unknown {
   return here(packageName);
 }
 
-/** uWebSockets.js throws a page of advice; the actual error is in its last lines. */
+/**
+ * Returns why a version did not load. uWebSockets.js throws a page of advice; the actual error is
+ * in its last lines.
+ */
 function failureOf(error: unknown, { packageName, version }: Candidate): Failure {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'MODULE_NOT_FOUND' && message.includes(`'${packageName}'`)) {
@@ -91,7 +98,7 @@ function failureOf(error: unknown, { packageName, version }: Candidate): Failure
   return { reason: 'load_failed', text: `${version}: ${last.replace(/^Error: /, '').slice(0, 200)}` };
 }
 
-/** The most informative of several failures. */
+/** Returns the most informative reason among several failures. */
 function worst(failures: readonly Failure[]): TransportReason {
   const order: readonly TransportReason[] = ['load_failed', 'no_binary', 'not_installed'];
   return order.find((reason) => failures.some((failure) => failure.reason === reason)) ?? 'not_installed';

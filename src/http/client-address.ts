@@ -5,8 +5,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 const NO_ADDRESS = new ArrayBuffer(0);
 
 /**
- * The 4 or 16 bytes of an address given as text, as Node.js sockets report it; empty if there is
- * none.
+ * Returns the 4 or 16 bytes of an address given as text, as Node.js sockets report it; empty if
+ * there is no address.
  */
 export function addressBytes(text: string | undefined): ArrayBuffer {
   if (text === undefined) return NO_ADDRESS;
@@ -26,8 +26,8 @@ function groupsOf(text: string): number[] {
 }
 
 /**
- * IPv4 as a number, also when mapped into IPv6; IPv6 by its first 64 bits, since one host can use
- * any address within them.
+ * Returns the identifier of a client: for IPv4 (also mapped into IPv6) the address as a number, for
+ * IPv6 the first 64 bits, since one host can use any address that begins with them.
  */
 export function addressId(address: ArrayBuffer): number | string {
   const bytes = new Uint8Array(address);
@@ -38,8 +38,8 @@ export function addressId(address: ArrayBuffer): number | string {
 }
 
 /**
- * In the notation of RFC 5952, IPv4-mapped addresses as IPv4. `unknown` if the transport knows
- * none.
+ * Returns the address in the notation of RFC 5952, IPv4-mapped addresses as IPv4; `unknown` if the
+ * transport reports no address.
  */
 export function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
@@ -57,7 +57,7 @@ function ipv4Text(bytes: Uint8Array, offset: number): string {
   return `${bytes[offset]}.${bytes[offset + 1]}.${bytes[offset + 2]}.${bytes[offset + 3]}`;
 }
 
-/** `::ffff:a.b.c.d`. */
+/** Returns true for `::ffff:a.b.c.d`. */
 function isMapped(bytes: Uint8Array): boolean {
   for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
   return bytes[10] === 0xff && bytes[11] === 0xff;

@@ -1,5 +1,5 @@
-// Which pages of other origins may read answers, and the headers that tell browsers so (Fetch
-// standard, CORS protocol).
+// Decides which pages of other origins may read answers, and makes the headers that inform browsers
+// (Fetch standard, CORS protocol).
 
 import { bytesOf } from './byte-text.ts';
 
@@ -34,14 +34,16 @@ export class Cors {
     return this.#any !== undefined;
   }
 
-  /** Headers for answers to pages of `origin`; undefined if it is not listed. */
+  /**
+   * Returns the headers for answers to pages of `origin`; undefined if the origin is not listed.
+   */
   allow(origin: string): Uint8Array | undefined {
     if (origin === '') return undefined;
     return this.#any ?? this.#byOrigin.get(origin);
   }
 }
 
-/** Headers of the answer to a preflight request. */
+/** Returns the headers of the answer to a preflight request. */
 export function preflightHeaders(allow: string): (readonly [string, string])[] {
   return [
     ['Access-Control-Allow-Methods', allow],

@@ -4,7 +4,8 @@ import { type HedgerowError, refusal } from '../errors.ts';
 import type { Call } from './route.ts';
 
 /**
- * To be called regularly by reads that work for long before their answer begins. Throws `timeout`.
+ * Throws `timeout` if the deadline has passed. Reads that work for long before their answer begins
+ * call this regularly.
  */
 export function checkDeadline({ deadlineMs, services }: Call): void {
   if (services.now() > deadlineMs) throw queryTimeout(services.queryTimeoutMs);

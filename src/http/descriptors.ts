@@ -1,4 +1,4 @@
-// How many connections may be open, given the process's limit of file descriptors.
+// Limits the number of open connections by the process's limit of file descriptors.
 
 import { readFileSync } from 'node:fs';
 
@@ -9,8 +9,8 @@ import { readFileSync } from 'node:fs';
 const SHARE_OF_SOCKETS = 0.75;
 
 /**
- * Maximum number of open connections; undefined if the limit of descriptors is unknown or there is
- * none.
+ * Returns the maximum number of open connections; undefined if the process has no limit of
+ * descriptors or the limit is unknown.
  */
 export function mostConnections(readLimits = () => readFileSync('/proc/self/limits', 'latin1')): number | undefined {
   let text: string;

@@ -1,5 +1,5 @@
-// Takes one request from its first line to its handler: route, method, guard, content type, body,
-// waits.
+// Brings one request from its first line to its handler: checks route, method, guard and content
+// type, reads the body, and waits where necessary.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { BodyCollector, bodyTooLarge } from './body.ts';
@@ -32,8 +32,8 @@ import { methodNotAllowed, type Resource, type Router, routeNotFound } from './r
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 /**
- * A refused body is read to its end, so that the client can read the answer; above this many times
- * the limit, the connection is closed instead.
+ * A refused body is read to its end, so that the client can read the answer. If the body is more
+ * than this many times the limit, the connection is closed instead.
  */
 const DRAINED_TIMES_LIMIT = 4;
 
@@ -43,7 +43,7 @@ export interface DispatchOptions {
   guard: Guard;
   once: OnceOnly;
   maxBodyBytes: number;
-  /** Whether the transport verifies chunked framing. */
+  /** True if the transport verifies chunked framing. */
   checksChunks: boolean;
 }
 
@@ -56,7 +56,7 @@ export class Dispatcher {
     this.#options = options;
   }
 
-  /** Never throws: errors become answers. */
+  /** Handles a request. Never throws: errors become answers. */
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { parts } = this.#options;
     const startMs = parts.now();
@@ -74,8 +74,8 @@ export class Dispatcher {
   }
 
   /**
-   * Whether every reader of the request, including a proxy, must agree on where its body ends: one
-   * length, or plain chunked coding.
+   * Returns true if every reader of the request, including a proxy, must find the same end of the
+   * body: there is one length, or plain chunked coding.
    */
   #isFramed(declared: string, coding: string): boolean {
     if (declared === '' && coding === '') return true;
@@ -199,9 +199,9 @@ export class Dispatcher {
   }
 
   /**
-   * Refuses a request after this turn of the event loop. Otherwise a client could send its next
-   * request within the same turn, which would then not end; if a client has sent many requests at
-   * once, the transport closes its connection.
+   * Refuses a request after this turn of the event loop. If it were refused at once, a client could
+   * send its next request within the same turn, so that the turn would never end. If a client sends
+   * many requests at once, the transport closes its connection.
    */
   #putOff(exchange: Exchange): void {
     const { load } = this.#options.parts;
@@ -215,9 +215,9 @@ export class Dispatcher {
 
   /**
    * Refuses a request whose body has no certain end, so that it is unknown where the next request
-   * begins: after this turn of the event loop, closing the connection. Until then, if the parser
-   * finds another request after the body, which may be bytes of the body, this one is still
-   * unanswered and the transport closes the connection.
+   * begins. The answer is sent after this turn of the event loop, and closes the connection. The
+   * parser may find "another request" before that, which may be bytes of the body. The transport
+   * then closes the connection, because this request is still unanswered.
    */
   #refuseBody(exchange: Exchange, error: HedgerowError): void {
     exchange.closing = true;
@@ -262,7 +262,7 @@ export class Dispatcher {
       try {
         if (!exchange.gone) this.#parseAndRun(exchange, route, call);
       } catch (error) {
-        // Nothing else would catch it, and the process would exit.
+        // Nothing else would catch the error, and the process would exit.
         exchange.fail(error);
       }
       return false;
@@ -339,7 +339,7 @@ function lengthRequired(): HedgerowError {
   );
 }
 
-/** The content type of the body. Throws `unsupported_media_type`. */
+/** Returns the content type of the body. Throws `unsupported_media_type`. */
 function requireType(route: Route, header: string): string {
   const type = mediaType(header);
   if (route.bodyTypes.includes(type)) return type;

@@ -1,9 +1,9 @@
-// Entity tags of reads: they identify the state of the database that an answer shows, so that a
-// client that has it need not fetch it again.
+// Entity tags of reads. A tag identifies the state of the database that an answer shows, so that a
+// client that already has the answer need not fetch it again.
 
 /**
- * A number is the log position that last changed what was read; a text identifies the state in more
- * detail.
+ * A number is the log position of the last change to the data that was read; a text identifies the
+ * state in more detail.
  */
 export type EntityTag = number | string;
 
@@ -22,7 +22,9 @@ export class EntityTags {
     return `${this.prefix}${tag}"`;
   }
 
-  /** True if `If-None-Match` is `*` or lists the tag (RFC 9110, 13.1.2: weak comparison). */
+  /**
+   * Returns true if `If-None-Match` is `*` or lists the tag (RFC 9110, 13.1.2: weak comparison).
+   */
   matches(ifNoneMatch: string, tag: EntityTag): boolean {
     if (ifNoneMatch === '*') return true;
     const opaque = this.textOf(tag).slice(2);

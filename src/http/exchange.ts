@@ -1,5 +1,5 @@
 // One request and its answer on the transport: writes one reply, whole or in chunks, unless the
-// client has gone.
+// client has disconnected.
 
 import { NOBODY, type Principal } from '../access/principal.ts';
 import { messageWithSettings } from '../config/setting-names.ts';
@@ -19,7 +19,7 @@ import { isSaneId } from './request-id.ts';
 import type { Role, Route } from './route.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** Status recorded for requests whose client has gone before the answer was sent. */
+/** Status recorded for requests whose client disconnected before the answer was sent. */
 const CLIENT_GONE = 499;
 
 /** Smaller answers are mostly sent without checking whether the client reads. */
@@ -46,13 +46,13 @@ export class Exchange implements HeadFacts {
   readonly services: Parts;
   /** On the clock of `services.now`. */
   readonly startMs: number;
-  /** The client has closed its connection: the transport must not be used any more. */
+  /** True if the client has closed its connection: the transport must not be used any more. */
   gone: boolean;
   /** The route, once it is known. */
   route: Route | undefined;
   /** The route's number for the observer. */
   routeNumber: number;
-  /** The connection is closed after this answer. */
+  /** True if the connection is closed after this answer. */
   closing: boolean;
   caller: Principal;
   remaining: number;
@@ -65,12 +65,12 @@ export class Exchange implements HeadFacts {
   private readonly transport: TransportResponse;
   private readonly isHead: boolean;
   private address: ArrayBuffer | undefined;
-  /** The exchange has outlived its request callback and is not finished. */
+  /** True if the exchange has outlived its request callback and is not finished. */
   private pending: boolean;
   private stream: ChunkStream | undefined;
   /** Set while the client reads too slowly for the whole answer. */
   private watch: ReaderWatch | undefined;
-  /** Bytes held by this exchange, returned at its end. */
+  /** Bytes held by this exchange; they are released at its end. */
   private heldBytes: number;
   private parsedBytes: number;
 
@@ -103,15 +103,18 @@ export class Exchange implements HeadFacts {
   }
 
   /**
-   * Client address, 4 or 16 bytes; empty if unknown. The first access must come before the answer
-   * is sent or the client leaves.
+   * Client address, 4 or 16 bytes; empty if unknown. The first access must happen before the answer
+   * is sent or the client disconnects.
    */
   get remoteAddress(): ArrayBuffer {
     this.address ??= this.transport.getRemoteAddress();
     return this.address;
   }
 
-  /** Must be called before the request callback returns without an answer. */
+  /**
+   * Keeps the exchange alive after the request callback. Must be called before the callback returns
+   * without an answer.
+   */
   outlive(): void {
     if (this.pending) return;
     this.pending = true;
@@ -163,7 +166,7 @@ export class Exchange implements HeadFacts {
     }
   }
 
-  /** True if the body is worth compressing and the client accepts it compressed. */
+  /** Returns true if the body is worth compressing and the client accepts it compressed. */
   private shrinks({ status, body, contentType, headers }: Reply): boolean {
     const size = body.length > PLAIN_BYTES || typeof body !== 'string' ? body.length : Buffer.byteLength(body);
     if (size <= PLAIN_BYTES || status === 304 || !isCompressible(contentType)) return false;
@@ -171,7 +174,7 @@ export class Exchange implements HeadFacts {
     return acceptsGzip(this.acceptEncoding);
   }
 
-  /** The same for an answer whose size is not known. */
+  /** The same as `shrinks`, for an answer whose size is not known. */
   private shrinksStream({ contentType }: Reply): boolean {
     const { load } = this.services;
     return !load.isFullOfGzip && isCompressible(contentType) && acceptsGzip(this.acceptEncoding);
@@ -218,16 +221,16 @@ export class Exchange implements HeadFacts {
   }
 
   /**
-   * Whether to delay an answer to HEAD. It is impossible to see whether a client reads these, so if
-   * there are very many, some are delayed; a client that sends more in the meantime loses its
-   * connection, as with `tryEnd`.
+   * Returns true if an answer to HEAD is to be delayed. It cannot be detected whether a client
+   * reads such answers, so if there are very many, some are delayed. A client that sends another
+   * request in the meantime loses its connection, as with `tryEnd`.
    */
   private isPutOff({ status, source }: Reply): boolean {
     if (this.pending || status === 304 || source !== undefined) return false;
     return this.services.load.isHeadFlood() && this.services.sample.next();
   }
 
-  /** False if the client must read before the rest can be sent. */
+  /** Sends the answer. Returns false if the client must read before the rest can be sent. */
   private writeWhole(reply: Reply, body: string | Uint8Array, compressed: boolean): boolean {
     const { transport } = this;
     writeHead(transport, this, reply, compressed);
@@ -235,9 +238,9 @@ export class Exchange implements HeadFacts {
       this.writeNoBody(reply, body);
       return true;
     }
-    // What `end` cannot send is buffered by the transport, without limit if a client keeps sending
-    // requests and reads nothing. `tryEnd` buffers nothing but costs 0.5 us more, so it is used for
-    // large answers and for a sample of the others.
+    // If `end` cannot send everything, the transport buffers the rest, without a limit if a client
+    // keeps sending requests and reads nothing. `tryEnd` buffers nothing but costs 0.5 us more, so
+    // it is used for large answers and for a sample of the others.
     if (this.closing || (body.length < UNTRIED_BYTES && !this.services.sample.next())) {
       transport.end(body, this.closing);
       return true;
@@ -319,14 +322,14 @@ export class Exchange implements HeadFacts {
     this.stream.start();
   }
 
-  /** Closes the connection; the transport then reports that the client has gone. */
+  /** Closes the connection; the transport then reports that the client has disconnected. */
   private cut(reason: CutReason): void {
     if (this.gone) return;
     this.services.log.info('answer cut', { request_id: this.requestId, reason });
     this.transport.close();
   }
 
-  /** What was done is recorded in the audit log even if the client has gone. */
+  /** Records the change in the audit log, even if the client has disconnected. */
   private audit({ status, facts }: Reply): void {
     const detail = facts?.audit;
     if (status >= 400 || facts?.replayed === true || this.route?.audit === undefined || detail === 'none') return;
@@ -343,7 +346,7 @@ export class Exchange implements HeadFacts {
     });
   }
 
-  /** The error for a caller whose role is too low for what the body asks for. */
+  /** Returns the error for a caller whose role is too low for what the body asks for. */
   deny(needed: Role): HedgerowError {
     const error = refusal('forbidden', `This needs the role ${needed}; the key has the role ${this.caller.role}.`);
     this.services.observer.refused('forbidden');
@@ -351,7 +354,7 @@ export class Exchange implements HeadFacts {
     return error;
   }
 
-  /** Called once: when the answer was sent, or the client has gone. */
+  /** Called once: when the answer was sent, or when the client has disconnected. */
   private over(status: number, durationUs: number = (this.services.now() - this.startMs) * 1000): void {
     const { observer, load } = this.services;
     observer.requestDone(this.routeNumber, status, durationUs);

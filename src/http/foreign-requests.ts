@@ -1,5 +1,5 @@
-// Refuses requests from web pages of other origins while no key protects the service, by Host (DNS
-// rebinding), Origin and Sec-Fetch-Site (Fetch Metadata, W3C).
+// Refuses requests from web pages of other origins while no key protects the service. It checks the
+// headers Host (against DNS rebinding), Origin and Sec-Fetch-Site (Fetch Metadata, W3C).
 
 import { BlockList, isIP } from 'node:net';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -16,7 +16,7 @@ export interface ForeignRequestsOptions {
    * service.
    */
   publicHosts: readonly string[];
-  /** Whether https is served. */
+  /** True if https is served. */
   isSecure: boolean;
   cors: Cors;
 }
@@ -44,7 +44,10 @@ export class ForeignRequests {
   readonly #scheme: string;
   readonly #defaultPort: number;
   readonly #cors: Cors;
-  /** Other machines can reach the service, so a literal address of any network may be its own. */
+  /**
+   * True if other machines can reach the service; then an IP address of any network may be the
+   * service's own.
+   */
   readonly #takesAddresses: boolean;
   /** The last valid Host header; most clients always send the same one. */
   #knownHost = '';
@@ -59,8 +62,8 @@ export class ForeignRequests {
   }
 
   /**
-   * `isPage`: a link on another site may open the target. Throws `foreign_host` or
-   * `foreign_origin`.
+   * Checks a request. `isPage` means that a link on another site may open the target. Throws
+   * `foreign_host` or `foreign_origin`.
    */
   refuse(request: TransportRequest, repeated: RepeatedHeaders, isPage: boolean): void {
     const host = request.getHeader(HOST);
@@ -87,7 +90,7 @@ export class ForeignRequests {
     return this.#takesAddresses ? isIP(name) !== 0 : isLoopbackAddress(name);
   }
 
-  /** Whether the origin's scheme, host and port are those that the request was sent to. */
+  /** Returns true if the request was sent to the scheme, host and port of the origin. */
   #isOwnOrigin(origin: string, host: string): boolean {
     if (!origin.startsWith(this.#scheme)) return false;
     const from = origin.slice(this.#scheme.length);
@@ -105,7 +108,10 @@ export class ForeignRequests {
   }
 }
 
-/** A person opened the page in a tab: the page with the link learns nothing about it. */
+/**
+ * Returns true if a person opened the page in a tab; the page with the link then learns nothing
+ * about the opened page.
+ */
 function isOpenedByLink(request: TransportRequest): boolean {
   return request.getHeader(SEC_FETCH_MODE) === 'navigate' && request.getHeader(SEC_FETCH_DEST) === 'document';
 }
@@ -115,7 +121,7 @@ function plainName(host: string): string {
   return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
 }
 
-/** 127.0.0.0/8 and ::1 in any notation, including IPv4-mapped. */
+/** Returns true for 127.0.0.0/8 and ::1 in any notation, including IPv4-mapped. */
 function isLoopbackAddress(name: string): boolean {
   const family = isIP(name);
   return family !== 0 && LOOPBACK.check(name, family === 6 ? 'ipv6' : 'ipv4');

@@ -1,5 +1,5 @@
-// Decides whether a request may pass, in this order: state of the service, rate limit, key, role
-// (contract section 1). Route and method are checked before; load, content type and body after.
+// Decides whether a request may proceed. Checks in this order: state of the service, rate limit,
+// key, role. Route and method are checked before that; load, content type and body after it.
 
 import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
@@ -15,20 +15,20 @@ import type { TransportRequest } from './transport.ts';
 
 const BEARER_LENGTH = 'Bearer '.length;
 
-/** What `identify` found. */
+/** The findings of `identify`. */
 interface Passage {
-  /** A key was sent. */
+  /** True if a key was sent. */
   hasKey: boolean;
-  /** Two different keys were sent. */
+  /** True if two different keys were sent. */
   hasRivals: boolean;
-  /** The caller is over the rate limit. */
+  /** True if the caller is over the rate limit. */
   isLimited: boolean;
 }
 
 export class Guard {
   readonly #parts: Parts;
   readonly #limit: RateLimit;
-  /** Undefined if a key is needed, which pages of other origins do not have. */
+  /** Undefined if keys are needed, since pages of other origins have no key. */
   readonly #foreign: ForeignRequests | undefined;
   /** Result of the last `identify`; one value suffices because `admit` follows immediately. */
   readonly #passage: Passage = { hasKey: false, hasRivals: false, isLimited: false };
@@ -40,8 +40,8 @@ export class Guard {
   }
 
   /**
-   * Whether a body must name its content type: without keys, a page could send a body without one,
-   * for which browsers make no preflight request.
+   * True if a body must have a content type. Without keys, a page of another origin could send a
+   * body without a content type, for which browsers make no preflight request.
    */
   get needsBodyType(): boolean {
     return this.#foreign !== undefined;
@@ -146,7 +146,7 @@ export class Guard {
   }
 }
 
-/** The key of a request, empty if there is none; `X-API-Key` takes precedence. */
+/** Returns the key of a request, empty if there is none; `X-API-Key` takes precedence. */
 function keyOf(request: TransportRequest): string {
   const own = request.getHeader(X_API_KEY);
   if (own !== '') return own;
@@ -154,7 +154,7 @@ function keyOf(request: TransportRequest): string {
   return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
 }
 
-/** True for `Bearer `, ignoring case. */
+/** Returns true if a header begins with `Bearer `, ignoring case. */
 function isBearer(header: string): boolean {
   if (header.startsWith('Bearer ')) return true;
   return header.slice(0, BEARER_LENGTH).toLowerCase() === 'bearer ';

@@ -1,5 +1,5 @@
-// Names of the request headers that are read, as bytes: the transport finds them in half the time
-// that strings take.
+// Names of the request headers that are read, as bytes: the transport finds a header by bytes in
+// half the time that a string takes.
 
 import { bytesOf } from './byte-text.ts';
 

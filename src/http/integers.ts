@@ -4,7 +4,7 @@ const ZERO = 48;
 const NINE = 57;
 const MINUS = 45;
 
-/** The integer, or NaN if `text` from `start` to `end` is not one. */
+/** Returns the integer in `text` from `start` to `end`, or NaN if there is none. */
 export function parseInteger(text: string, start = 0, end = text.length): number {
   const negative = start < end && text.charCodeAt(start) === MINUS;
   const first = negative ? start + 1 : start;

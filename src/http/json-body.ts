@@ -1,5 +1,5 @@
-// Reads JSON from a whole body; anything that is not a JSON object where one is required is a 400
-// that says so.
+// Reads JSON from a whole body. Where a JSON object is required, anything else is refused with
+// status 400.
 
 import { isUtf8 } from 'node:buffer';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -20,7 +20,7 @@ export interface JsonBody {
   readonly parsed: { readonly value: unknown } | undefined;
 }
 
-/** The JSON value of a whole body; throws `invalid_json`. */
+/** Returns the JSON value of a whole body. Throws `invalid_json`. */
 export function parseJsonBody({ body, parsed }: JsonBody): unknown {
   if (parsed !== undefined) return parsed.value;
   const start = requireText(body);
@@ -34,8 +34,8 @@ export function parseJsonBody({ body, parsed }: JsonBody): unknown {
 }
 
 /**
- * The same as `parseJsonBody`, in steps between which other work runs. Undefined if nobody waits
- * for the value any more (`isGone`): parsing then stops.
+ * Parses like `parseJsonBody`, but in steps between which other work runs. Stops and resolves to
+ * undefined when `isGone` returns true, because nobody waits for the value any more.
  */
 export async function parseLongJson(
   body: Buffer,
@@ -51,7 +51,10 @@ export async function parseLongJson(
   }
 }
 
-/** Where the text begins. Throws `invalid_json` if it is empty or not UTF-8. */
+/**
+ * Returns the offset at which the text begins. Throws `invalid_json` if the text is empty or not
+ * UTF-8.
+ */
 function requireText(body: Buffer): number {
   const start = textStart(body);
   if (body.length === start) throw invalidJson('The body is empty; send JSON.');
@@ -60,7 +63,10 @@ function requireText(body: Buffer): number {
   return start;
 }
 
-/** Where the text of a body begins: after its byte order mark, if there is one. */
+/**
+ * Returns the offset at which the text of a body begins: after the byte order mark, if there is
+ * one.
+ */
 export function textStart(body: Buffer): number {
   return BYTE_ORDER_MARK.every((byte, at) => body[at] === byte) ? BYTE_ORDER_MARK.length : 0;
 }
@@ -74,8 +80,8 @@ function notUtf8(line: number): HedgerowError {
 const FEW_BYTES = 256;
 
 /**
- * The 1-based line of the first byte that is not UTF-8, in a body that has one: found by bisection,
- * since a body may have many lines.
+ * Returns the line (from 1) of the first byte that is not UTF-8, in a body that has such a byte.
+ * The line is found by bisection, since a body may have many lines.
  */
 function lineNotUtf8(body: Buffer): number {
   let start = 0;
@@ -95,14 +101,17 @@ function lineNotUtf8(body: Buffer): number {
   return line;
 }
 
-/** Where the character that contains `at` begins; looks back at most three bytes. */
+/**
+ * Returns the offset of the character that contains the byte at `at`; looks back at most three
+ * bytes.
+ */
 function characterStart(body: Buffer, at: number): number {
   let start = at;
   while (start > at - 3 && (body[start]! & 0xc0) === 0x80) start--;
   return start;
 }
 
-/** The JSON object of a whole body; throws `invalid_json` or `invalid_input`. */
+/** Returns the JSON object of a whole body. Throws `invalid_json` or `invalid_input`. */
 export function parseJsonObject(body: JsonBody): Record<string, unknown> {
   return requireObject(parseJsonBody(body), ['body']);
 }

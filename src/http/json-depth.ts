@@ -1,14 +1,15 @@
-// Limits how much a JSON body may contain, before it is parsed: for a few million brackets,
-// JSON.parse takes seconds and a hundred times the bytes, and cannot be interrupted.
+// Limits how much a JSON body may contain, before it is parsed. For a few million brackets,
+// JSON.parse takes seconds and a hundred times the memory of the body, and it cannot be
+// interrupted.
 
 /** Maximum nesting of lists and objects; no valid body nests ten deep. */
 export const MOST_JSON_DEPTH = 100;
 /**
  * Maximum number of lists and objects in one body: five for each operation of the largest batch. An
- * empty one takes 2 bytes of the body and about 60 of the heap.
+ * empty list takes 2 bytes of the body and about 60 bytes of the heap.
  */
 export const MOST_JSON_NODES = 500_000;
-/** Maximum number of values in one body: enough for the members of 100,000 edges of 64. */
+/** Maximum number of values in one body: enough for 100,000 edges of 64 members. */
 export const MOST_JSON_VALUES = 8_000_000;
 /** Shorter bodies are parsed without this check. */
 const SHORT_BODY = 4096;
@@ -21,8 +22,8 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * Why a body must not be parsed, or undefined. The contents of strings do not count; for invalid
- * JSON the result may be either.
+ * Returns why a body must not be parsed, or undefined if it may be. The contents of strings do not
+ * count. For invalid JSON either result is possible.
  */
 export function jsonProblem(body: Uint8Array): string | undefined {
   if (body.length <= SHORT_BODY) return undefined;
@@ -54,7 +55,7 @@ export function tooManyValues(): string {
   return `holds more than ${MOST_JSON_VALUES} values; send several smaller ones`;
 }
 
-/** Index of the quote that ends a string. */
+/** Returns the index of the quote that ends a string. */
 function textEnd(body: Uint8Array, start: number): number {
   let at = start;
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1;

@@ -3,19 +3,19 @@
 //
 // The bytes are scanned once, only for strings, brackets and commas. When the unread part of a list
 // or object has reached the size of a piece, it is cut at a comma: the piece is put in brackets and
-// parsed by JSON.parse, and its items are added to the value under construction. To do this, all
-// enclosing lists and objects become values under construction too, outermost first: what precedes
-// the current item is parsed, and the item itself is attached when its bracket closes. A list or
+// parsed by JSON.parse, and its items are added to the value under construction. All enclosing
+// lists and objects then become values under construction too, outermost first: the items before
+// the current item are parsed, and the current item is attached when its bracket closes. A list or
 // object that ends before it was cut stays part of its parent's piece.
 //
 // Invariants: the open lists and objects that have a value are the outermost ones; such a value
-// contains everything before `pieceStart`. So the grammar is that of JSON.parse, except for what
-// joins the pieces, which is checked here: matching brackets, one comma between items, none after
-// the last.
+// contains everything before `pieceStart`. So JSON.parse checks the grammar inside the pieces. What
+// joins the pieces is checked here: matching brackets, one comma between items, and no comma after
+// the last item.
 //
-// Example, with tiny pieces: in `{"edges":[1,2,3,4]}` the comma after 2 cuts. The object becomes
-// {}, `[1,2]` is parsed into the list; at `]` the rest `[3,4]` is parsed and appended; then the key
-// is parsed from `{"edges":[]}` and the list is attached to the object.
+// Example, with tiny pieces: in `{"edges":[1,2,3,4]}` the text is cut at the comma after 2. The
+// object becomes {}, `[1,2]` is parsed into the list; at `]` the rest `[3,4]` is parsed and
+// appended; then the key is parsed from `{"edges":[]}` and the list is attached to the object.
 
 import {
   MOST_JSON_DEPTH,
@@ -35,7 +35,7 @@ const MOST_PIECE_BYTES = 4 * 2 ** 20;
 /** Maximum number of fields in one object: no valid body has a hundred. */
 const MOST_FIELDS = 100_000;
 /**
- * Maximum number of items in one list: no valid one has more, and an array of millions takes a
+ * Maximum number of items in one list: no valid list has more, and an array of millions takes a
  * tenth of a second to grow.
  */
 const MOST_ITEMS = 1_000_000;
@@ -48,7 +48,7 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** A list or object that has begun and not ended. */
+/** A list or object that has begun and has not ended. */
 interface Open {
   readonly isList: boolean;
   /** Offset of its opening bracket. */
@@ -63,14 +63,18 @@ interface Open {
   /** Offset where the current item begins. */
   itemStart: number;
   /**
-   * The current item has already been attached; only its comma or the closing bracket may follow.
+   * True if the current item has already been attached; then only a comma or the closing bracket
+   * may follow.
    */
   isRead: boolean;
   /** Number of commas between its items or fields so far. */
   items: number;
 }
 
-/** Why a body is not JSON, or not accepted: the rest of a sentence about the body. */
+/**
+ * The error for a body that is not JSON or is not accepted. The message is the rest of a sentence
+ * about the body.
+ */
 export class JsonProblem extends Error {}
 
 export class JsonPieces {
@@ -79,7 +83,7 @@ export class JsonPieces {
   readonly #pieceBytes: number;
   readonly #open: Open[] = [];
   #at: number;
-  /** Inside a string; the byte after a backslash is skipped. */
+  /** True inside a string; the byte after a backslash is skipped. */
   #inText = false;
   #nodes = 0;
   #values = 1;
@@ -97,7 +101,7 @@ export class JsonPieces {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** Scans the next bytes. True: call again. Throws `JsonProblem`. */
+  /** Scans the next bytes. Returns true if it must be called again. Throws `JsonProblem`. */
   step(): boolean {
     const body = this.#body;
     const end = Math.min(body.length, this.#at + STEP_BYTES);
@@ -121,7 +125,7 @@ export class JsonPieces {
     return at < body.length;
   }
 
-  /** The value, after the last step. Throws `JsonProblem`. */
+  /** Returns the value; call this after the last step. Throws `JsonProblem`. */
   value(): unknown {
     const { length } = this.#body;
     if (this.#open.length > 0 || this.#inText) throw new JsonProblem('ends before its JSON does');
@@ -189,7 +193,8 @@ export class JsonPieces {
       this.#whole = { value };
       return;
     }
-    // Between the item's start and the bracket there is its key, or nothing.
+    // Between the start of the item and the bracket there is the key of a field, or nothing in a
+    // list.
     if (parent.isList) {
       if (!this.#isBlank(parent.itemStart, start)) throw this.#wrongAt(parent.itemStart);
       (parent.value as unknown[]).push(value);
@@ -257,7 +262,7 @@ export class JsonPieces {
   }
 }
 
-/** The same as JSON.parse does: `__proto__` is an ordinary field. */
+/** Sets a field as JSON.parse does: `__proto__` is an ordinary field. */
 function define(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,16 +1,17 @@
-// Measures the load of the service and decides when it is too much: new work is then refused before
-// anything of it is kept.
+// Measures the load of the service and decides when it is too high. New work is then refused before
+// any memory is used for it.
 //
 // A request is refused (503 `overloaded`) on arrival if
-// - the requests of this turn of the event loop have used up its time, unless few have been served:
-//   otherwise a flood would keep timers and other sockets waiting;
+// - the requests of this turn of the event loop have used up the time for a turn, and more than a
+//   minimum number were served: otherwise a flood of requests would keep timers and other sockets
+//   waiting;
 // - too many requests are waiting (for the disk, a compaction, their body), not counting streams
 //   and answers that wait for slow clients;
 // - bodies and pending answers hold too many bytes;
 // - the JavaScript heap is nearly full.
 //
-// Streams and long JSON bodies have limits of their own, checked when they begin. Handlers beyond
-// their time in a turn are not refused but run in later turns.
+// Streams and long JSON bodies have limits of their own, checked when they begin. When the handlers
+// of a turn have used up their time, further handlers are not refused but run in later turns.
 
 import { getHeapStatistics } from 'node:v8';
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -31,8 +32,9 @@ export interface LoadLimits {
    */
   streams: number;
   /**
-   * Maximum number of streamed answers compressed at once; the others are sent plain. They share
-   * Node's four threads with the log, which would wait for them, and hold 200 KB more each.
+   * Maximum number of streamed answers compressed at once; the others are sent plain. Compressed
+   * streams use the same four threads of Node.js as the log, which would have to wait for them, and
+   * each holds 200 KB more.
    */
   gzipStreams: number;
   /**
@@ -41,7 +43,7 @@ export interface LoadLimits {
    */
   heldBytes: number;
   /**
-   * Maximum bytes of long JSON bodies being parsed, together: their values are in the JavaScript
+   * Maximum total bytes of the long JSON bodies being parsed: their values are in the JavaScript
    * heap. A single body is always accepted.
    */
   parsedBytes: number;
@@ -54,11 +56,11 @@ export interface LoadLimits {
   handlersMs: number;
   /** Share of the JavaScript heap in use above which no new work is accepted. */
   heapShare: number;
-  /** Time within which a client must read some of an answer that waits for it. */
+  /** Time within which a client must read a part of an answer that is waiting. */
   stallMs: number;
 }
 
-/** `maxBodyBytes` is the limit of one request. */
+/** Returns the limits used in production; `maxBodyBytes` is the size limit of one request. */
 export function usualLimits(maxBodyBytes: number): LoadLimits {
   return {
     // At 10,000 durable writes a second, the last of these waits a tenth of a second.
@@ -66,7 +68,8 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     streams: 256,
     gzipStreams: 16,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
-    // Refusing 2,000 more then takes 20 ms, so a probe waits well under 100 ms.
+    // After that time, refusing 2,000 more requests takes 20 ms, so a probe waits well under 100
+    // ms.
     turnMs: 30,
     handlersMs: 30,
     parsedBytes: getHeapStatistics().heap_size_limit / 5,
@@ -113,14 +116,17 @@ export class Load {
     this.#limits = limits;
   }
 
-  /** Called by a timer. */
+  /** Checks the heap; called by a timer. */
   look(): void {
     this.#heads = 0;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     this.#heapIsFull = used_heap_size > heap_size_limit * this.#limits.heapShare;
   }
 
-  /** To be called first for each request except probes; `nowMs` is monotonic. */
+  /**
+   * Counts an arrived request. To be called first for each request except probes; `nowMs` is
+   * monotonic.
+   */
   arrive(nowMs: number): void {
     if (this.#arrived === 0) this.#beginTurn(nowMs);
     this.#arrived += 1;
@@ -133,11 +139,11 @@ export class Load {
   }
 
   /**
-   * True if handlers have used up their time in this turn, and another one should wait for a later
-   * turn.
+   * Returns true if handlers have used up their time in this turn, so that the next handler should
+   * wait for a later turn.
    */
   isLongTurn(nowMs: number): boolean {
-    // The request's body arrived in a later turn than its headers.
+    // In this case the request's body arrived in a later turn than its headers.
     if (this.#arrived === 0) {
       this.#arrived = 1;
       this.#beginTurn(nowMs);
@@ -146,8 +152,8 @@ export class Load {
   }
 
   /**
-   * Reserves memory for the value of a long body, to be returned by lowering `parsedBytes`; false
-   * if other bodies use it.
+   * Reserves memory for the value of a long body; lower `parsedBytes` to release it. Returns false
+   * if other bodies use the memory.
    */
   takeParsed(bytes: number): boolean {
     if (this.parsedBytes > 0 && this.parsedBytes + bytes > this.#limits.parsedBytes) return false;
@@ -160,7 +166,7 @@ export class Load {
     this.#arrived = 0;
   };
 
-  /** To be called for each answer to HEAD; true if there are suspiciously many. */
+  /** Counts an answer to HEAD. Returns true if there are suspiciously many. */
   isHeadFlood(): boolean {
     this.#heads += 1;
     return this.#heads > HEAD_FLOOD;
@@ -177,7 +183,7 @@ export class Load {
     );
   }
 
-  /** True if a body of `bodyBytes` more bytes is too much. */
+  /** Returns true if a further body of `bodyBytes` bytes is too much. */
   isFullFor(bodyBytes: number): boolean {
     return this.heldBytes + bodyBytes > this.#limits.heldBytes;
   }

@@ -1,4 +1,4 @@
-// Reads that must see a certain write: the header `X-Min-LSN`.
+// Makes reads wait until they see a certain write, which the header `X-Min-LSN` names.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
@@ -7,15 +7,15 @@ import { queryTimeout } from './deadline.ts';
 import { parseInteger } from './integers.ts';
 import type { Route } from './route.ts';
 
-/** Maximum time a read waits for the position it asks for (contract section 1). */
+/** Maximum time that a read waits for the position that it asks for. */
 const LONGEST_WAIT_MS = 5000;
 
-/** True for routes that evaluate the header. */
+/** Returns true for routes that evaluate the header. */
 export function waitsForLsn(route: Route): boolean {
   return route.role === 'readonly' && route.database;
 }
 
-/** The position in the header, 0 if it is absent. Throws `invalid_lsn`. */
+/** Returns the position in the header, or 0 if the header is absent. Throws `invalid_lsn`. */
 export function minLsnOf(header: string): number {
   if (header === '') return 0;
   const lsn = parseInteger(header);

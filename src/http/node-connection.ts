@@ -3,7 +3,7 @@
 //
 // node:http delivers every pipelined request as soon as its head is read. Here a request waits
 // until the one before it is answered, so that writes on one connection run in order. Only a
-// limited number may wait: node:http keeps reading, and each takes about 3 KB.
+// limited number of requests may wait: node:http keeps reading, and each request takes about 3 KB.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import { NodeResponse } from './node-response.ts';
 import type { RequestHandler } from './transport.ts';
 
 /**
- * Maximum number of requests of one connection that wait for earlier answers; one more ends the
+ * Maximum number of requests on one connection that wait for earlier answers; one more ends the
  * connection.
  */
 const MAX_WAITING = 256;
@@ -23,8 +23,8 @@ const MAX_WAITING = 256;
 const MAX_BACKLOG_BYTES = 256 * 1024;
 const MAX_HEADERS = 100;
 /**
- * Number of calls of `look` (one a second) within which a body must bring `LEAST_BODY_BYTES` and a
- * client must read something.
+ * Number of calls of `look` (one a second) within which `LEAST_BODY_BYTES` of a body must arrive
+ * and a client must read something.
  */
 const PATIENCE_LOOKS = 10;
 /** 16 KB a second. */
@@ -57,12 +57,15 @@ export class NodeConnection {
   #last: IncomingMessage | undefined;
   /** The last complete answer. */
   #answered: ServerResponse | undefined;
-  /** Bytes of answers since the socket had last taken all of them. */
+  /** Bytes of answers since the socket last had none left to send. */
   #backlogBytes = 0;
   #awaitsReader = false;
-  /** Set when nothing more is read: the status to send after all answers; 0 closes without one. */
+  /**
+   * Set when nothing more is read: the status to send after all answers; 0 closes the connection
+   * without a status.
+   */
   #failure: number | undefined;
-  /** No request after the last one is answered. */
+  /** True if no further request is answered. */
   #ending = false;
   #isOver = false;
   /** The request whose body is arriving, and the bytes read when its pace was last checked. */
@@ -86,8 +89,8 @@ export class NodeConnection {
 
   arrive(request: IncomingMessage, response: ServerResponse): void {
     if (this.#isOver || this.#ending || this.#failure !== undefined) return;
-    // Writing while the connection ends emits an error here, which without a listener would end the
-    // process.
+    // Writing while the connection ends emits an error on the response; without a listener it would
+    // end the process.
     response.on('error', ignore);
     const arrived = { request, response };
     if (this.#current === undefined && this.#waiting.length === 0 && this.#hasRoom()) this.#serve(arrived);
@@ -95,9 +98,9 @@ export class NodeConnection {
     else this.#stop(0);
   }
 
-  /** The parser refuses the input, or the connection has broken. */
+  /** Called when the parser refuses the input or the connection has broken. */
   fail(code: string): void {
-    // A request after one that said `Connection: close`: it is ignored.
+    // The client sent a request after one with `Connection: close`; the new request is ignored.
     if (code === 'HPE_CLOSED_CONNECTION') return;
     if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') {
       this.destroy();
@@ -146,8 +149,8 @@ export class NodeConnection {
   }
 
   /**
-   * Called when an answer is complete: `bytes` of its body were handed over; `closing`: the
-   * connection ends with it.
+   * Called when an answer is complete. `bytes` is the size of the body; `closing` is true if the
+   * connection ends with this answer.
    */
   ended(response: ServerResponse, bytes: number, closing: boolean): void {
     this.#current = undefined;
@@ -186,8 +189,8 @@ export class NodeConnection {
   };
 
   /**
-   * True if few bytes of answers wait for the client to read; otherwise waiting requests are served
-   * once it has read them.
+   * Returns true if only few bytes of answers are waiting for the client to read. Otherwise waiting
+   * requests are served once the client has read these answers.
    */
   #hasRoom(): boolean {
     const last = this.#answered;
@@ -246,14 +249,17 @@ export class NodeConnection {
 
 function ignore(): void {}
 
-/** 0, or the status that refuses what node:http accepts but the other transport does not. */
+/**
+ * Returns 0, or the status for a request that node:http accepts but the other transport does not.
+ */
 function statusOfHead(
   { httpVersionMajor, httpVersionMinor, url, rawHeaders }: IncomingMessage,
   head: NodeRequest,
 ): number {
   if (httpVersionMajor !== 1 || httpVersionMinor !== 1) return 505;
   if (rawHeaders.length / 2 > MAX_HEADERS) return 431;
-  // Absolute form and the like, or several Host headers: it is uncertain which host is meant.
+  // With a URL in absolute form or the like, or several Host headers, it is uncertain which host is
+  // meant.
   if (url?.startsWith('/') !== true || head.hosts > 1) return 400;
   return 0;
 }

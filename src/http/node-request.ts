@@ -9,7 +9,7 @@ const TEXTS = new Map<Uint8Array, string>();
 export class NodeRequest implements TransportRequest {
   /** Number of Host headers. */
   readonly hosts: number;
-  /** A length or a transfer coding is declared. */
+  /** True if a length or a transfer coding is declared. */
   readonly hasBody: boolean;
   readonly #url: string;
   readonly #queryStart: number;

@@ -18,7 +18,7 @@ export class NodeResponse implements TransportResponse {
   #written = 0;
   #isBegun = false;
   #isEnded = false;
-  /** The connection ends with this answer. */
+  /** True if the connection ends with this answer. */
   #isClosing = false;
   readsBody = false;
   #aborted: (() => void) | undefined;
@@ -29,7 +29,7 @@ export class NodeResponse implements TransportResponse {
     this.#response = response;
   }
 
-  /** The head has been written. */
+  /** True once the head has been written. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
@@ -121,7 +121,7 @@ export class NodeResponse implements TransportResponse {
     this.request.on('end', () => take(NOTHING, true));
   }
 
-  /** The client has gone, or its body is invalid. */
+  /** Called when the client has disconnected or its body is invalid. */
   abort(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

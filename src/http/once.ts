@@ -1,5 +1,5 @@
-// Writes with an Idempotency-Key are carried out once: the first answer under 400 is stored and
-// sent again for retries (contract section 1).
+// Carries out writes with an Idempotency-Key only once: the first answer with a status under 400 is
+// stored, and retries get the stored answer.
 //
 // A request is identified by a hash of its caller, method, path, query and key (`scopeOf`). Only
 // one request per id runs at a time. If an answer is stored for the id, it is sent again, provided
@@ -22,21 +22,21 @@ import type { Reply, ReplyFacts } from './reply.ts';
 import type { Route } from './route.ts';
 
 /**
- * What a handler passes to the engine's `attach`. If it does not, the answer is stored in a
+ * A handler passes this to the engine's `attach`. If a handler does not, its answer is stored in a
  * separate frame before it is sent.
  */
 export interface Once {
   /**
-   * The entry that replays this answer. The handler must then answer with this status, body and
-   * type (default JSON). `written`: what a retry still reports about the write once the answer is
-   * no longer kept.
+   * Returns the entry from which this answer can be repeated. The handler must then answer with
+   * this status, body and type (default JSON). `written` contains the ids that a retry still
+   * reports once the answer is no longer kept.
    */
   entry(status: number, body: string, contentType?: string, written?: WrittenIds): AnswerToKeep;
 }
 
 /**
- * The body of a write's answer: made just before the write is logged if it is kept under an
- * Idempotency-Key, otherwise after the write.
+ * The body of the answer to a write. It is made just before the write is logged if it is kept under
+ * an Idempotency-Key, otherwise after the write.
  */
 export class WriteAnswer<T> {
   /** Passed to the engine; undefined if the answer is not kept. */
@@ -45,8 +45,8 @@ export class WriteAnswer<T> {
   #body: string | undefined;
 
   /**
-   * `make` returns text of the content type, by default JSON. `idsOf`: the ids that the answer
-   * repeats.
+   * `make` returns text of the content type, by default JSON. `idsOf` returns the ids of what was
+   * written.
    */
   constructor(
     once: Once | undefined,
@@ -77,8 +77,8 @@ const REPLAYED: Reply['headers'] = [['Idempotent-Replayed', 'true']];
 const REPLAYED_FACTS: ReplyFacts = { replayed: true };
 
 /**
- * `count`: how often the header was sent. Throws `invalid_input` unless the key is 1 to 255
- * characters of printable ASCII, sent once.
+ * Throws `invalid_input` unless the key is 1 to 255 characters of printable ASCII and was sent
+ * once. `count` is how often the header was sent.
  */
 export function checkIdempotencyKey(key: string, count: number): void {
   if (count === 0 || (count === 1 && key.length <= LONGEST_KEY && /^[ -~]+$/.test(key))) return;
@@ -97,7 +97,7 @@ export class OnceOnly {
    */
   async run(route: Route, call: RequestCall): Promise<Reply> {
     const id = scopeOf(route, call);
-    // Before the first await: of two concurrent requests only one may proceed.
+    // This must happen before the first await: of two concurrent requests only one may proceed.
     if (this.#running.has(id)) throw refusal('idempotency_conflict', RUNNING);
     this.#running.add(id);
     try {
@@ -117,7 +117,7 @@ export class OnceOnly {
 }
 
 class PendingOnce implements Once {
-  /** An entry was made: it is stored with the write. */
+  /** True if an entry was made, which is stored with the write. */
   used = false;
   readonly #id: string;
   readonly #bodyHash: string;
@@ -146,8 +146,8 @@ const LONGEST_WITH_ID = 2 ** 16;
 const LONGEST_ID = 200;
 
 /**
- * The id of what was stored, if the answer has one and is large enough to be dropped before its
- * key.
+ * Returns the id of the rule or graph that was stored, if the answer contains one and is so large
+ * that it is dropped before its key.
  */
 function idIn(text: string): WrittenIds | undefined {
   if (text.length <= SMALL_BODY_LENGTH || text.length > LONGEST_WITH_ID) return undefined;
@@ -182,8 +182,8 @@ function replay(kept: KeptAnswer, bodyHash: string): Reply {
 }
 
 /**
- * Identifies one request of one caller: the same key is another one for a different caller, method
- * or path. No part but the last can contain a line break.
+ * Returns an id for one request of one caller: the same key counts as a different key for another
+ * caller, method or path. Only the last part can contain a line break.
  */
 function scopeOf(route: Route, { caller, path, query, idempotencyKey }: RequestCall): string {
   const text = `${caller.keyId ?? 'anonymous'}\n${route.method}\n${path}?${query}\n${idempotencyKey}`;

@@ -1,4 +1,5 @@
-// What http/ itself shares in addition to what handlers may use: one value per running service.
+// The objects that the code in http/ shares, in addition to those that handlers may use; one value
+// per running service.
 
 import type { Cors } from './cors.ts';
 import type { AnswerHeads } from './head-block.ts';
@@ -12,7 +13,7 @@ export interface Parts extends Services<Carried> {
   readonly ids: RequestIds;
   readonly heads: AnswerHeads;
   readonly cors: Cors;
-  /** Requests come over TLS: answers tell browsers to use https only from now on. */
+  /** True if requests arrive over TLS; answers then tell browsers to use https only. */
   readonly isTls: boolean;
   readonly load: Load;
   readonly readerLimits: ReaderLimits;

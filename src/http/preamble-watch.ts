@@ -8,8 +8,8 @@
 import type { Sample } from './sample.ts';
 
 /**
- * Number of requests checked for each connection that opens; they may be of other connections,
- * which cannot be told apart.
+ * Number of requests that are checked after each opening of a connection. They may belong to other
+ * connections, since connections cannot be told apart.
  */
 const LOOKS = 64;
 /** Upper bound, however many connections open at once. */
@@ -32,7 +32,7 @@ export class PreambleWatch {
     this.#looks = Math.min(this.#looks + LOOKS, MOST_LOOKS);
   }
 
-  /** Whether the request came after a preamble with an address. */
+  /** Returns true if a preamble with an address preceded the request. */
   refuses(response: Relayed): boolean {
     if (this.#looks > 0) this.#looks -= 1;
     else if (!this.#sample.next()) return false;

@@ -3,13 +3,13 @@
 
 import { type HedgerowError, refusal } from '../errors.ts';
 
-/** End of the parameter that begins at `start`: at `&` or at the end of the query. */
+/** Returns the end of the parameter that begins at `start`: at `&` or at the end of the query. */
 export function parameterEnd(query: string, start: number): number {
   const ampersand = query.indexOf('&', start);
   return ampersand < 0 ? query.length : ampersand;
 }
 
-/** End of a parameter's name: at `=`, or at the end of the parameter. */
+/** Returns the end of a parameter's name: at `=`, or at the end of the parameter. */
 export function nameEnd(query: string, start: number, end: number): number {
   const equals = query.indexOf('=', start);
   return equals < 0 || equals > end ? end : equals;
@@ -17,7 +17,7 @@ export function nameEnd(query: string, start: number, end: number): number {
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
-/** The parameters as an object; a repeated parameter is refused rather than guessed. */
+/** Returns the parameters as an object. A repeated parameter is refused. */
 export function queryObject(query: string): Readonly<Record<string, string>> {
   if (query === '') return NO_PARAMETERS;
   const values: Record<string, string> = Object.create(null);
@@ -49,7 +49,7 @@ export function requireEncoded(query: string): void {
   if (query.includes('%')) decodeText(query);
 }
 
-/** Percent and plus decoding of one name or value. Throws `invalid_input`. */
+/** Decodes percent and plus signs in one name or value. Throws `invalid_input`. */
 export function decodeText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {

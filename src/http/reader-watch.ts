@@ -1,4 +1,4 @@
-// Ends an answer that its client does not read: after a time in which it takes nothing, and
+// Ends an answer that its client does not read: after a time in which the client takes nothing, and
 // optionally after a total time.
 
 export interface ReaderLimits {
@@ -19,7 +19,8 @@ export class ReaderWatch {
   #whole: NodeJS.Timeout | undefined;
 
   /**
-   * `cut` is called at most once, and not after `stop`. `isStream`: the answer is sent in chunks.
+   * `cut` is called at most once, and not after `stop`. `isStream` is true if the answer is sent in
+   * chunks.
    */
   constructor({ stallMs, streamMs }: ReaderLimits, isStream: boolean, cut: (reason: CutReason) => void) {
     this.#stallMs = stallMs;
@@ -28,13 +29,13 @@ export class ReaderWatch {
       this.#whole = this.#after(streamMs, 'the stream took longer than HEDGEROW_STREAM_MAX_SECONDS');
   }
 
-  /** The client must read before more can be sent. */
+  /** Call this when the client must read before more can be sent. */
   waits(): void {
     clearTimeout(this.#stalled);
     this.#stalled = this.#after(this.#stallMs, 'the client read nothing for too long');
   }
 
-  /** The client has read. */
+  /** Call this when the client has read. */
   reads(): void {
     clearTimeout(this.#stalled);
     this.#stalled = undefined;

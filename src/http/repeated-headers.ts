@@ -1,9 +1,12 @@
-// How often a request has the headers that must not be repeated: the transport shows the first of
-// two, while a proxy in front may have used the last.
+// Counts the headers of a request that must not be repeated: of two headers, the transport returns
+// the first, while a proxy in front may have used the last.
 
 import type { TransportRequest } from './transport.ts';
 
-/** Of one request at a time. Its headers are gone through once, when they are first asked about. */
+/**
+ * The counts for one request at a time. Its headers are scanned once, at the first access to a
+ * count.
+ */
 export class RepeatedHeaders {
   #request: TransportRequest | undefined;
   #lengths = 0;
@@ -16,7 +19,7 @@ export class RepeatedHeaders {
   #origins = 0;
   #sites = 0;
 
-  /** Another request begins. */
+  /** Call this when another request begins. */
   begin(request: TransportRequest): void {
     this.#request = request;
   }
@@ -31,19 +34,19 @@ export class RepeatedHeaders {
     return this.#codings;
   }
 
-  /** Empty ones count too. */
+  /** The number of Idempotency-Key headers; empty ones count too. */
   get idempotencyKeys(): number {
     this.#scan();
     return this.#idempotencyKeys;
   }
 
-  /** Whether a header for keys is repeated with another value. */
+  /** True if a header for keys is repeated with another value. */
   get hasRivalKeys(): boolean {
     this.#scan();
     return this.#hasRivalKeys;
   }
 
-  /** Whether a header is repeated that names where the request goes to, or where it comes from. */
+  /** True if a header that names the target or the origin of the request is repeated. */
   get hasRivalOrigins(): boolean {
     this.#scan();
     return this.#hosts > 1 || this.#origins > 1 || this.#sites > 1;
@@ -65,7 +68,7 @@ export class RepeatedHeaders {
     request.forEach(this.#add);
   }
 
-  /** Made once: a closure for each request would cost about as much as the scan. */
+  /** Created once: a closure for each request would cost about as much as the scan. */
   readonly #add = (name: string, value: string): void => {
     switch (name) {
       case 'content-length':

@@ -1,5 +1,5 @@
-// What a handler answers: a plain value with status, headers and body (or a source of chunks); and
-// the one error body of the service.
+// The reply of a handler: a plain value with status, headers and body (or a source of chunks). Also
+// makes the error body, which is the same for the whole service.
 
 import { messageWithSettings } from '../config/setting-names.ts';
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
@@ -10,14 +10,16 @@ import { JSON_TYPE } from './media.ts';
 
 /** The chunks of an answer that is too large to be held at once. */
 export interface ChunkSource {
-  /** The next bytes, or null at the end. Synchronous, bounded to a few ms. */
+  /** Returns the next bytes, or null at the end. Takes a few ms at most. */
   next(): Uint8Array | null;
   /**
-   * Called after an empty chunk, if something else produces the bytes. True: `resume` will be
-   * called once there are more; false, or no `wait`: call `next` again immediately.
+   * Called after an empty chunk. Returns true if `resume` will be called once there are more bytes.
+   * If it returns false, or if there is no `wait`, `next` can be called again immediately.
    */
   wait?(resume: () => void): boolean;
-  /** Frees what the source holds; called once, at the end or when the client has gone. */
+  /**
+   * Frees the resources of the source. Called once, at the end or when the client has disconnected.
+   */
   close(): void;
 }
 
@@ -45,7 +47,9 @@ export interface Reply {
 
 /** Facts about an answer that its body need not contain. */
 export interface ReplyFacts {
-  /** A read of rows; getters are read when the answer has ended, even if it is a stream. */
+  /**
+   * Set for a read of rows. The getters are read when the answer has ended, even if it is a stream.
+   */
   readonly query?: QueryFacts;
   /** Completes the audit line on routes that have one; `none` suppresses it. */
   readonly audit?: AuditDetail | 'none';
@@ -54,7 +58,7 @@ export interface ReplyFacts {
    * (yet).
    */
   readonly kept?: boolean;
-  /** The answer to an earlier request: nothing was done for this one. */
+  /** True if this is the stored answer to an earlier request: nothing was done for this request. */
   readonly replayed?: boolean;
 }
 
@@ -75,7 +79,7 @@ export function jsonTextReply(status: number, body: string | Uint8Array, lsn?: n
   return { status, contentType: JSON_TYPE, body, lsn, headers: undefined, source: undefined, tag: undefined, facts };
 }
 
-/** An answer of a type other than JSON: text for a scraper, a page, a file. */
+/** Returns a reply of a type other than JSON: text for a scraper, a page, a file. */
 export function contentReply(
   status: number,
   contentType: string,
@@ -85,12 +89,12 @@ export function contentReply(
   return { status, contentType, body, lsn: undefined, headers, source: undefined, tag: undefined, facts: undefined };
 }
 
-/** The same answer with the tag of the state it shows. */
+/** Returns the same answer with the tag of the state that it shows. */
 export function tagged(reply: Reply, tag: EntityTag | undefined): Reply {
   return { ...reply, tag };
 }
 
-/** The client already has the answer. */
+/** Returns the reply for a client that already has the answer. */
 export function notModified(tag: EntityTag, contentType: string = JSON_TYPE): Reply {
   return { ...contentReply(304, contentType, ''), tag };
 }
@@ -111,10 +115,10 @@ const HEADER_FIELDS = [
 const RETRY_LATER: Reply['headers'] = [['Retry-After', '1']];
 
 /**
- * The error body of contract section 1. Anything thrown that is not a HedgerowError is a bug and
- * answers 500 without its text. What looks like a key is masked: a message may repeat what the
- * client sent, and answers end up in clients' logs. `unprocessable`: invalid input answers 422
- * instead of 400.
+ * Returns the reply for an error. A thrown value that is not a HedgerowError is a bug and is
+ * answered with 500 without its text. Text that looks like a key is masked: a message may repeat
+ * text that the client sent, and answers are written to the logs of clients. With `unprocessable`,
+ * invalid input is answered with 422 instead of 400.
  */
 export function errorReply(thrown: unknown, requestId: string, unprocessable = false): Reply {
   const error =
@@ -146,7 +150,8 @@ export function errorReply(thrown: unknown, requestId: string, unprocessable = f
 }
 
 /**
- * Routes that list what was not found, by the field `listed`: below http/ no message names a route.
+ * Hints at the routes that list the existing items after one was not found, by the field `listed`.
+ * They are added here because messages from other folders do not name routes.
  */
 const LISTS: Readonly<Record<string, string>> = {
   tables: 'GET /v1/tables lists them.',
@@ -155,8 +160,8 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What clients are told of an error: its message, the settings and the route that it points to;
- * without what looks like a key.
+ * Returns the text about an error for clients: its message, the settings that it concerns and the
+ * route that helps. Text that looks like a key is masked.
  */
 export function detailOf(error: HedgerowError): string {
   const sentence = messageWithSettings(error);
@@ -164,7 +169,10 @@ export function detailOf(error: HedgerowError): string {
   return maskPatterns(route === undefined ? sentence : `${sentence} ${route}`);
 }
 
-/** Where an invalid value may be. Places named by the engine are fields of the body. */
+/**
+ * The parts of a request that may contain an invalid value. Other places, named by the engine, are
+ * fields of the body.
+ */
 const PLACES: ReadonlySet<unknown> = new Set(['body', 'query', 'path', 'header']);
 
 function maskedField({ loc, msg }: FieldError): FieldError {

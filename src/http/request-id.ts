@@ -27,8 +27,9 @@ export class RequestIds {
   }
 
   /**
-   * The text of a generated id. Assembled from cached pieces: numbers converted to text one by one
-   * would be retained by the engine's cache until they reach the old generation.
+   * Returns the text of a generated id. It is assembled from cached pieces: if each number were
+   * converted to text, the JavaScript engine's cache would keep the texts until they reach the old
+   * generation of the heap.
    */
   textOf(requestNumber: number): string {
     if (requestNumber < LAST_DIGITS.length) return this.prefix + requestNumber;
@@ -42,8 +43,9 @@ export class RequestIds {
 }
 
 /**
- * Printable ASCII only: the id is returned in a header, where a line break would start another
- * header. Nothing that looks like a key, since ids are logged.
+ * Returns true if an id of a client is acceptable. It must be printable ASCII: the id is returned
+ * in a header, where a line break would start another header. It must not look like a key, since
+ * ids are logged.
  */
 export function isSaneId(id: string): boolean {
   if (id === '' || id.length > LONGEST) return false;

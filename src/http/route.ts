@@ -17,7 +17,10 @@ import type { TransportFacts } from './transport.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
-/** What http/ itself uses of the services that it carries for the handlers. */
+/**
+ * The services of the application that http/ itself uses; it passes the others to the handlers
+ * only.
+ */
 export interface Carried {
   /** Undefined while the database is being opened. */
   database: DatabasePort | undefined;
@@ -25,7 +28,7 @@ export interface Carried {
   keys: { authenticate(key: string): Principal | undefined } | undefined;
 }
 
-/** What http/ offers to every handler. One value per running service. */
+/** The services that http/ offers to every handler; one value per running service. */
 export interface HttpServices {
   draining: boolean;
   /** Every route of the service. */
@@ -36,7 +39,7 @@ export interface HttpServices {
   readonly tags: EntityTags;
   readonly log: Logger;
   readonly version: string;
-  /** Keys are disabled. */
+  /** True if keys are disabled. */
   readonly authDisabled: boolean;
   /** The HTTP implementation, and why it was chosen. */
   readonly transport: TransportFacts;
@@ -53,12 +56,12 @@ export interface HttpServices {
   readonly startedAt: number;
 }
 
-/** What every handler may use: what http/ offers, and the services `S` of the application. */
+/** All services that a handler may use: those of http/, and the services `S` of the application. */
 export type Services<S extends Carried> = HttpServices & S;
 
 /**
- * One request as a handler sees it, independent of the transport. `S`: the services of the
- * application, which http/ hands on without looking at them (except for `Carried`).
+ * One request as a handler sees it, independent of the transport. `S` is the type of the
+ * application's services, which http/ passes on without using them (except those in `Carried`).
  */
 export interface Call<S extends Carried = Carried> {
   readonly services: Services<S>;
@@ -82,7 +85,9 @@ export interface Call<S extends Carried = Carried> {
   readonly body: Buffer;
   /** The value of a long JSON body, which is parsed before the handler runs. */
   readonly parsed: { readonly value: unknown } | undefined;
-  /** Tells long-running work whether its client has gone. */
+  /**
+   * Its `gone` becomes true when the client has disconnected, so that long-running work can stop.
+   */
   readonly client: { readonly gone: boolean };
   /** The caller. On routes of role `none`, a caller without a valid key has the role `none`. */
   readonly caller: Principal;
@@ -95,28 +100,28 @@ export interface Call<S extends Carried = Carried> {
    */
   readonly once: Once | undefined;
   /**
-   * When a read must have begun its answer, on the clock of `services.now`; Infinity means no
-   * limit.
+   * The time by which a read must have begun its answer, on the clock of `services.now`; Infinity
+   * means no limit.
    */
   readonly deadlineMs: number;
   /**
-   * The error for a caller whose role is too low for what the body asks for. Writes a line of the
-   * audit log.
+   * Returns the error for a caller whose role is too low for what the body asks for, and writes a
+   * line of the audit log.
    */
   deny(needed: Role): HedgerowError;
   /**
-   * True if the client says that it has the answer with this tag: answer `notModified(tag)` without
-   * doing the work. Only on tagged routes.
+   * Returns true if the client already has the answer with this tag: then answer `notModified(tag)`
+   * without doing the work. Only for tagged routes.
    */
   holds(tag: EntityTag | undefined): tag is EntityTag;
 }
 
 /**
- * `S`: the services that the handler needs. `startService` checks that routes and services fit;
- * below it, http/ reads routes as `Route<Carried>`.
+ * `S` is the type of the services that the handler needs. The types of `startService` ensure that
+ * routes and services fit; the rest of http/ reads routes as `Route<Carried>`.
  */
 export interface Route<S extends Carried = Carried> {
-  /** Its name in the API description: stable and unique, camelCase, beginning with a verb. */
+  /** The route's name in the API description: stable, unique, camelCase, beginning with a verb. */
   readonly id: string;
   readonly method: Method;
   /** Path template with parameters in braces: `/v1/tables/{name}`. */
@@ -127,28 +132,28 @@ export interface Route<S extends Carried = Carried> {
   readonly database: boolean;
   /** Data routes report the log position they reflect in `X-Hedgerow-LSN`. */
   readonly data: boolean;
-  /** The answer's type depends on `Accept`. */
+  /** True if the answer's type depends on `Accept`. */
   readonly negotiates: boolean;
-  /** An absent body is taken as `{}`. */
+  /** True if an absent body is taken as `{}`. */
   readonly bodyOptional?: boolean;
   /** Media types of answers under 400; by default JSON, plus NDJSON where the route negotiates. */
   readonly answerTypes?: readonly string[];
   /**
-   * A page for people, or one of its files: where no key is needed, a link on another site may open
-   * it. Default: false.
+   * True for a page for people, or one of its files: where no key is needed, a link on another site
+   * may open it. Default: false.
    */
   readonly isPage?: boolean;
-  /** Answers have an `ETag`, and `If-None-Match` is evaluated. */
+  /** True if answers have an `ETag` and `If-None-Match` is evaluated. */
   readonly tagged: boolean;
   /** Audit event for answers under 400; `reply.facts.audit.event` may override it. */
   readonly audit?: AuditEvent;
-  /** Evaluates `X-Session-Id`. */
+  /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
-  /** Neither counted nor limited: the probes. */
+  /** True for the probes, which are neither counted nor limited. */
   readonly rateExempt: boolean;
-  /** Invalid input answers 422 instead of 400 (contract section 1: rules, reasoning, RAG). */
+  /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */
   readonly unprocessable?: boolean;
-  /** A write whose answer may be replayed for an Idempotency-Key. */
+  /** True for a write whose answer may be repeated for an Idempotency-Key. */
   readonly idempotent: boolean;
   /** Media types of the body; empty if the route takes none. */
   readonly bodyTypes: readonly string[];
@@ -158,7 +163,8 @@ export interface Route<S extends Carried = Carried> {
    * the properties above (openapi/statuses.ts).
    */
   readonly errors?: readonly number[];
-  // A method, not a property: a route that needs more services is still a route for the dispatcher.
+  // Declared as a method and not as a property, so that the types let the dispatcher take a route
+  // whose handler needs more services.
   handler(call: Call<S>): Reply | Promise<Reply>;
 }
 

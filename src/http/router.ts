@@ -1,4 +1,5 @@
-// Finds the route for a method and path: exact, case-sensitive, 404 before 405.
+// Finds the route for a method and a path. Paths must match exactly, including case. An unknown
+// path (404) is reported before a method that is not allowed (405).
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { Route } from './route.ts';
@@ -97,7 +98,7 @@ function asSegment(text: string): string | undefined {
   return text.startsWith('{') && text.endsWith('}') ? undefined : text;
 }
 
-/** The parameters if `path` matches the pattern; a parameter is never empty. */
+/** Returns the parameters if `path` matches the pattern; a parameter is never empty. */
 function parametersOf(segments: readonly (string | undefined)[], path: string): string[] | undefined {
   const parameters: string[] = [];
   let start = 1;
@@ -115,7 +116,7 @@ function parametersOf(segments: readonly (string | undefined)[], path: string): 
   return parameters;
 }
 
-/** Path parameters, percent-decoded. Throws `invalid_input`. */
+/** Returns the path parameters, percent-decoded. Throws `invalid_input`. */
 export function decodedParameters(parameters: readonly string[]): readonly string[] {
   return parameters.length === 0 ? parameters : parameters.map(decodeParameter);
 }

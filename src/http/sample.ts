@@ -11,7 +11,7 @@ export class Sample {
     this.#state = seed;
   }
 
-  /** True for one in 16 calls. */
+  /** Returns true for one in 16 calls. */
   next(): boolean {
     // A linear congruential generator; its high bits are random enough.
     this.#state = (Math.imul(this.#state, 1664525) + 1013904223) | 0;

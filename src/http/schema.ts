@@ -1,5 +1,5 @@
-// The schemas with which routes describe themselves, and the check that turns their issues into our
-// errors.
+// The schemas with which routes describe their input and output, and the check that turns the
+// issues of the schema library into errors of Hedgerow.
 
 import type { FieldError } from '../errors.ts';
 import { isoSeconds } from '../iso-time.ts';
@@ -35,11 +35,11 @@ export const time = () =>
     ],
     ({ input }) => timeMessage(input),
   );
-/** The seconds of a value that `time` accepted. */
+/** Returns the seconds of a value that `time` accepted. */
 export const secondsOf = (value: number | string): number => (typeof value === 'number' ? value : isoSeconds(value)!);
 /**
- * A time in an answer: seconds, or a string with `times=iso`. The API description says so; the
- * client types do not.
+ * Marks a time in an answer: seconds, or a string with `times=iso`. The API description mentions
+ * both; the types of the client contain only the number.
  */
 export const ISO_TOO = v.metadata<number, { readonly isoToo: true }>({ isoToo: true });
 export const answeredTime = () => v.pipe(v.number(), v.integer(), ISO_TOO);
@@ -57,7 +57,10 @@ export const identifier = () =>
     text(),
     v.regex(IDENTIFIER, 'must start with a letter or _ and hold only letters, digits and _, at most 64 characters'),
   );
-/** Recognised by the API description: the result is an integer. */
+/**
+ * Converts a text to an integer. The API description recognises this transform by identity and
+ * describes an integer.
+ */
 export const toInteger = v.transform((value: string) => parseInteger(value));
 /** An integer written in a query string or path. */
 export const integerText = () => v.pipe(v.string(INTEGER_MESSAGE), toInteger, v.safeInteger(INTEGER_MESSAGE));
@@ -68,7 +71,7 @@ export const described = <S extends v.GenericSchema>(schema: S, sentence: string
 /** The same schema as a named component of the API description. */
 export const titled = <S extends v.GenericSchema>(schema: S, name: string) => v.pipe(schema, v.title(name));
 
-/** The checked value; throws `invalid_input` with the place of every issue. */
+/** Returns the checked value. Throws `invalid_input` with the place of every issue. */
 export function check<S extends v.GenericSchema>(schema: S, value: unknown, place: string): v.InferOutput<S> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

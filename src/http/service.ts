@@ -68,13 +68,16 @@ export interface ServiceOptions<S extends Carried> {
   limits?: Partial<LoadLimits>;
 }
 
-/** The services that handlers use beside those of http/, and what they need from time to time. */
+/**
+ * The services that handlers use in addition to those of http/, and functions that maintain these
+ * services.
+ */
 export interface Application<S extends Carried> {
-  /** The services until `open` replaces some of them. */
+  /** The services at the start; `open` replaces some of them. */
   readonly initial: S;
-  /** Called every 30 seconds: drops what has been idle for too long. */
+  /** Called every 30 seconds, to drop everything that has been idle for too long. */
   sweep(services: S): void;
-  /** Called once, when no request runs any more. */
+  /** Called once, when no request is running any more. */
   close(services: S): Promise<void>;
 }
 
@@ -82,8 +85,8 @@ export interface Service<S extends Carried = Carried> {
   readonly host: string;
   readonly port: number;
   /**
-   * Replaces the given services. All routes are answered from now on; without a database, those
-   * that need none.
+   * Replaces the given services. From then on, all routes are answered; without a database, only
+   * the routes that need none.
    */
   open(services: Partial<S>): void;
   /** Refuses new work and waits for running requests; the database stays open. */
@@ -137,7 +140,7 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
   };
 }
 
-/** Undefined if keys are needed. */
+/** Returns undefined if keys are needed. */
 function foreignRequests(
   { authDisabled, host, publicHosts = [], tls }: ServiceOptions<Carried>,
   { cors }: Parts,

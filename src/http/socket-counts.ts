@@ -1,5 +1,5 @@
-// Counts the connections of each client address, so that one client cannot use up all that the
-// process may have.
+// Counts the connections of each client address, so that one client cannot use up all connections
+// of the process.
 
 import { addressId, addressText } from './client-address.ts';
 
@@ -34,16 +34,19 @@ const SHARE_OF_TIME = 0.1;
  * Invariant: `#open` is exact; the count of an address is never below its open connections, and is
  * exact while `#unknown` is false.
  *
- * No address can be over the limit while the total is not, so most of the time no recount is
- * needed. The recounted table includes connections that have not been accepted yet. They are
- * counted again when they are, so a recount lowers the counts but does not make them exact.
+ * As long as the total does not exceed the limit per address, no address can exceed it, so most of
+ * the time no recount is needed. The kernel's table includes connections that are not accepted yet,
+ * which are counted again when they are accepted. So a recount lowers the counts but does not make
+ * them exact.
  */
 export class SocketCounts {
   readonly #options: SocketCountsOptions;
   readonly #exempt: ReadonlySet<string>;
   readonly #counts = new Map<number | string, number>();
   #open = 0;
-  /** Since the last time all were closed, a connection has ended and it is unknown whose. */
+  /**
+   * True if a connection of an unknown address has ended since all connections were last closed.
+   */
   #unknown = false;
   /** The address whose connection is being refused. */
   #refused: number | string | undefined;
@@ -60,8 +63,8 @@ export class SocketCounts {
   }
 
   /**
-   * False if over the limit: the caller must close the connection at once, and `closed` must be
-   * called for it too.
+   * Counts a new connection. Returns false if it is over the limit: the caller must then close it
+   * at once, and also call `closed` for it.
    */
   opened(address: ArrayBuffer): boolean {
     const { most, mostInAll = Number.POSITIVE_INFINITY } = this.#options;
@@ -79,7 +82,7 @@ export class SocketCounts {
     return false;
   }
 
-  /** `address` is omitted if the transport does not know it. */
+  /** Counts the end of a connection. `address` is omitted if the transport does not report it. */
   closed(address?: ArrayBuffer): void {
     const id = address === undefined ? this.#refused : addressId(address);
     this.#refused = undefined;
@@ -102,7 +105,10 @@ export class SocketCounts {
     else this.#counts.delete(id);
   }
 
-  /** Recounts all connections, unless that was done recently. False if it is not possible here. */
+  /**
+   * Recounts all connections, unless that was done recently. Returns false if this machine cannot
+   * list them.
+   */
   #look(): boolean {
     const { now, peers } = this.#options;
     const startMs = now();

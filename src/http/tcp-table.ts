@@ -8,15 +8,18 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08']);
 
 /**
- * The remote address of each open connection to `port`, 4 or 16 bytes. Undefined if there is no
- * such table here.
+ * Returns the remote address of each open connection to `port` (4 or 16 bytes each); undefined if
+ * this machine has no such table.
  */
 export function peersOf(port: number): ArrayBuffer[] | undefined {
   const texts = TABLES.map(textOf).filter((text) => text !== undefined);
   return texts.length === 0 ? undefined : texts.flatMap((text) => peersIn(text, port));
 }
 
-/** `text`: a header line, then lines such as `0: 0100007F:1F90 0100007F:D431 01 ...`. */
+/**
+ * Parses a table. `text` contains a header line, then lines such as `0: 0100007F:1F90 0100007F:D431
+ * 01 ...`.
+ */
 export function peersIn(text: string, port: number): ArrayBuffer[] {
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const peers: ArrayBuffer[] = [];

@@ -28,8 +28,8 @@ const IDLE_MS = 10_000;
 const SWEEP_MS = 1000;
 
 const OPTIONS: ServerOptions = {
-  // Strict regardless of --insecure-http-parser: whatever a proxy and this parser read differently
-  // is a security hole.
+  // Strict regardless of --insecure-http-parser: anything that a proxy and this parser read
+  // differently is a security hole.
   insecureHTTPParser: false,
   requireHostHeader: true,
   maxHeaderSize: MAX_HEAD_BYTES,
@@ -54,8 +54,8 @@ async function listen(handle: RequestHandler, options: ListenOptions): Promise<H
   server.maxHeadersCount = 0;
   const sweep = serve(server, tls === undefined ? 'connection' : 'secureConnection', handle, options.sockets);
   await new Promise<void>((resolve, reject) => {
-    // Not `once`: a connection that cannot be accepted (ENFILE, ENOBUFS) is an error of the server
-    // too, and without a listener it would end the process.
+    // `on` and not `once`: a connection that cannot be accepted (ENFILE, ENOBUFS) is an error of
+    // the server too, and without a listener it would end the process.
     server.on('error', () => reject(cannotListen(options)));
     server.listen(port, host, resolve);
   });
@@ -87,8 +87,8 @@ function serve(server: Server, opened: string, handle: RequestHandler, sockets: 
     });
   });
   server.on('request', (request, response) => connections.get(request.socket)?.arrive(request, response));
-  // Without this listener an unknown expectation is answered 417; it may be ignored (RFC 9110,
-  // 10.1.1).
+  // Without this listener, a request with an unknown expectation would be answered 417. RFC 9110,
+  // 10.1.1 allows the expectation to be ignored.
   server.on('checkExpectation', (request, response) => connections.get(request.socket)?.arrive(request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket as Socket);

@@ -31,7 +31,10 @@ interface NativeApp {
   close(): unknown;
 }
 
-/** The part of the module that is used. Its own types are not, since the package may be missing. */
+/**
+ * The part of the module that is used. The module's own types cannot be imported, since the package
+ * may be missing.
+ */
 export interface UwsModule {
   App(): NativeApp;
   SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): NativeApp;
@@ -39,15 +42,15 @@ export interface UwsModule {
 }
 
 /**
- * LIBUS_LISTEN_EXCLUSIVE_PORT. Without it two processes can share a port, and each gets some of the
- * connections.
+ * LIBUS_LISTEN_EXCLUSIVE_PORT. Without this option two processes can share a port, and each gets
+ * some of the connections.
  */
 const EXCLUSIVE_PORT = 1;
 
 export function uwsTransport(uws: UwsModule, facts: TransportFacts): Transport {
   return {
     facts,
-    // The parser reads `1;` as 27 bytes, and trailers as the next request.
+    // The parser reads the chunk size `1;` as 27 bytes, and it reads trailers as the next request.
     checksChunks: false,
     listen: (handle, options) => listen(uws, handle, options),
   };
@@ -58,7 +61,7 @@ function listen(uws: UwsModule, handle: RequestHandler, options: ListenOptions):
   const app = tls === undefined ? uws.App() : secureApp(uws, tls);
   const preambles = new PreambleWatch(new Sample(randomBytes(4).readInt32LE()));
   const count = (response: TransportResponse, change: number): void => {
-    // It is no longer known whose connection has ended.
+    // At this point the address of the ended connection is no longer known.
     if (change === -1) {
       sockets.closed();
       return;

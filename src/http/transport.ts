@@ -8,7 +8,7 @@ export type TransportName = 'uws' | 'node';
 
 /**
  * `loaded`: uWebSockets.js, because it loads. `configured`: chosen by `HEDGEROW_TRANSPORT`. The
- * others say why uWebSockets.js does not load.
+ * others are reasons why uWebSockets.js does not load.
  */
 export const TRANSPORT_REASONS = ['loaded', 'configured', 'not_installed', 'no_binary', 'load_failed'] as const;
 export type TransportReason = (typeof TRANSPORT_REASONS)[number];
@@ -78,30 +78,34 @@ export interface TransportResponse {
   /** Sends a chunk; false if the client reads more slowly than we write. */
   write(chunk: Uint8Array): boolean;
   /**
-   * The bytes are copied, here and in `write` and `tryEnd`: the caller may overwrite them
-   * immediately.
+   * Ends with this body. The bytes are copied, here and in `write` and `tryEnd`, so the caller may
+   * overwrite them immediately.
    */
   end(body: string | Uint8Array, closeConnection?: boolean): unknown;
   /**
-   * Ends with this body if the client has read enough of what was sent before. What cannot be sent
-   * is not buffered: it must be tried again, from `getWriteOffset` on, when `onWritable` calls. The
-   * first result says whether all of `body` was taken, the second whether the answer is complete.
+   * Ends with this body if the client has read enough of what was sent before. The part that cannot
+   * be sent is not buffered: call again with the body from `getWriteOffset` on when `onWritable`
+   * calls. The first result is true if all of `body` was taken, the second if the answer is
+   * complete.
    */
   tryEnd(body: string | Uint8Array, totalSize: number): [isTaken: boolean, isComplete: boolean];
   /** Bytes of the body that were taken. */
   getWriteOffset(): number;
   /**
-   * Ends after the headers. For HEAD: after `tryEnd` with no bytes and the size that GET would
-   * have, unless that has completed the answer.
+   * Ends after the headers. For HEAD, call `tryEnd` first, with no bytes and the size that GET
+   * would have; call this only if `tryEnd` has not completed the answer.
    */
   endWithoutBody(): unknown;
   /** Closes the connection immediately; what was written may be lost. */
   close(): unknown;
-  /** Everything written outside the request callback must be written in here. */
+  /**
+   * Runs `write`. Everything that is written outside the request callback must be written in such a
+   * function.
+   */
   cork(write: () => void): unknown;
   onWritable(resume: (offset: number) => boolean): unknown;
   onAborted(aborted: () => void): unknown;
-  /** Client address, 4 or 16 bytes. Only while the response is open. */
+  /** Returns the client address, 4 or 16 bytes. May be called only while the response is open. */
   getRemoteAddress(): ArrayBuffer;
   /** The chunk is only valid during the call. */
   onData(take: (chunk: ArrayBuffer | Uint8Array, isLast: boolean) => void): unknown;
@@ -111,12 +115,12 @@ export interface TransportResponse {
 export interface TransportRequest {
   getUrl(): string;
   /**
-   * The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw
-   * text.
+   * Returns the raw query string; undefined without `?`. Never call this with a name, which would
+   * overwrite the raw text.
    */
   getQuery(): string | undefined;
-  /** The first header of this name; empty if there is none. */
+  /** Returns the first header with this name; empty if there is none. */
   getHeader(lowerCaseName: Uint8Array): string;
-  /** All headers, names in lower case. */
+  /** Calls `take` for each header, with the name in lower case. */
   forEach(take: (name: string, value: string) => void): void;
 }

@@ -104,7 +104,7 @@ function named(names: readonly string[], values: readonly string[]): Record<stri
   return Object.fromEntries(names.map((name, index) => [name, values[index]!]));
 }
 
-/** The body object without its nulls: null in a field is the same as omitting it. */
+/** Returns the body object without its nulls: null in a field is the same as omitting the field. */
 function bodyValue(call: Call, optional: boolean): Record<string, unknown> {
   if (optional && call.body.length === 0) return {};
   const body = parseJsonObject(call);

@@ -1,4 +1,4 @@
-// Decides which addresses a language model may be asked at, so that no caller's request reaches
+// Decides at which addresses a language model may be called, so that no request of a caller reaches
 // into private networks.
 
 import { type HedgerowError, refusal } from '../errors.ts';
@@ -21,17 +21,17 @@ export interface ModelAddress {
 const LONGEST_URL = 2048;
 const LONGEST_HOST = 253;
 /**
- * Characters that the URL standard drops or rewrites: refused, so that no two parsers read the
- * address differently.
+ * Characters that the URL standard drops or rewrites. They are refused, so that no two parsers read
+ * the address differently.
  */
 const UNPLAIN = /[\s\\\p{Cc}\p{Surrogate}]/u;
 
 /**
- * Checks that `{base_url}/chat/completions` may be asked: https (http for this machine only),
- * without user, query and fragment, on a host and port that `allowedHosts` lists. A host listed
- * without a port (`api.example`) is allowed at the default port of the scheme and at the configured
- * address itself; one with a port (`127.0.0.1:11434`, `[::1]:8080`) at that port. Throws
- * `invalid_model_address`.
+ * Checks that `{base_url}/chat/completions` may be called. The address must be https (http for this
+ * machine only), without user, query and fragment. `allowedHosts` must list its host and port. An
+ * entry without a port (`api.example`) allows the default port of the scheme, and any port in the
+ * configured address itself. An entry with a port (`127.0.0.1:11434`, `[::1]:8080`) allows that
+ * port. Throws `invalid_model_address`.
  */
 export function checkModelAddress(
   baseUrl: string,
@@ -85,8 +85,8 @@ export function checkResolved({ host, listed }: ModelAddress, answers: readonly 
 }
 
 /**
- * Whether two base addresses have the same scheme, host, port and path (one server may offer
- * several interfaces). False if either is not an address.
+ * Returns true if two base addresses have the same scheme, host, port and path (one server may
+ * offer several interfaces). Returns false if either text is not an address.
  */
 export function isSameAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => {
@@ -103,7 +103,7 @@ interface ListedHost {
   readonly port: string | undefined;
 }
 
-/** Undefined if the entry is not a host. */
+/** Parses an entry of the allowed hosts; returns undefined if it is not a host. */
 function listedHost(entry: string): ListedHost | undefined {
   const [, name = entry, port] = /^([^:]+|\[[^\]]*\]):(\d{1,5})$/.exec(entry) ?? [];
   const host = plainHost(name);
@@ -111,7 +111,7 @@ function listedHost(entry: string): ListedHost | undefined {
 }
 
 function takesPort({ port }: ListedHost, url: URL, isConfigured: boolean): boolean {
-  // URL leaves out the default port of a scheme.
+  // URL omits the default port of a scheme.
   return port === undefined ? isConfigured || url.port === '' : port === portOf(url);
 }
 
@@ -144,8 +144,8 @@ function originOf({ protocol, port }: URL, host: string): string {
 }
 
 /**
- * One spelling per host: normalises case, internationalised names, the trailing dot and all
- * notations of numeric addresses. Undefined if the text is not a host.
+ * Returns the same text for every spelling of a host: normalises case, internationalised names, the
+ * trailing dot and all notations of numeric addresses. Returns undefined if the text is not a host.
  */
 function plainHost(text: string): string | undefined {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;

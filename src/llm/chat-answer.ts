@@ -32,8 +32,7 @@ export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: As
 }
 
 /**
- * Reads the whole answer without pausing; use `completionSteps` to let other work run between
- * steps.
+ * Reads the whole answer without pausing. Use `completionSteps` to let other work run in between.
  */
 export function completionOf(bytes: Uint8Array, asked: Asked): Completion {
   const steps = completionSteps(bytes, asked);
@@ -44,8 +43,8 @@ export function completionOf(bytes: Uint8Array, asked: Asked): Completion {
 }
 
 /**
- * Throws `model_failed`. A message without content, such as null, is the empty text. Token counts
- * missing from the answer are computed, with pauses.
+ * Reads an answer, with pauses in which other work can run. Throws `model_failed`. Content that is
+ * null or missing becomes the empty text. Token counts missing from the answer are computed.
  */
 export function* completionSteps(
   bytes: Uint8Array,
@@ -81,7 +80,10 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** The content as text: a string, or the texts among its parts joined. */
+/**
+ * Returns the content as text: the content itself if it is a string, or the texts of its parts,
+ * joined.
+ */
 function textOf(content: unknown): string {
   if (content === null || content === undefined) return '';
   if (typeof content === 'string') return content;
@@ -98,7 +100,7 @@ function unreadable() {
   return modelFailed('answered a message that is no text; choose a model that writes text');
 }
 
-/** Undefined if the value is not a plausible count. */
+/** Returns the value if it is a plausible count, otherwise undefined. */
 function tokensOf(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS
     ? (value as number)

@@ -28,7 +28,7 @@ export interface ChatOptions {
   readonly maxBytes?: number;
 }
 
-/** The functions that leave the process. */
+/** The functions that use the network. */
 export interface ChatPorts {
   readonly resolve: ResolveHost;
   readonly post: Post;
@@ -38,8 +38,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const PORTS: ChatPorts = { resolve: resolveHost, post };
 
 /**
- * Throws `invalid_model_address`, or `invalid_input` for a key that a header cannot contain; sends
- * no request yet.
+ * Creates a model; sends no request yet. Throws `invalid_model_address`, or `invalid_input` for a
+ * key that a header cannot contain.
  */
 export function createChatModel(options: ChatOptions, ports: ChatPorts = PORTS): LanguageModel {
   const address = checkModelAddress(options.baseUrl, options.allowedHosts, options.configuredBaseUrl);
@@ -85,7 +85,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Completion> {
   const addresses = address.isNumeric ? [] : await resolve(address.host);
-  // A lookup cannot be cancelled: the caller may have left in the meantime.
+  // A lookup cannot be cancelled, so the caller may have disconnected in the meantime.
   signal.throwIfAborted();
   if (!address.isNumeric) {
     if (addresses.length === 0) throw modelFailed('has a host that no address is known of; check the base address');
@@ -139,7 +139,9 @@ function bodyOf(model: string, { system, user }: Prompt): string {
   });
 }
 
-/** Settles as soon as the signal aborts: a host lookup cannot be cancelled. */
+/**
+ * Settles like `work`, but rejects as soon as the signal aborts: a host lookup cannot be cancelled.
+ */
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

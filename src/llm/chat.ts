@@ -10,15 +10,18 @@ export interface Prompt {
 export interface Completion {
   /** Untrusted text of the model, with the keys of this service masked. May be empty. */
   readonly text: string;
-  /** The name the model gives itself, otherwise the one requested. */
+  /** The model's name in the answer, or the requested name if the answer contains none. */
   readonly model: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
 
 export interface LanguageModel {
-  /** The name it is requested by. */
+  /** The name that requests use for this model. */
   readonly name: string;
-  /** Rejects with `model_failed`, `invalid_model_address`, or the reason of the signal. */
+  /**
+   * Asks the model. Rejects with `model_failed`, `invalid_model_address`, or the reason of the
+   * signal.
+   */
   complete(prompt: Prompt, signal?: AbortSignal): Promise<Completion>;
 }

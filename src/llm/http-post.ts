@@ -24,15 +24,15 @@ export interface AnswerHead {
 }
 
 /**
- * `onHead` throws if the body is not wanted. Rejects with the underlying error; the connection is
- * closed once it has settled.
+ * Sends a request and resolves to the body of the answer. `onHead` may throw to refuse the body.
+ * Rejects with the underlying error. The connection is closed once the promise has settled.
  */
 export type Post = (request: PostRequest, onHead: (head: AnswerHead) => void) => Promise<Uint8Array>;
 
 export class AnswerTooLong extends Error {}
 
 export const post: Post = async (request, onHead) => {
-  // About 130 ms of one core, paid with the first question rather than at startup.
+  // Loading undici takes about 130 ms of one core: at the first question rather than at startup.
   const { Client, buildConnector } = await import('undici');
   request.signal.throwIfAborted();
   const sockets: Socket[] = [];

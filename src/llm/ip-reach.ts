@@ -9,10 +9,13 @@ import ipaddr from 'ipaddr.js';
  */
 export type Reach = 'public' | 'loopback' | 'special';
 
-/** In public ranges, but served by the machine's own cloud provider. */
+/** Addresses in public ranges that the cloud provider of the machine uses for its own services. */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Undefined if the text is not a numeric address in its canonical notation. */
+/**
+ * Classifies an address. Returns undefined if the text is not a numeric address in its canonical
+ * notation.
+ */
 export function reachOf(address: string): Reach | undefined {
   switch (isIP(address)) {
     case 4:
@@ -31,8 +34,8 @@ function reachOfFour(address: ipaddr.IPv4): Reach {
 }
 
 /**
- * Public are the global unicast addresses (2000::/3) that no standard reserves; an address that
- * embeds an IPv4 address is classified as that one.
+ * Classifies an IPv6 address. Global unicast addresses (2000::/3) that no standard reserves are
+ * public. An address that embeds an IPv4 address is classified like the IPv4 address.
  */
 function reachOfSix(address: ipaddr.IPv6): Reach {
   const { parts } = address;
@@ -44,17 +47,20 @@ function reachOfSix(address: ipaddr.IPv6): Reach {
   return isIsatap(parts) ? wrapped(parts) : 'public';
 }
 
-/** `::ffff:a.b.c.d` (RFC 4291). */
+/** Returns true for `::ffff:a.b.c.d` (RFC 4291). */
 function isMapped(parts: readonly number[]): boolean {
   return parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff;
 }
 
-/** `64:ff9b::a.b.c.d` (RFC 6052): how networks without IPv4 reach the public IPv4 network. */
+/**
+ * Returns true for `64:ff9b::a.b.c.d` (RFC 6052), by which networks without IPv4 reach the public
+ * IPv4 network.
+ */
 function isNat64(parts: readonly number[]): boolean {
   return parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0);
 }
 
-/** `...:0:5efe:a.b.c.d` (RFC 5214). */
+/** Returns true for `...:0:5efe:a.b.c.d` (RFC 5214). */
 function isIsatap(parts: readonly number[]): boolean {
   return (parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe;
 }

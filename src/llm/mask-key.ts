@@ -1,19 +1,22 @@
 // Masks a known key in a text, in every spelling in which a model or a provider may echo it.
 
 const MASK = '[masked]';
-/** Shorter keys are no secrets, and masking them would hit ordinary text. */
+/** Shorter keys are not secrets, and masking them would change ordinary text. */
 const SHORTEST = 4;
-/** A key shorter than this is masked only as a whole word, and not looked for in base64 and hex. */
+/**
+ * A key shorter than this is masked only as a whole word, and is not searched for in base64 and
+ * hex.
+ */
 const SHORTEST_ANYWHERE = 8;
 /**
- * Only this many characters of a key are searched for everywhere in a text, the rest only after a
- * match, so that no combination of key and text is slow.
+ * Only the first this many characters of a key are searched for everywhere in a text. The rest of
+ * the key is compared only after a match, so that no combination of key and text is slow.
  */
 const HEAD = 64;
 
 /**
- * The text with the key masked: literally, as escaped in JSON, HTML and URLs, in hex, and in base64
- * at any offset within the encoded data.
+ * Returns the text with the key masked wherever it occurs: literally, as escaped in JSON, HTML and
+ * URLs, in hex, and in base64 at any offset within the encoded data.
  */
 export function maskKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < SHORTEST) return text;
@@ -27,7 +30,8 @@ export function maskKey(text: string, key: string | undefined): string {
 }
 
 /**
- * Matches each character literally, percent-encoded, or escaped as in JSON or HTML, in any mixture.
+ * Masks the key where each character is literal, percent-encoded, or escaped as in JSON or HTML, in
+ * any mixture.
  */
 function maskSpelled(text: string, key: string): string {
   const isWord = key.length < SHORTEST_ANYWHERE;
@@ -43,7 +47,7 @@ function maskSpelled(text: string, key: string): string {
   return masked + text.slice(from);
 }
 
-/** The end of the rest of the key if it continues at `start`; otherwise where the match stops. */
+/** Returns the offset after the last character that matches, if `rest` is compared from `start`. */
 function endOfKey(text: string, start: number, rest: string): number {
   let at = start;
   for (const character of rest) {
@@ -63,7 +67,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** A pattern for every way to write one character. */
+/** Returns a pattern that matches every way to write one character. */
 function spellingsOf(character: string): string {
   const code = character.codePointAt(0)!;
   const hex = [...code.toString(16)].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('');
@@ -81,8 +85,9 @@ function spellingsOf(character: string): string {
 }
 
 /**
- * The base64 characters that depend on the key alone, for each of its three possible offsets within
- * a group of three bytes; matches both alphabets.
+ * Returns patterns for the key in base64, one for each of the three possible offsets of the key
+ * within a group of three bytes. Each contains only the characters that depend on the key alone,
+ * and matches both alphabets of base64.
  */
 function inBase64(key: string): string[] {
   return [0, 1, 2].map((before) => {

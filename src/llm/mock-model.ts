@@ -19,8 +19,8 @@ const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
 const STEP_LINE = /^\[(STEP-\d{1,9})\] (.{1,400}) confidence=\S{1,32} by \[(RULE-\d{1,9})\]/;
 /**
- * Numbers, simple strings and truth values only: other text could end the sentence or look like a
- * tag.
+ * Matches numbers, simple strings and truth values only: other text could end the sentence or look
+ * like a tag.
  */
 const ARGUMENT = '(?:[-+.\\de]{1,32}|true|false|"[\\p{L}\\p{N} _-]{0,64}")';
 const PLAIN_FACT = new RegExp(`^\\w{1,64}\\(${ARGUMENT}(?:, ${ARGUMENT}){0,7}\\)$`, 'u');
@@ -41,7 +41,7 @@ export function createMockModel(): LanguageModel {
   };
 }
 
-/** Empty if there is no context line. */
+/** Returns an empty text if there is no context line. */
 function answerTo(user: string): string {
   const lines = user.split('\n');
   return [...sentences(lines, stepSentence, MOST_STEPS), ...sentences(lines, edgeSentence, MOST_EDGES)].join('\n');
@@ -74,7 +74,7 @@ function edgeSentence(line: string): string | undefined {
   return `${told} at ${time}${weight === undefined ? '' : ` with weight ${weight}`} [${tag}].`;
 }
 
-/** `3, 9 and 12`. */
+/** Joins items as in `3, 9 and 12`. */
 function listed(items: readonly string[]): string {
   return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }

@@ -4,7 +4,7 @@
 import { type HedgerowError, refusal } from '../errors.ts';
 import { AnswerTooLong } from './http-post.ts';
 
-/** `what` completes "The language model ...". */
+/** Returns an error; `what` completes the sentence "The language model ...". */
 export function modelFailed(what: string): HedgerowError {
   return refusal('model_failed', `The language model ${what}.`);
 }
@@ -13,7 +13,7 @@ export function timeoutFailure(timeoutMs: number): HedgerowError {
   return modelFailed(`did not answer within ${timeoutMs / 1000} s; try again later, or ask for a smaller context`);
 }
 
-/** For an answer whose status is not 200. `model` is the name that was requested. */
+/** Explains an answer whose status is not 200. `model` is the name that was requested. */
 export function statusFailure(status: number, model: string, hasKey: boolean): HedgerowError {
   return modelFailed(`${meaningOf(status, model, hasKey)} (status ${status})`);
 }
@@ -33,7 +33,7 @@ function meaningOf(status: number, model: string, hasKey: boolean): string {
   return 'gave no answer: check the base address';
 }
 
-/** For anything thrown while sending: only its code and name are read. */
+/** Explains a value that was thrown while sending; reads only its code and name. */
 export function transportFailure(thrown: unknown): HedgerowError {
   if (thrown instanceof AnswerTooLong) return modelFailed('sent a longer answer than 1 MB; ask for less');
   const code = codeOf(thrown);
@@ -66,8 +66,8 @@ const NOT_REACHED: ReadonlySet<string> = new Set([
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|CRL/;
 
 /**
- * The code of an error, or of the first error in an aggregate (several addresses were tried); its
- * name if it has no code.
+ * Returns the code of an error, or of the first error in an aggregate (if several addresses were
+ * tried); without a code, returns the name of the error.
  */
 function codeOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return '';

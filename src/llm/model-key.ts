@@ -1,5 +1,5 @@
-// Chooses the key that a language model is asked with: the server's own key is sent only to the
-// server's own model address.
+// Chooses the key to send to a language model: the server's own key is sent only to the server's
+// own model address.
 
 import { refusal } from '../errors.ts';
 import { isSameAddress } from './address.ts';
@@ -16,8 +16,8 @@ export interface KeyChoice {
 }
 
 /**
- * The key to send, or undefined for none. A caller who chooses another address, even just another
- * path, must bring a key or is served without one. Throws `invalid_input` for a key that a header
+ * Returns the key to send, or undefined for none. If a caller chooses another address (even just
+ * another path) and sends no key, no key is used. Throws `invalid_input` for a key that a header
  * cannot contain.
  */
 export function keyFor({
@@ -33,7 +33,7 @@ export function keyFor({
   return isOwnAddress ? configuredKey : undefined;
 }
 
-/** No message contains the key itself. */
+/** Returns the key or throws; the error message does not contain the key itself. */
 export function checkedKey(key: string): string {
   if (HEADER_SAFE.test(key)) return key;
   throw refusal(

@@ -2,7 +2,9 @@
 
 import { lookup } from 'node:dns/promises';
 
-/** All addresses of a name, in the order in which to try them. Rejects if there is none. */
+/**
+ * Resolves to all addresses of a name, in the order in which to try them. Rejects if there is none.
+ */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 export const resolveHost: ResolveHost = async (host) => {

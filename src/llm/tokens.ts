@@ -3,14 +3,14 @@
 // Byte-pair merging takes time quadratic in the length of an unbroken run, so the text is cut
 // first:
 // - into windows of at most 512 characters, each ending before a space if there is one, because no
-//   token crosses such a place: the sum of the windows is then the exact count;
+//   token crosses such a place: the sum over the windows is then the exact count;
 // - into pieces of at most 128 characters within a longer unbroken run, each cut adding one token
 //   at most;
 // - after 64 K characters, beyond which the count is extrapolated.
 //
-// Cost: the table of 200,000 tokens is read once, in steps of a few ms. The first count reads it,
-// not the start, so that a service that is never asked for answers does not pay. Counting processes
-// 2 to 8 MB per second.
+// Cost: the table of 200,000 tokens is read once, in steps of a few ms. It is read at the first
+// count, not at startup, so that a service that never counts tokens does not pay for it. Counting
+// processes 2 to 8 MB per second.
 
 import { createRequire } from 'node:module';
 import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
@@ -28,13 +28,14 @@ const WINDOW = 512;
 const LONGEST_RUN = 128;
 const LONG_RUN = new RegExp(
   ['[\\p{L}\\p{M}]', '[^\\s\\p{L}\\p{N}]', '[\\s/]']
-    // Anchored to the start of a run: one pass over any text.
+    // Each match is anchored to the start of a run, so that any text is searched in one pass.
     .map((kind) => `(?<!${kind})${kind}{${LONGEST_RUN + 1},}`)
     .join('|'),
   'gu',
 );
 /**
- * Characters that are counted; the rest is extrapolated. Bounds any count to a quarter of a second.
+ * Maximum number of characters that are counted; the count of the rest is extrapolated. This limits
+ * any count to a quarter of a second.
  */
 const LONGEST_COUNTED = 2 ** 16;
 /** Markers such as `<|endoftext|>` count as ordinary text. */
@@ -61,13 +62,13 @@ let countText: CountText | undefined;
 let loading: Generator<void, CountText, void> | undefined;
 
 /**
- * Reads the tokens in steps of a few ms. Several callers share the work; one that counts before it
- * is done does the rest of it at once.
+ * Reads the tokens in steps of a few ms. Several callers share the work. A caller that counts
+ * before the table is complete reads the rest at once.
  */
 export function* loadTokens(): Generator<void, void, void> {
   while (countText === undefined) {
     const reading: Generator<void, CountText, void> = loading ?? readTokens();
-    // If this throws, the next caller begins anew.
+    // If `next` throws, the next caller starts from the beginning.
     loading = undefined;
     const step = reading.next();
     if (step.done) countText = step.value;
@@ -79,9 +80,9 @@ export function* loadTokens(): Generator<void, void, void> {
 }
 
 /**
- * Number of tokens of a text. Exact if the text has at most 64 K characters, a space within every
- * 512, and no unbroken run of more than 128 letters, symbols or spaces; otherwise off by a few per
- * cent at most. Never throws.
+ * Returns the number of tokens in a text. The number is exact if the text has at most 64 K
+ * characters, a space within every 512, and no unbroken run of more than 128 letters, symbols or
+ * spaces; otherwise off by a few per cent at most. Never throws.
  */
 export function countTokens(text: string): number {
   const steps = tokenSteps(text);
@@ -92,7 +93,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The same with a pause after each window, so that other work can run while long texts are counted.
+ * Counts like `countTokens`, with a pause after each window, so that other work can run while a
+ * long text is counted.
  */
 export function* tokenSteps(text: string): Generator<void, number, void> {
   let at = 0;
@@ -108,7 +110,7 @@ export function* tokenSteps(text: string): Generator<void, number, void> {
 
 /** Reads the packed copy, or the package itself in a checkout that was not built. */
 function* readTokens(): Generator<void, CountText, void> {
-  // Not import(): counting is synchronous.
+  // import() cannot be used here, because counting is synchronous.
   const require = createRequire(import.meta.url);
   let packed: PackedTokenizer;
   try {
@@ -116,8 +118,7 @@ function* readTokens(): Generator<void, CountText, void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
     const { countTokens, setMergeCacheSize } = require('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
-    // The merge cache would keep 100,000 pieces of the texts counted; counting is as fast without
-    // it.
+    // The merge cache would keep 100,000 pieces of counted texts; counting is as fast without it.
     setMergeCacheSize(0);
     return (text) => countTokens(text, AS_TEXT);
   }
@@ -173,7 +174,10 @@ function withoutHalfPair(text: string, at: number): number {
   return isLow && isHigh ? at - 1 : at;
 }
 
-/** Classifying too much as space is harmless: the window then ends at another space. */
+/**
+ * Returns true for spaces. Classifying too much as a space is harmless: the window then ends at
+ * another space.
+ */
 function isSpace(code: number): boolean {
   return code <= 0x20 || (code >= 0x80 && /\s/.test(String.fromCharCode(code)));
 }

@@ -1,7 +1,7 @@
 // Counters and histograms in typed arrays, updated on the hot path at about ten nanoseconds per
 // sample.
 
-/** Upper bounds in microseconds: 50 us to 10 s. */
+/** Upper bounds of the buckets for durations, in microseconds: 50 us to 10 s. */
 export const DURATION_BOUNDS_US: readonly number[] = [
   50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
   5_000_000, 10_000_000,
@@ -20,12 +20,15 @@ export const BYTES_BOUNDS: readonly number[] = [
   2 ** 26,
 ];
 
-/** Histograms of one measure, one per series (a combination of labels), numbered from 0. */
+/**
+ * Histograms of one measure, one per series. A series is a combination of labels; series are
+ * numbered from 0.
+ */
 export class Histograms {
   readonly bounds: Float64Array;
   /**
-   * Samples per bucket, not cumulative; `bounds.length + 1` buckets per series, the last without an
-   * upper bound.
+   * Samples per bucket, not cumulative. Each series has `bounds.length + 1` buckets; the last one
+   * has no upper bound.
    */
   #counts: Float64Array;
   #sums: Float64Array;
@@ -40,7 +43,7 @@ export class Histograms {
     return this.#sums.length;
   }
 
-  /** A negative value or NaN (from a faulty clock) counts as 0. */
+  /** Adds a sample. A negative value or NaN (from a faulty clock) counts as 0. */
   add(series: number, value: number): void {
     const bounds = this.bounds;
     let counted = value;
@@ -62,7 +65,10 @@ export class Histograms {
     this.#sums = sums;
   }
 
-  /** Samples at or below each bound, then all samples, as Prometheus expects. */
+  /**
+   * Returns the number of samples at or below each bound, then the number of all samples, as
+   * Prometheus expects.
+   */
   cumulated(series: number): number[] {
     const buckets = this.bounds.length + 1;
     let total = 0;
@@ -77,10 +83,10 @@ export class Histograms {
   }
 }
 
-/** 1xx to 5xx. */
+/** The classes 1xx to 5xx. */
 const STATUS_CLASSES = 5;
 
-/** Answers by route and status class. */
+/** Counts answers by route and status class. */
 export class AnswerCounts {
   #counts = new Float64Array(0);
 
@@ -103,7 +109,7 @@ export class AnswerCounts {
   }
 }
 
-/** 0 to 4; an invalid status counts as a server error. */
+/** Returns 0 for 1xx up to 4 for 5xx; an invalid status counts as a server error (4). */
 function statusClass(status: number): number {
   return status >= 100 && status < 500 ? Math.floor(status / 100) - 1 : STATUS_CLASSES - 1;
 }

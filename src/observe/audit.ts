@@ -1,5 +1,5 @@
-// The audit log: who changed what, one JSON line each, appended to its own file (contract section
-// 7).
+// The audit log: a separate file with one JSON line for each change, which records who changed
+// what.
 //
 // The file is created with mode 0600 and only appended to. Lines are written within 100 ms and on
 // close. If the disk fails, the service continues: one line in the log reports it, and lines that
@@ -16,9 +16,7 @@ import { isOwnId } from './query-line.ts';
 import type { Redactor } from './redact.ts';
 import { timestamps } from './timestamps.ts';
 
-/**
- * Longer statements are truncated: the line records what was done, it is not a copy of the data.
- */
+/** Longer statements are truncated: a line records what was done and is not a copy of the data. */
 const LONGEST_STATEMENT = 4096;
 const HEAD = Buffer.from('{"ts":"');
 const TIME_LENGTH = 24;
@@ -32,7 +30,7 @@ export interface AuditOptions {
   now: () => Date;
   /**
    * Creates the file's directory if it is missing; if omitted, the directory gets the permissions
-   * that the umask allows. Throws.
+   * that the umask allows. Throws if it cannot.
    */
   makeDir?: (dir: string) => void;
 }
@@ -43,8 +41,8 @@ export class AuditLog {
   readonly #timestamp: () => string;
   readonly #atExit: () => void;
   /**
-   * The facts of the last line written as bytes, and its encoded part between the time and the
-   * request id.
+   * The facts of the last line that was written as bytes. `#middle` is the encoded part of that
+   * line between the time and the request id.
    */
   #last: AuditFacts | undefined;
   #middle = Buffer.alloc(0);
@@ -90,8 +88,8 @@ export class AuditLog {
   }
 
   /**
-   * Consecutive writes are often of the same kind: only the time and the request id differ between
-   * their lines.
+   * Writes a line from encoded parts. Consecutive changes are often alike: their lines differ only
+   * in the time and the request id, so the rest of the last line is reused.
    */
   #writeBytes(facts: AuditFacts): void {
     if (!isAlike(facts, this.#last)) {
@@ -136,7 +134,7 @@ export class AuditLog {
   }
 }
 
-/** The part of a line after the time, up to the table. */
+/** Returns the part of a line that follows the time and ends with the table. */
 function middleOf({ event, keyId, remoteIp, role, table }: AuditFacts): string {
   let text = `","audit":true,"event":"${event}","key_id":`;
   text += keyId === null ? 'null' : jsonText(keyId);

@@ -1,5 +1,5 @@
-// What the gauges and the log histograms need to know about the engine; the engine's own values
-// have this shape.
+// The figures of the engine that the gauges and the log histograms show. The engine's own objects
+// satisfy these types.
 
 /** Figures of the whole database. Read at each scrape, so gathering them must be cheap. */
 export interface DatabaseFigures {
@@ -12,9 +12,15 @@ export interface DatabaseFigures {
   segments: number;
   /** Bytes of the segments in memory. */
   residentBytes: number;
-  /** Other memory within the budget: node filters, state pinned by cursors, running counts. */
+  /**
+   * Other memory that counts against the budget: node filters, state pinned by cursors, running
+   * counts.
+   */
   chargedBytes: number;
-  /** Part of it: memtables held only by open cursors and transactions. */
+  /**
+   * The part of `chargedBytes` that belongs to memtables held only by open cursors and
+   * transactions.
+   */
   pinnedBytes: number;
   memtableBytes: number;
   /** Operations in the log that no segment contains yet. */
@@ -26,7 +32,7 @@ export interface DatabaseFigures {
   compactionsRunning: number;
   compactionsQueued: number;
   durability: 'fsync' | 'async';
-  /** The log accepts no more writes. */
+  /** True if the log accepts no more writes. */
   logFailed: boolean;
 }
 

@@ -4,11 +4,11 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 10;
-/** The figures cover at least this long, however often they are read. */
+/** A read empties the histogram if it was last emptied at least this long ago. */
 const WINDOW_MS = 10_000;
 
 export interface EventLoopDelay {
-  /** Seconds, over the last ten seconds or since the previous scrape, whichever is longer. */
+  /** All three delays are in seconds and are measured since the histogram was last emptied. */
   p50: number;
   p99: number;
   max: number;
@@ -45,8 +45,9 @@ export class EventLoopMonitor {
 }
 
 /**
- * The histogram measures the time between two ticks of its timer, so the interval itself is
- * subtracted. When it is empty, its NaN or -1 counts as no delay.
+ * Converts nanoseconds from the histogram to seconds of delay. The histogram measures the time
+ * between two ticks of its timer, so the timer's interval is subtracted. An empty histogram returns
+ * NaN or -1, which become 0.
  */
 function seconds(nanoseconds: number): number {
   const delay = nanoseconds / 1e9 - RESOLUTION_MS / 1e3;

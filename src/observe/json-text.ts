@@ -1,13 +1,13 @@
-// JSON encoding of short strings, for lines that are assembled by hand because they are written
-// very often.
+// Encodes short strings as JSON, for lines that are written so often that they are assembled from
+// pieces.
 
 /**
- * Characters that JSON must escape, and everything that is not printable ASCII, which is left to
- * JSON.stringify.
+ * Matches characters that JSON must escape, and all characters outside printable ASCII; texts that
+ * contain one are left to JSON.stringify.
  */
 const UNUSUAL = /["\\]|[^ -~]/;
 
-/** The same as JSON.stringify, but faster if nothing needs an escape. */
+/** Returns the same as JSON.stringify, but faster if nothing needs an escape. */
 export function jsonText(text: string): string {
   return UNUSUAL.test(text) ? JSON.stringify(text) : `"${text}"`;
 }

@@ -1,5 +1,5 @@
-// Buffers finished lines in memory and writes them to a file or pipe in the background: never
-// blocks, never holds more than its limit.
+// Buffers finished lines in memory and writes them to a file or pipe in the background. The sink
+// never blocks and never holds more than its limit.
 //
 // A line is accepted immediately and written within `flushMs`. At most one chunk is being written;
 // the rest waits here. When the waiting lines reach the limit (a slow pipe, a full disk), new lines
@@ -7,23 +7,23 @@
 // process is killed (SIGKILL, a native crash), lines accepted within the last `flushMs` are lost;
 // at every other exit `flushSync` writes them.
 //
-// Lines are copied into one reused buffer: as strings they would form long chains of pieces that
-// survive several garbage collections, which costs more than creating them (measured: 8 us a line
-// at 30,000 lines a second, instead of 1 us).
+// Lines are copied into one reused buffer. Kept as strings, they would form long chains of pieces
+// that survive several garbage collections, which costs more than creating the strings (measured at
+// 30,000 lines a second: 8 us a line instead of 1 us).
 
-/** Where lines are written; one write at a time. */
+/** The file or pipe to which lines are written, one write at a time. */
 export interface Destination {
   /**
-   * Accepts all of `text`; then the listener's `done` or `failed` is called once. After `failed`
-   * the text is kept and retried on the next call.
+   * Accepts all of `text`; then calls the listener's `done` or `failed` once. After `failed`, the
+   * destination keeps the text and tries to write it again on the next call.
    */
   write(text: string): void;
   /**
-   * Writes what it holds and `text` before returning, for a process that is exiting. Throws if it
-   * cannot.
+   * Writes the text that the destination still holds, and then `text`, before returning. This is
+   * for a process that is exiting. Throws if it cannot.
    */
   writeSync(text: string): void;
-  /** Reopens the file under its name. */
+  /** Reopens the file by its name, after the old file was moved away. */
   reopen(): void;
   close(): Promise<void>;
 }
@@ -42,9 +42,9 @@ export interface LineSinkOptions {
   flushMs?: number;
   /** How long `close` waits for pending writes. */
   closeMs?: number;
-  /** Maximum number of characters waiting here. */
+  /** Maximum number of characters waiting in memory. */
   limit?: number;
-  /** Called once when writing begins to fail, and again only after it has worked in between. */
+  /** Called when writing begins to fail; not called again until writing has worked in between. */
   failed?: (error: Error) => void;
   /** Called with the number of dropped lines when writing works again. */
   lost?: (lines: number) => void;
@@ -52,7 +52,7 @@ export interface LineSinkOptions {
 
 const DEFAULT_FLUSH_MS = 100;
 const DEFAULT_LIMIT = 8 * 2 ** 20;
-/** Share of the limit reserved for urgent lines, which say what the trouble is. */
+/** Share of the limit reserved for urgent lines, because they describe the trouble. */
 const URGENT_SHARE = 1 / 16;
 /** A chunk of this size is written without waiting for the timer. */
 const CHUNK_CHARACTERS = 2 ** 16;
@@ -75,13 +75,13 @@ export class LineSink {
   readonly #destination: Destination;
   /** Full chunks, oldest first. */
   #chunks: Chunk[] = [];
-  /** The lines accepted since the last chunk, in UTF-8; their number of bytes and lines follows. */
+  /** The lines accepted since the last chunk was cut, in UTF-8: `#lines` lines in `#used` bytes. */
   readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #used = 0;
   #lines = 0;
-  /** Characters in the chunks, without the buffer. */
+  /** Number of characters in `#chunks`; those in `buffer` are not included. */
   #queued = 0;
-  /** Lines of the chunk being written; 0 if there is none. */
+  /** Number of lines in the chunk being written; 0 if none is being written. */
   #writing = 0;
   #scheduled = false;
   #failing = false;
@@ -101,8 +101,8 @@ export class LineSink {
   }
 
   /**
-   * Offset in `buffer` for a line of at most `bytes` bytes, which must be far less than a chunk; -1
-   * if the line is dropped. Call `took` immediately afterwards.
+   * Returns the offset in `buffer` at which to write a line of at most `bytes` bytes (far less than
+   * a chunk), or -1 if the line is dropped. Write the line and call `took` before any other method.
    */
   room(bytes: number): number {
     if (this.#closed || this.#queued + this.#used + bytes > this.#limit * (1 - URGENT_SHARE)) {
@@ -113,7 +113,10 @@ export class LineSink {
     return this.#used;
   }
 
-  /** Ends the line that was written at `room`, at offset `end` after its line break. */
+  /**
+   * Completes the line written at the offset that `room` returned; `end` is the offset after its
+   * line break.
+   */
   took(end: number): void {
     this.#used = end;
     this.#lines += 1;
@@ -122,7 +125,10 @@ export class LineSink {
     else if (!this.#scheduled) this.#scheduleNext(this.#flushMs);
   }
 
-  /** `line` ends with a line break. Urgent lines are handed over in this turn of the event loop. */
+  /**
+   * Accepts a line, which must end with a line break. An urgent line is written without waiting for
+   * the timer.
+   */
   write(line: string, urgent = false): void {
     const waiting = this.#queued + this.#used + line.length;
     if (this.#closed || waiting > (urgent ? this.#limit : this.#limit * (1 - URGENT_SHARE))) {
@@ -136,8 +142,8 @@ export class LineSink {
   }
 
   #take(line: string): void {
-    // A UTF-16 code unit takes at most three bytes: a line that surely fits is written without
-    // measuring it.
+    // A UTF-16 code unit takes at most three bytes in UTF-8. A line that fits by this bound is
+    // written without measuring it.
     const most = line.length * 3;
     if (most > BUFFER_BYTES - this.#used) this.#cut();
     if (most > BUFFER_BYTES) {
@@ -149,12 +155,15 @@ export class LineSink {
     this.#lines += 1;
   }
 
-  /** Reopens the file under its name after it was moved away. */
+  /** Reopens the file by its name, after the old file was moved away. */
   reopen(): void {
     if (!this.#closed) this.#destination.reopen();
   }
 
-  /** Writes everything immediately, before the process exits: the event loop does not run again. */
+  /**
+   * Writes everything before returning, for a process that is exiting: its event loop does not run
+   * again.
+   */
   flushSync(): void {
     if (this.#closed) return;
     const rest = this.#takeAll();
@@ -166,8 +175,8 @@ export class LineSink {
   }
 
   /**
-   * Resolves when everything is written, or after a timeout with the rest counted as lost. Accepts
-   * no more lines.
+   * Closes the sink, which then accepts no more lines. Resolves when everything is written, or
+   * after a timeout; lines that are still waiting then count as lost.
    */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -189,7 +198,7 @@ export class LineSink {
     });
   }
 
-  /** Hands over the next chunk unless one is being written. */
+  /** Passes the next chunk to the destination, unless a chunk is being written. */
   #next(): void {
     if (this.#writing > 0) return;
     this.#cut();
@@ -248,7 +257,7 @@ export class LineSink {
       this.#failing = true;
       this.#options.failed?.(error);
     }
-    // The destination still holds what it could not write; an empty write makes it retry.
+    // The destination still holds the text that it could not write; an empty write makes it retry.
     this.#schedule(() => {
       if (!this.#closed && this.#failing) this.#destination.write('');
     }, RETRY_MS);

@@ -19,14 +19,14 @@ export interface Logger {
 
 /** The result of `createLogger`: a logger, plus what the observer needs. */
 export interface ServiceLog extends Logger {
-  /** The same log with fields added to every line. */
+  /** Returns the same log with fields added to every line. */
   child(fields: LogFields): ServiceLog;
-  /** Whether a line of this level would be written. */
+  /** Returns true if lines of this level are written. */
   isEnabled(level: LogLevel): boolean;
   /**
-   * For lines written tens of thousands of times a second: `members` are finished JSON members,
-   * each preceded by a comma (`,"records":4,"table":"t"`). In the finished line only known secrets
-   * and API keys are masked.
+   * Writes a line whose `members` are finished JSON members, each preceded by a comma
+   * (`,"records":4,"table":"t"`). It is meant for lines that are written tens of thousands of times
+   * a second. Only known secrets and API keys are masked in the finished line.
    */
   serialised(level: LogLevel, message: string, members: string): void;
 }
@@ -37,14 +37,14 @@ interface LogForm {
   format: 'text' | 'json';
   level: LogLevel;
   now: () => Date;
-  /** Defaults to one that knows patterns only. */
+  /** Default: a redactor that masks by patterns only and has no registered secrets. */
   redactor?: Redactor;
 }
 
 export interface LogOptions extends LogForm {
-  /** Receives each line immediately; `urgent` from warn upwards. */
+  /** Receives each line immediately; `urgent` is true at level warn and above. */
   write: (line: string, urgent: boolean) => void;
-  /** Whether `write` masks finished lines itself, many at a time. */
+  /** True if `write` masks finished lines itself, many at a time. */
   writeMasks?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function createLogger(options: LogOptions): ServiceLog {
   return loggerOf({ pino, redactor, timestamp, take, least: LOG_LEVELS.indexOf(level), bindings: '' });
 }
 
-/** A log on standard error that never makes the service wait (line-sink.ts). */
+/** A log on standard error or standard output that never makes the service wait (line-sink.ts). */
 export interface OpenLog {
   readonly log: ServiceLog;
   /** Writes the lines of reads as bytes; undefined if the format is text. */
@@ -103,9 +103,9 @@ interface LoggerParts {
   redactor: Redactor;
   timestamp: () => string;
   take: (line: string, urgent: boolean) => void;
-  /** Index of the lowest level that is written. */
+  /** Index in LOG_LEVELS of the lowest level that is written. */
   least: number;
-  /** Finished JSON members of this child. */
+  /** The fields of this child log, as finished JSON members. */
   bindings: string;
 }
 
@@ -144,7 +144,7 @@ const URGENT = LOG_LEVELS.indexOf('warn');
 
 const RESERVED: readonly string[] = ['ts', 'level', 'msg'];
 
-/** Renames fields that would repeat one of the line's own members. */
+/** Renames fields that would repeat one of the line's own members: `ts` becomes `ts_`. */
 function withoutReserved(fields: Record<string, unknown>): Record<string, unknown> {
   if (!RESERVED.some((name) => name in fields)) return fields;
   return Object.fromEntries(
@@ -165,8 +165,8 @@ function asText(value: unknown): string {
 }
 
 /**
- * Escapes control characters: a line break in a value must not look like another log line, nor an
- * escape code act on the terminal.
+ * Escapes control characters: a line break in a value must not look like another log line, and an
+ * escape code must not act on the terminal.
  */
 function oneLine(text: string): string {
   return text.replace(CONTROL, (character) => ESCAPES[character] ?? `\\u${hex(character)}`);

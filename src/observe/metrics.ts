@@ -3,7 +3,7 @@
 //
 // Labels come from closed sets only: strategies, routes of the route table, status classes, error
 // codes. Frequent events are counted in typed arrays (accumulators.ts) and formatted only at a
-// scrape, which is also when the engine's figures are gathered.
+// scrape. The engine's figures are gathered at a scrape too.
 
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import type { SchedulerFigures } from '../schedule/scheduler.ts';
@@ -104,7 +104,7 @@ export class Metrics {
     this.#logBytes.add(0, group.bytes);
   }
 
-  /** The gauges show this database from now on; with undefined they are omitted. */
+  /** Makes the gauges show this database from now on; undefined removes them from the output. */
   attach(source: FiguresSource | undefined): void {
     this.#source = source;
   }
@@ -219,7 +219,7 @@ export class Metrics {
       ]);
     }
     collectDefaultMetrics({ register: this.#registry });
-    // Gauges whose names end like those of counters, and which only sum up other metrics.
+    // These gauges have names that end like those of counters, and only sum up other metrics.
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
@@ -230,7 +230,7 @@ export class Metrics {
     );
   }
 
-  /** `sparse` omits series without samples. */
+  /** Adds a histogram; `sparse` omits series without samples. */
   #addHistogram(
     name: string,
     help: string,
@@ -258,7 +258,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a metric whose samples are made at each scrape. */
+  /** Adds a metric whose samples are computed at each scrape. */
   #add(type: 'gauge' | 'counter' | 'histogram', name: string, help: string, samples: () => Sample[]): void {
     const metric = {
       name: PREFIX + name,
@@ -268,15 +268,15 @@ export class Metrics {
       get: async () => ({ name: PREFIX + name, help, type, aggregator: 'sum', values: samples() }),
       reset: () => {},
     };
-    // The declared type lists the library's own classes; the registry itself needs no more than
-    // this.
+    // The parameter is declared as one of the library's own classes, but the registry needs no more
+    // than these members.
     this.#registry.registerMetric(metric as unknown as Metric);
   }
 }
 
 const DURATION_HELP = 'Time from the first line of a request to the last byte of its answer.';
 
-/** 0.00025 instead of 0.00025000000000000001. */
+/** Rounds to six digits, to print 0.00025 instead of 0.00025000000000000001. */
 function rounded(value: number): number {
   return Number(value.toPrecision(6));
 }

@@ -2,10 +2,10 @@
 
 import type { LogFields } from './log.ts';
 
-/** Label of `query_duration_seconds` (contract section 7); a closed set. */
+/** Labels of the metric `query_duration_seconds`; a closed set. */
 export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'join' | 'scan';
 
-/** Events of the audit log (contract section 7); a closed set. */
+/** Events of the audit log; a closed set. */
 export type AuditEvent =
   | 'auth.failed'
   | 'auth.denied'
@@ -46,7 +46,7 @@ export interface QueryFacts {
 /** One line of the audit log, without its time. */
 export interface AuditFacts {
   readonly event: AuditEvent;
-  /** Identifier of the key, never the key itself; null without a key. */
+  /** Identifier of the key, never the key itself; null if the request had no key. */
   readonly keyId: string | null;
   readonly remoteIp: string;
   readonly role: string;
@@ -58,12 +58,12 @@ export interface AuditFacts {
 
 export interface Observer {
   /**
-   * An answer was sent, or its client has gone (status 499). `route` is the number that `addRoute`
-   * returned; `durationUs` runs from the first line of the request to the last byte handed over. On
-   * the hot path: must not allocate.
+   * Reports that an answer was sent, or that the client disconnected before (status 499). `route`
+   * is the number that `addRoute` returned; `durationUs` runs from the first line of the request to
+   * the last byte handed over. This runs on the hot path and must not allocate.
    */
   requestDone(route: number, status: number, durationUs: number): void;
-  /** A read of rows succeeded. */
+  /** Reports a read of rows that succeeded. */
   queryDone(facts: QueryFacts, durationUs: number, requestId: string): void;
   audit(facts: AuditFacts): void;
   /**
@@ -72,12 +72,12 @@ export interface Observer {
    */
   addRoute(method: string, path: string): number;
   refused(code: RefusalCode): void;
-  /** All metrics in text format, and their content type. */
+  /** Returns all metrics in text format, and their content type. */
   metrics(): Promise<{ contentType: string; text: string }>;
   error(message: string, fields: LogFields): void;
 }
 
-/** Discards everything: for tests and embedding. */
+/** An observer that discards everything, for tests and embedding. */
 export const UNOBSERVED: Observer = {
   requestDone() {},
   queryDone() {},

@@ -6,7 +6,7 @@ import type { Destination, DestinationListener } from './line-sink.ts';
 
 export type PinoLogger = pino.Logger;
 
-/** Marks a stream that wants to know the level of each line; pino then sets `lastLevel`. */
+/** A stream with this property asks pino to set `lastLevel` to the level of each line. */
 const METADATA = Symbol.for('pino.metadata');
 const WARN = 40;
 const CLOSE_MS = 1000;
@@ -14,8 +14,8 @@ const CLOSE_MS = 1000;
 const LEAST_WAIT_MS = 1;
 const MOST_WAIT_MS = 64;
 /**
- * Maximum number of writes to a full pipe while the process exits, 100 ms apart: in total, and in a
- * row without the reader taking anything.
+ * Maximum number of attempts to write to a full pipe while the process exits, 100 ms apart: first
+ * the maximum of all attempts, then of consecutive attempts during which the reader takes nothing.
  */
 const LAST_TRIES = 30;
 const LAST_TRIES_IN_VAIN = 5;
@@ -23,13 +23,13 @@ const LAST_TRIES_IN_VAIN = 5;
 export interface PinoOptions {
   level: string;
   timestamp: () => string;
-  /** Receives each line, line break included; `urgent` from warn upwards. */
+  /** Receives each line with its line break; `urgent` is true at level warn and above. */
   write: (line: string, urgent: boolean) => void;
 }
 
 /**
- * Formats lines as `{"level":"info","ts":"...",<fields>,"msg":"..."}`, without process id and host
- * name.
+ * Creates a logger that formats lines as `{"level":"info","ts":"...",<fields>,"msg":"..."}`,
+ * without process id and host name.
  */
 export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger {
   const stream = {
@@ -52,17 +52,17 @@ export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger
 }
 
 /**
- * Opens a file for appending; creates it with mode 0600, and its folders. Throws if it cannot be
- * opened.
+ * Opens a file for appending. Creates a missing file with mode 0600, and missing folders. Throws if
+ * the file cannot be opened.
  */
 export function openFile(file: string, listener: DestinationListener): Destination {
-  // Only the synchronous form throws. Its handle is closed at once; the one that is kept opens in
-  // the background.
+  // Only the synchronous form throws, so the file is first opened in that form and closed at once.
+  // The handle that is kept opens in the background.
   appendTo(file, true, NEVER).destroy();
   return background(file, listener);
 }
 
-/** Standard output (1) or standard error (2). */
+/** Opens standard output (1) or standard error (2) for writing in the background. */
 export function openStandard(descriptor: 1 | 2, listener: DestinationListener): Destination {
   // Node puts a pipe into non-blocking mode when it creates the stream for it. A write to a full
   // blocking pipe would occupy a thread of the pool forever, and keep the process from exiting.
@@ -146,7 +146,10 @@ function background(target: string | number, listener: DestinationListener): Des
   };
 }
 
-/** Uses its own handle, since the one that writes in the background cannot block. */
+/**
+ * Writes `text` before returning, through a separate handle: the handle that writes in the
+ * background cannot block.
+ */
 function writeNow(target: string | number, text: string): void {
   let failure: Error | undefined;
   const stream = appendTo(target, true, lastTries());

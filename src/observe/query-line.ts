@@ -1,17 +1,18 @@
-// Writes the log line `query_complete` as bytes straight into the sink: every read has one, and as
-// a string it would cost more than the read's response headers.
+// Writes the log line `query_complete` as bytes straight into the sink. Every read writes this
+// line; as a string it would cost more time than the response headers of the read.
 
 import { jsonText } from './json-text.ts';
 
-/** Where finished lines are assembled. */
+/** The buffer in which lines are assembled. */
 export interface LineRoom {
   readonly buffer: Uint8Array;
   /**
-   * Offset in `buffer` for a line of at most `bytes` bytes; -1 if there is no room and the line
-   * counts as lost. Call `took` before anything else.
+   * Returns the offset in `buffer` at which to write a line of at most `bytes` bytes, or -1 if
+   * there is no room; the line then counts as lost. After an offset was returned, call `took`
+   * before any other method.
    */
   room(bytes: number): number;
-  /** Ends the line at offset `end`. */
+  /** Completes the line; `end` is the offset after its last byte. */
   took(end: number): void;
 }
 
@@ -27,16 +28,16 @@ const HEAD = '{"level":"info","ts":"';
 const TIME_LENGTH = 24;
 const RECORDS = Buffer.from(',"records":');
 const TAIL = Buffer.from('","msg":"query_complete"}\n');
-/** Digits of the two numbers, and the longest request id. */
+/** Maximum length of the varying parts: two numbers of 17 digits and a request id. */
 const MOST_VARYING = 2 * 17 + 128;
 
 export class QueryLines {
   readonly #options: QueryLineOptions;
-  /** The encoded start of a line, up to the duration, for the last strategy. */
+  /** The encoded start of a line, up to the duration, for the strategy used last. */
   #start = Buffer.alloc(0);
   #strategy = '';
   #time = '';
-  /** The encoded part from the table to the request id, for the last table. */
+  /** The encoded part from the table to the request id, for the table used last. */
   #middle = Buffer.alloc(0);
   #table: string | undefined;
 
@@ -44,7 +45,10 @@ export class QueryLines {
     this.#options = options;
   }
 
-  /** `requestId` is printable ASCII of at most 128 characters and contains no secret. */
+  /**
+   * Writes one line. `requestId` is printable ASCII of at most 128 characters and contains no
+   * secret.
+   */
   write(strategy: string, durationUs: number, records: number, table: string, requestId: string): void {
     const { sink, timestamp } = this.#options;
     if (strategy !== this.#strategy) this.#useStrategy(strategy);
@@ -83,8 +87,8 @@ export class QueryLines {
 }
 
 /**
- * True for ids that the service generates: 8 random characters, a dash and a number. They cannot be
- * secrets.
+ * Returns true if an id has the form that the service generates: 8 characters, a dash and a number.
+ * Such ids cannot be secrets.
  */
 export function isOwnId(requestId: string): boolean {
   const dash = requestId.length <= MOST_OWN_ID ? requestId.lastIndexOf('-') : -1;

@@ -3,17 +3,14 @@
 
 import { wellFormed } from '../model/text.ts';
 
-/** Replaces a secret. */
+/** The text that replaces a secret. */
 export const MASK = '[masked]';
 
-/** Shorter secrets are not masked: that would hit ordinary text. */
+/** Secrets shorter than this are not masked, since masking them would change ordinary text too. */
 const SHORTEST_SECRET = 4;
 /** A secret shorter than this is masked only as a whole word. */
 const SHORTEST_ANYWHERE = 8;
-/**
- * Longer values are truncated before they are searched, which bounds the size of a line and the
- * time it takes.
- */
+/** Longer values are truncated, which bounds the size of a line and the time to search it. */
 const LONGEST_VALUE = 16_384;
 const LONGEST_SECRET = 1024;
 const DEEPEST = 5;
@@ -27,7 +24,7 @@ const API_KEY_SIGN = 'hgr_';
 
 /**
  * Every repetition is bounded or cannot overlap with what follows, so no text makes a pattern slow.
- * A masked value stays masked.
+ * A value that is already masked stays as it is.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [API_KEY, MASK],
@@ -50,9 +47,9 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** Names of fields whose text is a secret. */
 const SECRET_NAME = /key|passw|pwd|secret|token|authorization|credential|cookie/i;
-/** Names that contain "key" or "token" but hold no secret. */
+/** Names of fields that hold no secret although their names suggest it. */
 const HARMLESS_NAMES: ReadonlySet<string> = new Set(['key_id', 'keyId', 'next_cursor', 'primary_key', 'token_type']);
-/** Under these names even a number is a secret. */
+/** Names of fields in which even a number is a secret. */
 const SECRET_NUMBER_NAME = /passw|pwd|secret/i;
 
 /**
@@ -72,11 +69,14 @@ interface Needle {
   replacement: string;
   /** Set for short secrets: matches them as whole words only. */
   word: RegExp | undefined;
-  /** Contains characters that JSON escapes, so it cannot occur in finished JSON in this form. */
+  /** True if `text` contains characters that JSON escapes, so it cannot occur in finished JSON. */
   raw: boolean;
 }
 
-/** Masks texts and fields; knows the secrets of this process. */
+/**
+ * Masks secrets in texts and fields: those registered by this process, and texts that look like
+ * one.
+ */
 export class Redactor {
   #needles: Needle[] = [];
 
@@ -90,8 +90,8 @@ export class Redactor {
       if (this.#needles.some((needle) => needle.text === text)) continue;
       this.#needles.push({
         text,
-        // A numeric secret may occur as a bare number in JSON, or within one: the result must still
-        // be a number.
+        // In JSON, a numeric secret may be a number or part of a number; after masking, it must
+        // still be a number.
         replacement: /^\d+$/.test(text) ? '9' : MASK,
         word: text.length < SHORTEST_ANYWHERE ? new RegExp(`(?<![\\w-])${escaped(text)}(?![\\w-])`, 'g') : undefined,
         raw: text === secret && JSON.stringify(text).length !== text.length + 2,
@@ -105,15 +105,15 @@ export class Redactor {
   /** Masks a text that is not part of a line yet. */
   text(text: string): string {
     if (text.length <= LONGEST_VALUE) return maskPatterns(this.#maskKnown(text, false));
-    // Masked before it is truncated: otherwise the cut could hide the end of a secret from the
-    // patterns.
+    // The text is masked before it is cut to its final length: otherwise the cut could remove the
+    // part of a secret by which a pattern recognises it.
     const window = this.#maskKnown(text, false).slice(0, LONGEST_VALUE + LONGEST_SECRET);
     return `${maskPatterns(window).slice(0, LONGEST_VALUE)}... (${text.length} characters)`;
   }
 
   /**
-   * Masks finished lines, many at once. Searches only for what is cheap to find: known secrets and
-   * API keys. JSON stays valid JSON.
+   * Masks finished lines, many at once. Searches only for secrets that are cheap to find:
+   * registered secrets and API keys. JSON stays valid JSON.
    */
   lines(text: string): string {
     const masked = this.#maskKnown(text, true);
@@ -121,8 +121,8 @@ export class Redactor {
   }
 
   /**
-   * A copy suitable for a line: plain JSON values, texts masked, fields with a revealing name
-   * masked entirely.
+   * Returns a copy for use in a line: values become plain JSON, texts are masked, and a text in a
+   * field whose name suggests a secret is replaced entirely.
    */
   fields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return this.#object(fields, 0);
@@ -177,7 +177,7 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !HARMLESS_NAMES.has(name);
 }
 
-/** The secret as it is, as escaped in JSON, and as encoded in a URL. */
+/** Returns the secret unchanged, as escaped in JSON, and as encoded in a URL. */
 function spellingsOf(secret: string): Set<string> {
   const address = encodeURIComponent(wellFormed(secret));
   return new Set([secret, JSON.stringify(secret).slice(1, -1), address]);

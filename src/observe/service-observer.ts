@@ -20,7 +20,7 @@ export interface ObserverOptions {
    */
   transport?: TransportLabels | undefined;
   /**
-   * Writes the lines of reads as bytes, in addition to `log`. Default: they are written as text.
+   * Writes the `query_complete` lines of most reads as bytes. Default: `log` writes all of them.
    */
   queryLines?: QueryLines | undefined;
   /** Number of log lines dropped so far. Default: always 0. */
@@ -28,8 +28,8 @@ export interface ObserverOptions {
   /** Figures of the scheduler. Default: not exported. */
   schedule?: () => SchedulerFigures;
   /**
-   * Reads that take longer also write a line `query_slow` at warn, which appears even when info
-   * lines are off. Default: 1000.
+   * Reads that take at least this many milliseconds also write a line `query_slow` at level warn,
+   * which appears even when info lines are off. Default: 1000.
    */
   slowMs?: number;
   /** Monotonic milliseconds. */
@@ -38,18 +38,19 @@ export interface ObserverOptions {
 
 /** An observer that also receives events from the engine. */
 export interface ServiceObserver extends Observer {
-  /** The gauges show this database from now on. */
+  /** Makes the gauges show this database from now on. */
   attach(database: FiguresSource): void;
-  /** For the engine's `observeLog`. */
+  /** Counts a group of log frames; to be passed to the engine as `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
-  /** To be called before the database closes: removes its gauges, keeps the counters. */
+  /**
+   * Removes the gauges of the database and keeps the counters. Call this before the database
+   * closes.
+   */
   detach(): void;
   close(): void;
 }
 
-/**
- * Strategies of query plans (contract section 4) and their labels; any other strategy is `scan`.
- */
+/** Labels of the strategies of query plans; any other strategy has the label `scan`. */
 const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   TPI_BUCKET_PUSHDOWN: 'tpi',
   FMI_LOOKUP: 'fmi',
@@ -62,7 +63,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   NESTED_LOOP: 'join',
 };
 const SCAN = QUERY_LABELS.indexOf('scan');
-/** A strategy's index among the labels, and its name as JSON. */
+/** For each strategy: the index of its label in QUERY_LABELS, and its name as JSON. */
 const STRATEGIES = new Map(
   Object.entries(LABEL_OF_STRATEGY).map(([strategy, label]) => [
     strategy,

@@ -1,6 +1,6 @@
-// ISO 8601 times in UTC for lines: each millisecond is formatted once.
+// Formats the times of log lines (ISO 8601, UTC), each millisecond only once.
 
-/** Returns a function that gives the current time as text. */
+/** Returns a function that returns the current time as text. */
 export function timestamps(now: () => Date): () => string {
   let lastMs = Number.NaN;
   let text = '';

@@ -1,4 +1,4 @@
-// Measures over HTTP: their list, and the result of one.
+// Measures over HTTP: lists the measures, and answers with the result of one.
 
 import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
 import { refusal } from '../errors.ts';
@@ -53,7 +53,10 @@ export function requireAnalytics({ services }: Call): Analytics {
   throw refusal('starting', 'Measures are not ready yet. Try again shortly.');
 }
 
-/** A parameter outside `params` would be silently ignored. Throws `invalid_input`. */
+/**
+ * Refuses parameters of the measure that are outside `params`, where they would be silently
+ * ignored. Throws `invalid_input`.
+ */
 function refuseMisplaced(body: Record<string, unknown>, measure: string, names: ReadonlySet<string>): void {
   const misplaced = Object.keys(body).filter((name) => names.has(name) && body[name] !== null);
   if (misplaced.length === 0) return;
@@ -61,11 +64,14 @@ function refuseMisplaced(body: Record<string, unknown>, measure: string, names: 
   throw invalidFields(misplaced.map((name) => ({ loc: ['body', name], msg })));
 }
 
-/** The time limit is that of the measure, which throws when its result is read too late. */
+/**
+ * The text of a measure's answer. The measure enforces the time limit itself: it throws if its
+ * result is read too late.
+ */
 class MeasureText implements AnswerText {
-  /** Only the next piece tells. */
+  /** Not known in advance: `next` returns null at the end. */
   readonly isEnded = false;
-  /** The measure writes all of its answer. */
+  /** The measure writes the whole answer, including the parts around the values. */
   readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #answer: MeasureAnswer;

@@ -1,5 +1,5 @@
-// What the routes use beside HTTP's own services: the database and the rooms that answer questions
-// about it; and the types of calls and routes that have them.
+// The services that the routes use in addition to those of http/: the database, and the parts that
+// answer requests about it. Also the types of calls and routes with these services.
 
 import { randomBytes } from 'node:crypto';
 import type { KeyStore } from '../access/keys.ts';
@@ -16,9 +16,9 @@ import { CursorRegistry } from './cursors.ts';
 /** The part of the key store that the guard and the key routes use. */
 export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
 
-/** The services that answer questions beyond the database itself. */
+/** The parts that answer requests, in addition to the database itself. */
 export interface Rooms {
-  /** Each is undefined while the database is being opened. */
+  /** Like the others, undefined while the database is being opened. */
   statements: Statements | undefined;
   analytics: Analytics | undefined;
   reasoning: Reasoning | undefined;
@@ -41,12 +41,15 @@ export type Route = http.Route<ServicesOfRoutes>;
 export type Services = http.Services<ServicesOfRoutes>;
 export type Service = http.Service<ServicesOfRoutes>;
 
-/** `validated` of http/, for handlers that use these services. */
+/** The function `validated` of http/, for handlers that use these services. */
 export const validated: <P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema>(
   definition: http.ValidatedDefinition<P, Q, B, ServicesOfRoutes>,
 ) => Route = validatedWith;
 
-/** The services of a server that starts: the database and the rooms are added by `open`. */
+/**
+ * Returns the services of a server that is starting. `Service.open` adds the database and the parts
+ * that use it.
+ */
 export function routesApplication(): http.Application<ServicesOfRoutes> {
   return {
     initial: {

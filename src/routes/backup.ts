@@ -1,4 +1,5 @@
-// Backups: one archive of everything at one log position, written on the server.
+// Backups: writes an archive of the whole database, at one log position, to a directory on the
+// server.
 
 import { jsonReply } from '../http/index.ts';
 import { type Route, validated } from './application.ts';

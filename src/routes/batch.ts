@@ -1,5 +1,5 @@
-// Batches: many operations as one atomic commit. If an operation fails, the answer has status 200
-// and says so.
+// Batches: many operations as one atomic commit. If an operation fails, nothing is committed, and
+// the answer has status 200 with `committed: false`.
 
 import { type CommitOutcome, type Database, IdRanges, type Transaction, type WrittenIds } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -28,11 +28,11 @@ interface OperationResult {
   op: number;
   type: string | null;
   success: boolean;
-  /** Insert: the id of the new edge. */
+  /** The id of the new edge, for an insert. */
   id?: number;
-  /** Delete: the number of edges removed. */
+  /** The number of edges removed, for a delete. */
   matched?: number;
-  /** Query: the rows of the statement. */
+  /** The rows of the statement, for a query. */
   rows?: unknown[];
   error?: string;
 }
@@ -40,13 +40,13 @@ interface OperationResult {
 /** State of a running batch. */
 interface Progress {
   readonly results: OperationResult[];
-  /** For inserts and deletes: their index among the staged operations. */
+  /** For each operation: its index among the staged operations, undefined for a query. */
   readonly places: (number | undefined)[];
-  /** For inserts: the table's name, by operation. */
+  /** The names of the tables that the inserts write to, by the index of the operation. */
   readonly tables: Map<number, string>;
-  /** Bytes of rows returned by its statements so far. */
+  /** Total bytes of the rows that the batch's statements have returned so far. */
   bytes: number;
-  /** Whether times in rows are written as ISO 8601. */
+  /** True if times in rows are written as ISO 8601. */
   readonly iso: boolean;
 }
 
@@ -54,8 +54,8 @@ interface Progress {
 const OPERATIONS_PER_STEP = 200;
 
 /**
- * Runs a batch. If it conflicts with another commit, nothing of it has become visible, so it is run
- * again on the newest state; after repeated conflicts it answers 409.
+ * Runs a batch. If it conflicts with another commit, none of its changes has become visible, so the
+ * batch is run again on the newest state. After repeated conflicts the answer is 409.
  */
 async function batch(call: Call): Promise<Reply> {
   const body = parseJsonObject(call);
@@ -65,7 +65,7 @@ async function batch(call: Call): Promise<Reply> {
 }
 
 async function runBatch(call: Call, operations: readonly unknown[], iso: boolean): Promise<Reply> {
-  // Its statements read all tables at one LSN.
+  // The batch's statements read all tables at one LSN.
   const transaction = call.database.begin({ pinned: operations.some(isQuery) });
   const progress: Progress = { results: [], places: [], tables: new Map(), bytes: 0, iso };
   const { results } = progress;
@@ -119,7 +119,7 @@ async function runStaged(
   if (step()) await call.services.scheduler.run(step);
 }
 
-/** Runs one statement on top of what the batch has written so far. */
+/** Runs one statement, which also reads the batch's own changes so far. */
 async function runQuery(call: Call, transaction: Transaction, operation: unknown, progress: Progress): Promise<void> {
   const { results, places } = progress;
   const op = results.length;
@@ -147,7 +147,7 @@ async function runQuery(call: Call, transaction: Transaction, operation: unknown
     }
     results.push({ op, type: 'query', success: true, rows });
   } catch (error) {
-    // A table was altered in the meantime: the whole batch is run again.
+    // A conflict means that a table was altered in the meantime: the whole batch is run again.
     if (!(error instanceof HedgerowError) || error.status >= 500 || error.code === 'conflict') throw error;
     results.push({ op, type: 'query', success: false, error: detailOf(error) });
   }
@@ -165,9 +165,9 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
   };
 }
 
-/** Completes the results with the outcome of each operation. */
+/** Adds the outcome of each operation to the results, and returns the body of the answer. */
 function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
-  // A getter that builds the list on each access.
+  // `results` is a getter that builds the list on each access.
   const outcomes = outcome.results;
   for (const [index, place] of places.entries()) {
     if (place === undefined) continue;
@@ -201,7 +201,8 @@ function operationsOf(body: Record<string, unknown>): unknown[] {
 }
 
 /**
- * Checks and stages one operation. The caller's errors become its result, all others are thrown.
+ * Checks and stages one operation. An error made by the caller becomes the operation's result; all
+ * other errors are thrown.
  */
 function stage(
   database: Database,
@@ -224,7 +225,7 @@ function stage(
   }
 }
 
-/** Returns the name of the table that an insert goes to. */
+/** Like `stage`, but throws the caller's errors. Returns the name of the table of an insert. */
 function stageChecked(
   database: Database,
   transaction: Transaction,

@@ -19,9 +19,9 @@ import type { Call } from './application.ts';
 const NEWLINE = 10;
 /** Lines read in one step, so that a step stays well within the time slice. */
 const LINES_PER_STEP = 200;
-/** Ends a step earlier if its lines are long. */
+/** Bytes after which a step ends even if it has read fewer lines. */
 const BYTES_PER_STEP = 256 * 1024;
-/** Maximum length of one line: what JSON.parse reads in about ten milliseconds. */
+/** Maximum length of one line: JSON.parse reads this many bytes in about ten milliseconds. */
 const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
 
@@ -33,9 +33,9 @@ interface Inserted {
 
 type Tables = ReadonlyMap<string, Inserted>;
 
-/** Where checked edges are collected until the commit. */
+/** Collects checked edges until the commit. */
 interface Sink {
-  /** False if this sink cannot take edges of that table. */
+  /** Returns false if this sink cannot take edges of `table`. */
   add(table: Table, edge: CheckedEdge): boolean;
   commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
@@ -45,8 +45,8 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
   const table = call.database.table(tableName);
   let sink: Sink = bulkSink(table);
   try {
-    // Lines that name other tables are rare: only then is the slower way through a transaction
-    // taken.
+    // Lines that name other tables are rare. Only for them is the body read again, into a
+    // transaction, which is slower.
     if (!(await addLines(call, table, sink))) {
       sink = transactionSink(call.database);
       await addLines(call, table, sink);
@@ -61,7 +61,10 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
   return jsonTextReply(201, answer.body(tables), lsn, { audit: { table: [...tables.keys()].join(',') } });
 }
 
-/** The id ranges of the answer. Other ids may lie between the first and the last of a table. */
+/**
+ * Returns the ranges of the new ids, by table. Ids between the first and the last of a table may
+ * belong to other writes.
+ */
 function rangesOf(tables: Tables): WrittenIds | undefined {
   const ranges = new IdRanges();
   for (const [table, { first_id, last_id }] of tables)
@@ -78,7 +81,7 @@ function insertedBody(name: string, tables: Tables): string {
   return JSON.stringify(onlyOwn ? answer : { ...answer, tables: Object.fromEntries(tables) });
 }
 
-/** Reads every line into the sink, in steps; false if the sink refused a table. */
+/** Reads every line into the sink, in steps. Returns false if the sink refused a table. */
 async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> {
   const { body, database } = call;
   const isText = isUtf8(body);
@@ -134,10 +137,10 @@ function tooLong(): HedgerowError {
   return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
 }
 
-/** Longer lines, in characters, are checked before they are parsed (json-depth.ts). */
+/** Lines of more characters than this are checked before they are parsed (json-depth.ts). */
 const LONG_LINE = 100_000;
 
-/** The JSON value of a line; throws `invalid_json`. */
+/** Returns the JSON value of a line. Throws `invalid_json`. */
 export function parseLine(text: string): unknown {
   const problem = text.length > LONG_LINE ? jsonProblem(Buffer.from(text)) : undefined;
   if (problem !== undefined) throw refusal('invalid_json', `It ${problem}.`);
@@ -148,7 +151,10 @@ export function parseLine(text: string): unknown {
   }
 }
 
-/** The same error with the 1-based line number in its message, fields and places. */
+/**
+ * Returns the same error with the line number (from 1) in its message, its fields and its
+ * locations.
+ */
 function atLine(error: HedgerowError, line: number): HedgerowError {
   const errors = error.errors?.map(({ loc, msg }) => ({ loc: ['body', line, ...loc.slice(1)], msg }));
   return new HedgerowError(error.code, `Line ${line}: ${error.message} Nothing was inserted.`, {
@@ -158,7 +164,7 @@ function atLine(error: HedgerowError, line: number): HedgerowError {
   });
 }
 
-/** A line without an edge. */
+/** Returns true for a line that contains only white space. */
 export function isBlank(text: string): boolean {
   return text === '' || text.trim() === '';
 }
@@ -177,7 +183,7 @@ function bulkSink(table: Table): Sink {
       const result = await bulk.commit(attach && ((outcome) => attach(tablesOf(outcome))));
       return { lsn: result.lsn, tables: tablesOf(result) };
     },
-    // Nothing leaves a bulk insert before its commit.
+    // There is nothing to discard: a bulk insert changes nothing before its commit.
     discard() {},
   };
 }

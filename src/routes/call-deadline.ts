@@ -1,5 +1,5 @@
-// The time limit for backend work of a request: it may run until the answer has begun or its
-// deadline has passed, and only while the client is connected.
+// Limits the time that a request may work in a backend. The work is stopped if the deadline passes
+// before the answer has begun, or if the client disconnects.
 
 import { queryTimeout } from '../http/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
@@ -8,9 +8,12 @@ import { watchClient } from './client-watch.ts';
 
 export interface CallDeadline {
   readonly signal: AbortSignal;
-  /** The answer has begun: from now on only a client disconnect ends it. */
+  /**
+   * Call this when the answer has begun: from then on only a disconnect of the client stops the
+   * work.
+   */
   begun(): void;
-  /** The work is over: stops the timers. */
+  /** Call this when the work is complete: stops the timers. */
   end(): void;
 }
 
@@ -29,7 +32,10 @@ export function deadlineOf(call: Call): CallDeadline {
   };
 }
 
-/** Runs `work` with a signal for the call's deadline and client, and ends both afterwards. */
+/**
+ * Runs `work` with a signal that aborts at the call's deadline or when its client disconnects; then
+ * stops the timers.
+ */
 export async function untilDeadline<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = deadlineOf(call);
   try {

@@ -1,9 +1,9 @@
-// Tells work that a request waits for when the client has gone.
+// Aborts the work for a request when its client has disconnected.
 
 import { refusal } from '../errors.ts';
 import type { Call } from './application.ts';
 
-/** Poll interval for client disconnect. */
+/** Interval at which the connection of the client is checked. */
 const LOOK_MS = 100;
 
 export interface ClientWatch {
@@ -12,7 +12,7 @@ export interface ClientWatch {
   end(): void;
 }
 
-/** `controller` is aborted when the client has gone; others may abort it too. */
+/** Aborts `controller` when the client has disconnected. Other code may abort it too. */
 export function watchClient({ client }: Call, controller = new AbortController()): ClientWatch {
   const look = setInterval(() => {
     if (client.gone) controller.abort(clientGone());
@@ -20,7 +20,7 @@ export function watchClient({ client }: Call, controller = new AbortController()
   return { signal: controller.signal, end: () => clearInterval(look) };
 }
 
-/** An error that nobody will read. */
+/** Returns the reason of such an abort. Nobody receives it as an answer. */
 export function clientGone(): Error {
   return refusal('timeout', 'The client has gone.');
 }

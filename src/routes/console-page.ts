@@ -1,4 +1,5 @@
-// The console at /: its page and built files, and the headers that confine it.
+// Serves the console at /: its page and built files, with headers that restrict what the page can
+// do.
 
 import { refusal } from '../errors.ts';
 import { contentReply } from '../http/index.ts';
@@ -6,9 +7,9 @@ import { described, text, v } from '../http/schema.ts';
 import { type Route, validated } from './application.ts';
 
 /**
- * Nothing from other origins, nothing inline, and no text can become markup or script: the browser
- * refuses innerHTML and similar (trusted types). Editors and plots style their elements through the
- * object model, which the policy allows.
+ * The page may load nothing from other origins and run no inline script or style. No text can
+ * become markup or script: the browser refuses innerHTML and similar (trusted types). Editors and
+ * plots style their elements through the object model, which the policy allows.
  */
 const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   [
@@ -22,17 +23,17 @@ const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ];
 
-/** Content type by file extension; nothing else is served. */
+/** Content type by file extension; files with other extensions are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
 
-/** One path segment: no slash, no two dots in a row. */
+/** Matches one path segment without a slash and without two dots in a row. */
 const FILE_NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|svg)$/;
 
-/** File names contain a hash of the content, so the content of a name never changes. */
+/** File names contain a hash of the content, so the content of a file name never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 const KEY_IS_WANTED = 'name="hedgerow-key" content="wanted"';
@@ -57,8 +58,8 @@ const page = validated({
         'The console was not built; run npm run build:console. The API is described at /docs.',
       );
     }
-    // Where no key is needed, the page itself says so: finding out by a request would be refused,
-    // and recorded as a failure, wherever a key is needed.
+    // If no key is needed, the page is marked so. If the page had to find out by a request without
+    // a key, that request would be refused and logged as a failure wherever a key is needed.
     const html = services.authDisabled ? new TextDecoder().decode(bytes).replace(KEY_IS_WANTED, KEY_IS_NOT) : bytes;
     return contentReply(200, 'text/html; charset=utf-8', html, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
   },

@@ -2,15 +2,16 @@
 // for them.
 //
 // A token is base64url of `pinId.eventTs.rowId.mac`. The MAC (HMAC-SHA256 with a secret of this
-// start, cut to 96 bits) also covers the `binding`, the request that the cursor was issued for, so
-// that a token works for no other query. The pin id names a snapshot in the registry; the two
-// numbers are the key of the last row sent.
+// start, cut to 96 bits) also covers the `binding`, which describes the request that the cursor was
+// issued for, so that a token is not valid for any other query. The pin id names a snapshot in the
+// registry; the two numbers are the key of the last row sent.
 //
-// A pin lives while a request uses it, and longer if a cursor was issued on it: until it has been
-// idle for five minutes, or is evicted because there are too many pins or replaced versions hold
-// too much memory. Then the next page answers `invalid_cursor`. Entries are kept in order of use,
-// so that the first of the map is the least recently used. Invariant: a snapshot is released
-// exactly once, when its entry has been removed and has no users.
+// A pin lives while a request uses it. If a cursor was issued on it, the pin lives on until it has
+// been idle for five minutes, or until it is evicted because there are too many pins or because
+// replaced versions hold too much memory. After that, a request with the cursor is answered
+// `invalid_cursor`. Entries are kept in order of use, so that the first of the map is the least
+// recently used. Invariant: a snapshot is released exactly once, when its entry has been removed
+// and has no users.
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
@@ -18,11 +19,11 @@ import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from '../http/index.ts';
 
 /**
- * Maximum number of snapshots kept for cursors; above it, the key that holds most of them loses its
- * least recently used one.
+ * Maximum number of snapshots kept for cursors. Above this number, the key that holds most
+ * snapshots loses the one it used least recently.
  */
 export const MAX_PINNED_SNAPSHOTS = 1000;
-/** Maximum number of them for the cursors of one key. */
+/** Maximum number of snapshots kept for the cursors of one key. */
 const MAX_PINNED_OF_KEY = 900;
 /** A snapshot whose cursors have not been used for this long is released. */
 export const CURSOR_IDLE_MS = 5 * 60 * 1000;
@@ -40,11 +41,11 @@ export interface Pin {
 interface Entry extends Pin {
   /** Number of requests using it now. */
   users: number;
-  /** A cursor was issued: it is kept after its last request. */
+  /** True if a cursor was issued: the entry is then kept after its last request. */
   kept: boolean;
   /** Keys that hold a cursor on it; null stands for requests without a key. */
   readonly holders: Set<string | null>;
-  /** Removed from the registry: released by its last user. */
+  /** True once removed from the registry; the last user then releases the snapshot. */
   removed: boolean;
   usedAt: number;
 }
@@ -61,7 +62,7 @@ export interface CursorOptions {
 
 export class CursorRegistry {
   readonly #options: Required<CursorOptions>;
-  /** As a key object: bytes would be copied and prepared anew for each token. */
+  /** A key object: plain bytes would be copied and prepared again for each token. */
   readonly #secret: KeyObject;
   /** By id, least recently used first. */
   readonly #entries = new Map<number, Entry>();
@@ -108,9 +109,9 @@ export class CursorRegistry {
   }
 
   /**
-   * If readers pin more memory of replaced versions than allowed: removes the least recently used
-   * cursors that hold some, until it is enough. Their next page answers `invalid_cursor`. Called
-   * periodically by the owner, and with each new pin.
+   * If readers pin more memory of replaced versions than allowed, removes entries that hold such
+   * memory, least recently used first, until the limit is kept. Requests with their cursors are
+   * then answered `invalid_cursor`. Called periodically by the owner, and with each new pin.
    */
   relieve(database: Database): void {
     if (!database.isPinnedOver) return;
@@ -122,8 +123,8 @@ export class CursorRegistry {
   }
 
   /**
-   * The pin and position of a token; `binding` must be the one it was issued with. Throws
-   * `invalid_cursor`.
+   * Returns the pin and the position of a token. `binding` must be the one with which the token was
+   * issued. Throws `invalid_cursor`.
    */
   resume(token: string, table: Table, binding: string): { pin: Pin; after: RowKey } {
     const parts = Buffer.from(token, 'base64url').toString('latin1').split('.');
@@ -138,8 +139,8 @@ export class CursorRegistry {
   }
 
   /**
-   * Issues a token for the rows after `last` and keeps the pin for it, held by the key (null:
-   * without a key). A key over its maximum loses its least recently used one.
+   * Issues a token for the rows after `last`, and keeps the pin for it on behalf of the key (null
+   * for a request without a key). A key over its maximum loses the pin that it used least recently.
    */
   issue(pin: Pin, last: RowKey, binding: string, keyId: string | null): string {
     const entry = this.#entries.get(pin.id);
@@ -193,7 +194,7 @@ export class CursorRegistry {
     entry.holders.add(keyId);
     const count = (this.#held.get(keyId) ?? 0) + 1;
     this.#held.set(keyId, count);
-    // Requests without a key compete with nobody.
+    // The limit per key does not apply to requests without a key.
     if (keyId === null || count <= this.#options.maxPinnedOfKey) return;
     const oldest = this.#oldestOf(keyId);
     if (oldest === undefined) return;
@@ -228,8 +229,8 @@ export class CursorRegistry {
 }
 
 /**
- * Nothing was written since, and no compaction has replaced the versions it reads, which it would
- * then keep in memory.
+ * Returns true if nothing was written since the snapshot was taken, and no compaction has replaced
+ * the versions that it reads. (The snapshot would keep replaced versions in memory.)
  */
 function isNewest(snapshot: Snapshot, database: Database): boolean {
   return snapshot.lsn === database.lastLsn && !database.isPinning(snapshot);

@@ -1,7 +1,10 @@
-// The page at /docs: its text, its files and the headers that confine it. docs-page.mjs copies the
-// library it uses.
+// The page at /docs: its text, its files, and headers that restrict what the page can do. The build
+// (docs-page.mjs) copies the library that the page uses.
 
-/** Nothing from other origins, nothing inline: no text of the API can become a script. */
+/**
+ * The page may load nothing from other origins and run nothing inline, so that no text of the API
+ * can become a script.
+ */
 export const PAGE_HEADERS: readonly (readonly [string, string])[] = [
   [
     'Content-Security-Policy',
@@ -38,8 +41,8 @@ export const PAGE = `<!doctype html>
 `;
 
 /**
- * Without `validatorUrl: null` the library would send the address of the document to its makers'
- * server.
+ * Without `validatorUrl: null` the library would send the address of the document to a server of
+ * the library's authors.
  */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: 'openapi.json',

@@ -1,4 +1,4 @@
-// Health: the two probes, and the statistics of the service.
+// The health routes: two probes, and the statistics of the service.
 
 import { refusal } from '../errors.ts';
 import { jsonReply, jsonTextReply } from '../http/index.ts';
@@ -7,7 +7,10 @@ import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 
 const LIVE = '{"status":"live"}';
 const READY = '{"status":"ready"}';
-/** How long a request waits for a count of the distinct nodes, before it returns the last count. */
+/**
+ * How long a request waits for a new count of the distinct nodes before it returns the previous
+ * count.
+ */
 const NODES_WAIT_MS = 100;
 
 const live = validated({

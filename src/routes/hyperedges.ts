@@ -1,5 +1,5 @@
 // Hyperedges: insert, delete, range and node lookup. These are the hot routes of the service, so
-// their input is checked by hand.
+// their input is checked by code written for it and not by schemas.
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
@@ -89,7 +89,7 @@ function insertReply(table: string, body: string, lsn: number): Reply {
   return jsonTextReply(201, body, lsn, { audit: { table } });
 }
 
-/** The row's JSON with the table name inserted before its first field. */
+/** Returns the row's JSON with the table name inserted before the first field. */
 function insertBody(table: string, row: EdgeRow, iso: boolean): string {
   const shown = iso ? { ...row, event_ts: isoTime(row.event_ts) } : row;
   return `{"table":"${table}",${JSON.stringify(shown).slice(1)}`;

@@ -1,4 +1,4 @@
-// The route table: every route of the service; and the services that the routes use.
+// The route table with every route of the service, and the services that the routes use.
 
 import { analyticsRoutes } from './analytics.ts';
 import type { Route } from './application.ts';

@@ -1,4 +1,4 @@
-// Secondary indexes on numeric columns: list, create, drop.
+// Routes that list, create and drop secondary indexes on numeric columns.
 
 import { jsonReply, jsonTextReply, notModified, type Once, type Reply, tagged } from '../http/index.ts';
 import { v } from '../http/schema.ts';
@@ -25,7 +25,8 @@ const list = validated({
 });
 
 /**
- * For the engine's `attach`: keeps the answer under the request's Idempotency-Key, if it has one.
+ * Returns the function to be passed to the engine as `attach`: it stores the answer under the
+ * request's Idempotency-Key. Returns undefined if the request has no such key.
  */
 function attach<T>(once: Once | undefined, status: number, body: (outcome: T) => string) {
   return once && ((outcome: T) => once.entry(status, body(outcome)));

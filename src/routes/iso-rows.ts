@@ -1,11 +1,11 @@
-// Rewrites rows as encoded by the core, replacing their epoch seconds with ISO 8601.
+// Rewrites rows that the core has encoded: replaces their epoch seconds by times in ISO 8601.
 
 import type { AnswerFormat } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
 
 const NEWLINE = 10;
 const COMMA = 44;
-/** Lengths of `{"id":`, and of `,"event_ts":` after the id. */
+/** Lengths of the texts before the id and between the id and the time. */
 const BEFORE_ID = '{"id":'.length;
 const BEFORE_TIME = ',"event_ts":'.length;
 /**
@@ -15,8 +15,9 @@ const BEFORE_TIME = ',"event_ts":'.length;
 const MORE_BYTES = 32;
 
 /**
- * `lines`: whole rows, each followed by a newline. In JSON, rows are separated by commas; one also
- * precedes the first row if `rowsBefore` is not 0.
+ * Returns the rewritten rows. `lines` contains complete rows, each followed by a newline. In the
+ * format `json`, the result has commas between rows, and one before the first row if `rowsBefore`
+ * is not 0.
  */
 export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat['rows']): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);

@@ -1,4 +1,4 @@
-// API keys: list, create, revoke.
+// Routes that list, create and revoke API keys.
 
 import type { NewKey } from '../access/keys.ts';
 import { refusal } from '../errors.ts';
@@ -55,13 +55,15 @@ const revoke = validated({
   },
 });
 
-/** Throws `no_keys` while keys are disabled. */
+/** Returns the key store. Throws `no_keys` while keys are disabled. */
 function requireKeys({ authDisabled, keys }: Services): Keys {
   if (!authDisabled && keys !== undefined) return keys;
   throw refusal('no_keys', 'Keys are turned off (HEDGEROW_AUTH_DISABLED=1): there are none to manage.');
 }
 
-/** While keys are disabled these routes answer `no_keys`, whatever the body contains. */
+/**
+ * Wraps a route so that it answers `no_keys` while keys are disabled, whatever the body contains.
+ */
 function withKeysOnly(route: Route): Route {
   return {
     ...route,

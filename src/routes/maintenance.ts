@@ -1,4 +1,5 @@
-// Maintenance: compaction, its threshold, and the state of the write-ahead log.
+// Maintenance routes: run a compaction, set the threshold for automatic compaction, and read the
+// state of the write-ahead log.
 
 import type { WalStatus } from '../engine/index.ts';
 import { jsonReply, jsonTextReply, type Reply, type ReplyFacts, WriteAnswer } from '../http/index.ts';
@@ -50,7 +51,7 @@ const autocompact = validated({
   },
 });
 
-/** Null means all tables, for which no audit detail is recorded. */
+/** Returns the audit details of a compaction. Null means all tables; then no table is recorded. */
 function tableFacts(table: string | null): ReplyFacts | undefined {
   return table === null ? undefined : { audit: { table } };
 }
@@ -67,10 +68,10 @@ const wal = validated({
 
 export const maintenanceRoutes: readonly Route[] = [compact, autocompact, wal];
 
-/** Tables per chunk of an answer: under a millisecond. */
+/** Tables per chunk of an answer, so that a chunk takes less than a millisecond. */
 const PAGE_TABLES = 256;
 
-/** Streams the answer if there are many tables: for 50,000 it has 2 MB. */
+/** Streams the answer if there are many tables: with 50,000 tables the answer has 2 MB. */
 function walReply(wal: WalStatus): Reply {
   const names = Object.keys(wal.tables);
   if (names.length <= PAGE_TABLES) return jsonReply(200, wal);

@@ -1,4 +1,4 @@
-// Metrics: all figures of the service, for a scraper.
+// Answers with all metrics of the service, to be read by a scraper such as Prometheus.
 
 import { contentReply } from '../http/index.ts';
 import { v } from '../http/schema.ts';

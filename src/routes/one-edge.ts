@@ -1,4 +1,4 @@
-// Reads one edge by its id: an ordinary statement, which never takes part in a transaction.
+// Reads one edge by its id, with an ordinary statement that never takes part in a transaction.
 
 import { refusal } from '../errors.ts';
 import {
@@ -19,7 +19,7 @@ import { wantsIso } from './rows-query.ts';
 import { rowsTag } from './rows-reply.ts';
 import { edgeParameters, edgeQuery, rowSchema } from './schemas/rows.ts';
 
-/** Matches no session, since session names begin with a key id. */
+/** Is not the name of any session, since session names begin with a key id. */
 const NO_SESSION = '';
 
 async function getEdge(call: Call): Promise<Reply> {

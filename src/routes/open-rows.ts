@@ -1,5 +1,5 @@
-// The running scan of one request as the text of its answer, with the snapshot it reads and the
-// cursor it may end with.
+// Turns the scan that runs for one request into the text of its answer. Holds the snapshot that the
+// scan reads, and issues the cursor with which the answer may end.
 
 import type { RowKey, Scan, Table } from '../engine/index.ts';
 import {
@@ -25,22 +25,22 @@ export interface RowsRequest {
   limit: number | undefined;
   cursor: string | undefined;
   format: AnswerFormat;
-  /** Whether times are written as ISO 8601. */
+  /** True if times are written as ISO 8601. */
   isoTimes: boolean;
-  /** Tag of the current state; undefined for a page of an older one. */
+  /** Entity tag of the table's current state; undefined if the page shows an older state. */
   tag: EntityTag | undefined;
 }
 
 export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   readonly frameBytes = LONGEST_FRAME;
   readonly request: RowsRequest;
-  /** Log position that the rows reflect. */
+  /** The log position that the rows reflect. */
   readonly lsn: number;
   readonly #call: Call;
   readonly #pin: Pin | undefined;
   readonly #after: RowKey | undefined;
   #scan: Scan;
-  /** That of a stream, which has it in a header. */
+  /** The cursor of an NDJSON stream, which is sent in a header before the rows. */
   #cursor: string | null = null;
   #closed = false;
 
@@ -72,7 +72,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     return this;
   }
 
-  /** The next slice of encoded rows, null at the end. */
+  /** Returns the next slice of encoded rows, or null at the end. */
   next(): Uint8Array | null {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
@@ -84,7 +84,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     return this.#scan.isEnded;
   }
 
-  /** Only an answer that is read to its end first may be too late. */
+  /** Checks the deadline only if all rows are read before the answer begins. */
   look(): void {
     const { format, limit } = this.request;
     if (format.rows === 'ndjson' && limit !== undefined) checkDeadline(this.#call);
@@ -130,12 +130,12 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     return this.#scan.rows;
   }
 
-  /** After the end: true if more rows follow the last one of this page. */
+  /** To be read after the end: true if more rows follow the last row of this page. */
   get #hasNext(): boolean {
     return this.#pin !== undefined && this.#scan.lastKey !== undefined && this.#scan.hasMore;
   }
 
-  /** After the end: the cursor of the next page, null if there is none. */
+  /** To be called after the end: returns the cursor of the next page, or null if there is none. */
   #nextCursor(): string | null {
     const last = this.#scan.lastKey;
     if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
@@ -143,7 +143,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     return services.cursors.issue(this.#pin, last, bindingOf(this.request), caller.keyId);
   }
 
-  /** Reads the same rows again, now that the cursor at their end is known. */
+  /** Starts the scan of the same rows again, now that the cursor of the next page is known. */
   restart(): void {
     this.#cursor = this.#nextCursor();
     this.#scan.close();
@@ -166,10 +166,10 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
         nodes: node === undefined ? undefined : [node],
         limit,
         after: this.#after,
-        // Rows that are rewritten need a newline after each, which shows where they end.
+        // Rows that are rewritten need a newline after each row, which marks where the row ends.
         format: isoTimes ? 'ndjson' : format.rows,
-        // Pages of one cursor have the columns of its snapshot, even if the table is altered in
-        // between.
+        // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
+        // altered between them.
         rows: this.#pin?.snapshot.rowPlan,
       },
       this.#pin?.snapshot,
@@ -178,8 +178,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
 }
 
 /**
- * What a cursor is bound to, in addition to its snapshot. The page size and the format may change
- * between pages.
+ * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
+ * the format may change between pages.
  */
 function bindingOf(request: RowsRequest): string {
   return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;

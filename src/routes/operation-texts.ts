@@ -1,5 +1,5 @@
-// What the API description says about each operation in addition to its summary, by operation id;
-// Markdown.
+// The texts of the API description about each operation, in addition to its summary; in Markdown,
+// by operation id.
 
 export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   runQuery:

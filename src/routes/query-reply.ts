@@ -25,25 +25,31 @@ import {
 import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
-/** Maximum work before other sockets are served, and about how much text it may give. */
+/**
+ * Maximum time of one step, after which other sockets are served, and the approximate size of the
+ * text that a step writes.
+ */
 const STEP_MS = 3;
 const PIECE_BYTES = 64 * 1024;
-/** Maximum bytes of rows that the operations of a batch may return together. */
+/** Maximum total bytes of the rows that the operations of a batch may return. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
 /** Rows of a batch parsed into objects in one step. */
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
   readonly format: AnswerFormat;
-  /** Whether times are written as ISO 8601. */
+  /** True if times are written as ISO 8601. */
   readonly iso: boolean;
   readonly audit: ReplyFacts['audit'];
   readonly kept: boolean;
-  /** Whether the answer must begin before the deadline. */
+  /** True if the answer must begin before the deadline. */
   readonly deadline: boolean;
 }
 
-/** The body for a statement that wrote, which is one row, as stored under an Idempotency-Key. */
+/**
+ * Returns the body of the answer to a statement that writes, which has one row. This body is stored
+ * under an Idempotency-Key.
+ */
 export function resultBody(row: object, format: AnswerFormat): string {
   if (format.rows === 'ndjson') return `${JSON.stringify(row)}\n`;
   const columns = Object.keys(row);
@@ -51,7 +57,7 @@ export function resultBody(row: object, format: AnswerFormat): string {
   return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
 }
 
-/** `atOnce`: as in `writeAnswer`. */
+/** Answers with the rows of a result. `atOnce` is as in `writeAnswer`. */
 export function resultReply(
   call: Call,
   result: StatementResult,
@@ -63,8 +69,8 @@ export function resultReply(
 }
 
 /**
- * All rows as objects, and the bytes of their text, up to a limit, for use in another answer.
- * Rejects with `query_too_large`.
+ * Collects all rows as objects, for use in another answer, and the number of bytes of their text.
+ * Rejects with `query_too_large` if there are more than `most` bytes.
  */
 export async function collectRows(
   call: Call,
@@ -124,12 +130,15 @@ class ResultText {
     this.#written = iso ? isoValues(result.forms) : [];
   }
 
-  /** Bytes written and not yet taken. */
+  /** Number of bytes written and not yet taken. */
   get length(): number {
     return this.#sink.length;
   }
 
-  /** Writes some more, or nothing. Bounded to a few ms. Returns the number of bytes. */
+  /**
+   * Continues writing for a few milliseconds at most. Returns the number of bytes written, which
+   * may be 0.
+   */
   fill(): number {
     const { now } = this.#call.services;
     const end = now() + STEP_MS;
@@ -158,13 +167,13 @@ class ResultText {
   }
 }
 
-/** The text of a result as an answer. */
+/** The result of a statement as the text of an answer. */
 class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
   readonly #call: Call;
   readonly #result: StatementResult;
   readonly #options: ResultReplyOptions;
   readonly #text: ResultText;
-  /** The answer has begun. */
+  /** True once the answer has begun. */
   #hasBegun = false;
 
   constructor(call: Call, result: StatementResult, options: ResultReplyOptions) {
@@ -190,7 +199,10 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     if (this.#options.deadline) checkDeadline(this.#call);
   }
 
-  /** What is kept before the answer begins is charged to the memory of the statement. */
+  /**
+   * Returns the next piece. Text that must be kept because the answer has not begun is charged to
+   * the memory of the statement.
+   */
   next(): Uint8Array | null {
     const text = this.#text;
     if (text.isEnded) return null;
@@ -231,7 +243,7 @@ class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
     const { audit, kept } = this.#options;
     const { table } = this.#result;
     const detail = audit === undefined || audit === 'none' || table === undefined ? audit : { ...audit, table };
-    // Whether rows were searched is known only when the plan is, at the end.
+    // Whether rows were searched is known only at the end, together with the plan.
     const query = this.#result.plan() === null ? undefined : this;
     if (query === undefined) return detail === undefined ? { kept } : { kept, audit: detail };
     return detail === undefined ? { kept, query } : { kept, audit: detail, query };

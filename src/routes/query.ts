@@ -1,4 +1,4 @@
-// Statements over HTTP, one at a time, in the caller's session.
+// Runs statements over HTTP, one per request, in the caller's session.
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -25,7 +25,7 @@ function query(call: Call): Reply | Promise<Reply> {
   return answer(call, statements, prepared, parameters, iso, true);
 }
 
-/** Parses a long text in steps; binding and answering then get a step each. */
+/** Parses a long text in steps. Binding and answering then take one step each. */
 async function answerLong(
   call: Call,
   statements: Statements,
@@ -44,7 +44,7 @@ async function answerLong(
   return answer(call, statements, prepared, parameters, iso, false);
 }
 
-/** `atOnce`: as in `writeAnswer`. */
+/** Runs a prepared statement and answers with its result. `atOnce` is as in `writeAnswer`. */
 function answer(
   call: Call,
   statements: Statements,
@@ -54,7 +54,7 @@ function answer(
   atOnce: boolean,
 ): Reply | Promise<Reply> {
   const format = formatOf(call.accept);
-  // The core writes times as seconds.
+  // Rows with ISO times cannot be encoded by the core, which writes times as seconds.
   const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
@@ -85,7 +85,7 @@ async function execute(
   const ofWrite = {
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,
-    // The write has been done, however long it took: answering 504 would be wrong.
+    // The write is complete, however long it took, so an answer of 504 would be wrong.
     deadline: false,
   };
   return resultReply(call, result, { format, iso, ...ofWrite }, false);
@@ -111,17 +111,26 @@ export function requireStatements({ services }: Call): Statements {
   throw refusal('starting', 'Statements are not ready yet. Try again shortly.');
 }
 
-/** The kind of statement decides, whatever the route (contract section 4). Throws `forbidden`. */
+/**
+ * Checks that the caller has the role that the statement needs; the kind of statement decides, not
+ * the route. Throws `forbidden`.
+ */
 export function requireRole(call: Call, { role }: Prepared): void {
   if (!includesRole(call.caller.role, role)) throw call.deny(role);
 }
 
-/** Sessions of different keys are distinct, whatever their names. */
+/**
+ * Returns the name of the caller's session. Sessions of different keys are distinct, even if the
+ * clients give them the same name.
+ */
 function sessionOf({ caller, sessionId }: Call): string {
   return `${caller.keyId ?? 'anonymous'} ${sessionId}`;
 }
 
-/** Runs long work in the scheduler's steps, until its deadline or until the client has gone. */
+/**
+ * Returns a function that runs long work in steps of the scheduler, and throws once the deadline
+ * has passed or the client has disconnected.
+ */
 export function slicesOf(call: Call): RunSteps {
   const slices = untilGone(call);
   return (step) =>
@@ -131,7 +140,7 @@ export function slicesOf(call: Call): RunSteps {
     });
 }
 
-/** The same as `slicesOf`, for work without a deadline: COPY takes as long as its file requires. */
+/** The same as `slicesOf`, but without a deadline: COPY takes as long as its file requires. */
 function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
     services.scheduler.run(() => {

@@ -1,5 +1,5 @@
-// Reasoning over HTTP: facts and proofs from rules; answers from retrieval, rules and a language
-// model; and records of recent questions.
+// Reasoning over HTTP: derives facts and proofs by rules, answers questions by retrieval, rules and
+// a language model, and returns records of recent questions.
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
@@ -107,8 +107,9 @@ function logAnswer(call: Call, { interaction_id, table, mode, model, firewall, t
 }
 
 /**
- * Calls `answer` while holding a place in the room. `leave` must be called once the answer has been
- * sent; it is called here if `answer` fails. Rejects with `overloaded`.
+ * Calls `answer` while it holds one of the limited places for questions. `answer` must see to it
+ * that `leave` is called once the answer has been sent; if `answer` fails, this function calls
+ * `leave`. Rejects with `overloaded` if no place is free.
  */
 async function inRoom<T>(
   reasoning: Reasoning,
@@ -123,7 +124,10 @@ async function inRoom<T>(
   }
 }
 
-/** A readonly key must not choose where the service connects to. Throws `forbidden`. */
+/**
+ * Throws `forbidden` for a readonly key, which must not choose the address to which the service
+ * connects.
+ */
 function requireReadwrite(call: Call): void {
   if (!includesRole(call.caller.role, 'readwrite')) throw call.deny('readwrite');
 }

@@ -1,4 +1,4 @@
-// Answers with derived facts and their proofs, which are generated while they are sent.
+// Answers with derived facts and their proofs. Their text is generated while it is sent.
 
 import {
   type AnswerText,
@@ -18,8 +18,9 @@ import type { CallRunner } from './step-runner.ts';
 const PIECE_CHARACTERS = 32 * 1024;
 
 /**
- * A replacer for `JSON.stringify` that writes times of edges and of the window as ISO 8601. No user
- * column is named event_ts, or holds an object.
+ * A replacer for `JSON.stringify` that writes the times of edges and of the window as ISO 8601.
+ * Recognising them by name is safe: no user column is named event_ts, and no user column contains
+ * objects.
  */
 function withText(name: string, value: unknown): unknown {
   if (name === 'event_ts' && typeof value === 'number') return isoTime(value);
@@ -33,7 +34,7 @@ export function isoWindow(window: Question['window']) {
 
 /**
  * Sends the fields of the result, then `derived_facts` and `proofs`. `ended` is called, possibly
- * more than once, when nothing of it is needed any more.
+ * more than once, when the result is no longer needed.
  */
 export function reasoningReply(
   call: Call,
@@ -73,7 +74,8 @@ class ReasoningText implements AnswerText {
         this.isEnded = true;
         break;
       }
-      // A proof may be long: one that takes several steps goes into the next piece.
+      // Null ends the piece: a long proof takes several steps, and its text is sent with the next
+      // piece.
       if (next.value === null) break;
       text += next.value;
     }
@@ -99,7 +101,7 @@ class ReasoningText implements AnswerText {
   }
 }
 
-/** Pieces of the JSON text; null for a step without text. */
+/** Yields pieces of the JSON text, or null for a step without text. */
 function* answerTexts(
   result: object,
   derived: Derived | undefined,

@@ -1,11 +1,12 @@
-// The bytes around the rows of a JSON answer: its head before them, and the figures after them.
+// Writes the parts of a JSON answer around the rows: the head before the rows, and the figures
+// after them.
 
 import type { QueryPlan, Table } from '../engine/index.ts';
 import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts';
 
 /**
- * Room for head and tail together, in bytes: a name of at most 64 characters, seven numbers of at
- * most 25, a cursor, and the fixed text.
+ * Maximum total size of head and tail in bytes: a name of at most 64 characters, seven numbers of
+ * at most 25 characters, a cursor, and the fixed text.
  */
 export const LONGEST_FRAME = 1024;
 
@@ -38,8 +39,8 @@ export function writeTail(into: Uint8Array, from: number, rows: number, plan: Fi
 type Figures = Readonly<Omit<QueryPlan, 'strategy'>> & { readonly strategy: string };
 
 /**
- * Writes everything from the end of the rows to the last figure of their plan, leaving its brace
- * open.
+ * Writes the text from the end of the rows to the last figure of the plan. Does not write the
+ * closing brace of the plan.
  */
 export function writeFigures(into: Uint8Array, from: number, rows: number, plan: Figures): number {
   let offset = writeBytes(into, from, COUNT);
@@ -55,7 +56,7 @@ export function writeFigures(into: Uint8Array, from: number, rows: number, plan:
   return writeInteger(into, offset, plan.elapsed_us);
 }
 
-/** Fixed texts are kept as bytes: a copy costs a fraction of encoding a string. */
+/** Copies a fixed text that is kept as bytes: a copy costs a fraction of encoding a string. */
 function writeBytes(into: Uint8Array, offset: number, bytes: Uint8Array): number {
   into.set(bytes, offset);
   return offset + bytes.length;
@@ -63,7 +64,10 @@ function writeBytes(into: Uint8Array, offset: number, bytes: Uint8Array): number
 
 const TABLE_BYTES = new WeakMap<Table, { name: string; bytes: Uint8Array }>();
 
-/** `{"table":"..."`. Table names are identifiers and need no escaping; a table may be renamed. */
+/**
+ * Returns the bytes of `{"table":"..."`. Table names are identifiers and need no escaping. The
+ * bytes are made again if the table was renamed.
+ */
 function tableBytes(table: Table): Uint8Array {
   let known = TABLE_BYTES.get(table);
   if (known === undefined || known.name !== table.name) {

@@ -1,5 +1,5 @@
-// Parses the query string of range and node lookups: one pass, strict integers, every invalid
-// parameter reported.
+// Parses the query string of range and node lookups: reads it in one pass, accepts only strict
+// integers, and reports every invalid parameter.
 
 import type { FieldError } from '../errors.ts';
 import { decodeText, givenTwice, invalidFields, nameEnd, parameterEnd, parseInteger } from '../http/index.ts';
@@ -12,7 +12,7 @@ export interface RowsQuery {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
-  /** Whether times are written as ISO 8601; undefined means the default, seconds. */
+  /** True if times are written as ISO 8601; undefined means the default (seconds). */
   isoTimes: boolean | undefined;
 }
 
@@ -42,7 +42,7 @@ export function parseRowsQuery(query: string): RowsQuery {
   return result;
 }
 
-/** A range requires both bounds. Throws `invalid_input`. */
+/** Throws `invalid_input` unless both bounds of the range are given. */
 export function requireWindow(query: RowsQuery): void {
   if (query.startTs !== undefined && query.endTs !== undefined) return;
   const errors: FieldError[] = [];
@@ -51,13 +51,16 @@ export function requireWindow(query: RowsQuery): void {
   throw invalidFields(errors);
 }
 
-/** Epoch seconds in digits, or ISO 8601; NaN if it is neither. */
+/** Parses epoch seconds in digits, or ISO 8601. Returns NaN if the text is neither. */
 function parseTime(value: string): number {
   const seconds = parseInteger(value);
   return Number.isNaN(seconds) ? (isoSeconds(value) ?? Number.NaN) : seconds;
 }
 
-/** What is wrong with the value, or undefined. Unknown parameters are ignored. */
+/**
+ * Stores a parameter. Returns what is wrong with its value, or undefined. Unknown parameters are
+ * ignored.
+ */
 function takeParameter(into: RowsQuery, name: string, value: string): string | undefined {
   switch (name) {
     case 'start_ts':
@@ -95,7 +98,7 @@ function isTimes(value: unknown): boolean {
   return value === 'epoch' || value === 'iso';
 }
 
-/** Whether `times` asks for ISO 8601. Throws `invalid_input`. */
+/** Returns true if `times` asks for ISO 8601. Throws `invalid_input` for an invalid value. */
 export function wantsIso(value: unknown, place: 'query' | 'body'): boolean {
   if (value === undefined || value === null) return false;
   if (isTimes(value)) return value === 'iso';

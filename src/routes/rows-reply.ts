@@ -1,4 +1,4 @@
-// Answers with the rows of a range or a node.
+// Answers with the rows of a time range or of a node.
 
 import type { Table } from '../engine/index.ts';
 import { type AnswerFormat, type EntityTag, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
@@ -7,15 +7,19 @@ import { OpenRows, type RowsRequest } from './open-rows.ts';
 import { tableTag } from './table-tags.ts';
 
 /**
- * The formats of an answer may share a URL, so their tags must differ. The tag of the usual format
- * is a number, for which response heads are cached as bytes.
+ * Returns the entity tag of an answer. Answers in different formats may have the same URL, so their
+ * tags must differ. The tag of the usual format is a number, for which response heads are cached as
+ * bytes.
  */
 export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
   return format.tag === '' && !isoTimes ? tag : `${tag}${format.tag}${isoTimes ? 'i' : ''}`;
 }
 
-/** Only for handlers that have not yielded, and return this at once. */
+/**
+ * Answers with rows. May be called only by a handler that has not awaited anything and returns this
+ * reply at once.
+ */
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   // The cursor of a limited NDJSON answer is in a header, before the rows.
   const isCounted = request.format.rows === 'ndjson' && request.limit !== undefined;

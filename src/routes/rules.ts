@@ -1,4 +1,4 @@
-// Stored rules over HTTP: list, store, validate, read, delete.
+// Routes that list, store, validate, read and delete stored rules.
 
 import { refusal } from '../errors.ts';
 import { JSON_BODY, jsonReply, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
@@ -56,8 +56,8 @@ const remove = validated({
 });
 
 /**
- * Common to the two routes with a rule in the body, which is read by the rules' own reader, since
- * it reports everything that is wrong.
+ * Properties shared by the two routes whose body is a rule. The rules' own reader checks the body,
+ * since it reports everything that is wrong.
  */
 const WITH_RULE = {
   database: true,

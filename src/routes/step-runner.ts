@@ -1,5 +1,5 @@
-// Runs long work of a request in steps, beside other requests, until its deadline and only while
-// its client is connected.
+// Runs long work of a request in steps, between which other requests are served. The work ends with
+// an error if its deadline passes or its client disconnects.
 
 import { refusal } from '../errors.ts';
 import type { StepRunner } from '../rag/index.ts';
@@ -8,7 +8,7 @@ import type { Call } from './application.ts';
 import { clientGone, watchClient } from './client-watch.ts';
 
 export interface CallRunner extends StepRunner {
-  /** Throws once the deadline has passed or the client has gone. */
+  /** Throws once the deadline has passed or the client has disconnected. */
   look(): void;
 }
 
@@ -20,7 +20,7 @@ export async function withRunner<T>(call: Call, work: (runner: CallRunner) => Pr
     if (call.client.gone) throw clientGone();
     if (now() > call.deadlineMs) throw tooLong(call);
   };
-  /** Most work ends with its first step. */
+  /** The first step runs without the scheduler, since most work is complete after it. */
   const run = async <R>(steps: Steps<R>): Promise<R> => {
     const first = steps.next();
     return first.done === true ? first.value : scheduler.drive(steps, { look });

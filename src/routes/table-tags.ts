@@ -1,17 +1,18 @@
-// Entity tags of answers that show tables: they change whenever what readers see changes.
+// Makes the entity tags of answers that show tables. A tag changes whenever the data that readers
+// see changes.
 
 import { createHash } from 'node:crypto';
 import type { Table } from '../engine/index.ts';
 import type { EntityTag } from '../http/index.ts';
 
-/** The tag of the state of one table that readers see now. */
+/** Returns the tag for the state of one table that readers see now. */
 export function tableTag(table: Table): EntityTag {
   return table.expirations === 0 ? table.changedLsn : `${table.changedLsn}.${table.expirations}`;
 }
 
 const TAGS_AT_ONCE = 1024;
 
-/** The tag of the state of exactly these tables that readers see now. */
+/** Returns the tag for the state of exactly these tables that readers see now. */
 export function tablesTag(tables: readonly Table[]): EntityTag {
   const hash = createHash('sha256');
   // Tags are hashed in batches: a call into the hash costs more than making a tag.

@@ -1,4 +1,4 @@
-// Tables: list, read, create, drop.
+// Routes that list, read, create and drop tables.
 
 import type { ColumnDefinition, Table, TableInput, TableItem } from '../engine/index.ts';
 import {
@@ -45,7 +45,7 @@ const list = validated({
   },
 });
 
-/** Tables per piece of the list: about a millisecond. */
+/** Tables per piece of the list, so that a piece takes about a millisecond. */
 const PAGE_TABLES = 256;
 
 class TablesText implements AnswerText {

@@ -1,4 +1,5 @@
-// Answers queries on virtual graphs: hyperedges in the order in which they arrive.
+// Answers queries on virtual graphs with the hyperedges in the order in which they arrive from the
+// backend.
 
 import {
   type AnswerFormat,
@@ -14,18 +15,18 @@ import type { Call } from './application.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEAD = Buffer.from('{"hyperedges":[');
-/** Room for what surrounds the SQL in the tail, in bytes: two numbers and the fixed text. */
+/** Maximum size in bytes of the tail without the SQL: two numbers and the fixed text. */
 const LONGEST_FIGURES = 200;
 
 export interface EdgesForm {
   readonly format: AnswerFormat;
-  /** Whether times are written as ISO 8601 instead of seconds. */
+  /** True if times are written as ISO 8601 instead of seconds. */
   readonly isoTimes: boolean;
 }
 
 /**
- * Resolves when the answer can begin; rejects if the query fails before. `ended` is called once,
- * when nothing more is requested from the backend.
+ * Resolves when the answer can begin; rejects if the query fails before that. `ended` is called
+ * once, when nothing more will be requested from the backend.
  */
 export function virtualReply(
   call: Call,
@@ -36,9 +37,12 @@ export function virtualReply(
   return writeAnswer(call, new EdgesText(running, form, ended), OPENINGS.relayed, false);
 }
 
-/** Requests a batch from the backend once the one before it has been taken. */
+/**
+ * The text of an answer. It requests a batch from the backend once the previous batch has been
+ * taken.
+ */
 class EdgesText implements AnswerText, AnswerFrame {
-  /** No batch will follow. */
+  /** True if no batch will follow. */
   isEnded = false;
   readonly #running: RunningQuery;
   readonly format: AnswerFormat;
@@ -46,7 +50,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   readonly #ended: () => void;
   readonly #sql: string;
   #count = 0;
-  /** The batch that has arrived and was not taken. */
+  /** The batch that has arrived and has not been taken yet. */
   #bytes: Uint8Array = NOTHING;
   #failure: { error: unknown } | undefined;
   #asks = false;
@@ -70,7 +74,7 @@ class EdgesText implements AnswerText, AnswerFrame {
     return HEAD.length + LONGEST_FIGURES + Buffer.byteLength(this.#sql);
   }
 
-  /** The signal that the query was given ends it when it is too late. */
+  /** Nothing to check here: the signal passed to the query stops it at the deadline. */
   look(): void {}
 
   next(): Uint8Array | null {
@@ -79,7 +83,7 @@ class EdgesText implements AnswerText, AnswerFrame {
     this.#bytes = NOTHING;
     if (bytes.length > 0) return bytes;
     if (this.isEnded) return null;
-    // What was given before has been copied by now: the next batch may take its memory.
+    // The caller has copied the previous batch by now, so the next batch may use the same memory.
     if (!this.#asks) this.#ask();
     return NOTHING;
   }
@@ -112,7 +116,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   }
 
   #take({ count, bytes }: EdgesAsJson): void {
-    // No comma before the first edge.
+    // Each edge begins with a comma, which is dropped before the first edge.
     this.#bytes = this.#count === 0 && this.format.rows === 'json' ? bytes.subarray(1) : bytes;
     this.#count += count;
   }
@@ -153,7 +157,7 @@ class EdgesText implements AnswerText, AnswerFrame {
     try {
       await this.#batches.return?.();
     } catch {
-      // The answer is complete, or was given up.
+      // Ignored: the answer is already complete or was abandoned.
     } finally {
       this.#ended();
     }

@@ -1,5 +1,5 @@
-// Virtual graphs over HTTP: specs, the contents of their backends, queries, and copies of results
-// in tables.
+// Virtual graphs over HTTP: manages specs, lists the contents of their backends, runs queries, and
+// copies results into tables.
 
 import { includesRole } from '../access/principal.ts';
 import { settingsSentence } from '../config/setting-names.ts';
@@ -31,15 +31,15 @@ import {
 } from './schemas/virtual.ts';
 import { virtualReply } from './virtual-reply.ts';
 
-/** The virtual graphs of the service. */
+/** Returns the virtual graphs of the service. Throws `starting` while they are not ready. */
 function graphsOf({ services }: Call): VirtualGraphs {
   if (services.virtual === undefined) throw refusal('starting', 'Virtual graphs are not ready yet. Try again shortly.');
   return services.virtual;
 }
 
 /**
- * If the backend library is not installed, the route answers as if it did not exist, whatever the
- * request.
+ * Wraps a route so that it answers as if it did not exist, whatever the request contains, if the
+ * backend library is not installed.
  */
 function whereInstalled(route: Route): Route {
   return {
@@ -76,7 +76,8 @@ const propose = validated({
   role: 'readonly',
   summary: 'Propose a spec from the schema of a backend, with a reason for each edge; `save` stores it.',
   audit: 'virtual.created',
-  // Storing a spec is a write; an answer that stores nothing is not kept.
+  // Storing a spec is a write. If a request stores nothing, its answer is not kept under the
+  // Idempotency-Key.
   idempotent: true,
   body: proposeBody,
   answers: { 200: proposeAnswer },
@@ -105,8 +106,8 @@ const list = validated({
 });
 
 /**
- * Common to the two routes with a spec in the body, which is read by the graphs' own reader, since
- * it reports everything that is wrong.
+ * Properties shared by the two routes whose body is a spec. The graphs' own reader checks the body,
+ * since it reports everything that is wrong.
  */
 const WITH_SPEC = {
   role: 'readwrite',

@@ -15,7 +15,7 @@ import type { WrittenRead } from '../query/index.ts';
 import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
-/** `atOnce`: as in `writeAnswer`. */
+/** Answers with the rows of a read. `atOnce` is as in `writeAnswer`. */
 export function writtenReply(
   call: Call,
   read: WrittenRead,
@@ -25,7 +25,8 @@ export function writtenReply(
   return writeAnswer(call, new WrittenText(call, read, format), OPENINGS.statement, atOnce);
 }
 
-// One is created for every answer, so it has plain fields only.
+// An object of this class is created for every answer. It has plain fields only, which are faster
+// than private ones (#).
 class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
   private readonly call: Call;
   private readonly read: WrittenRead;

@@ -1,5 +1,5 @@
-// Reusable memory in which small answers are assembled: allocating memory for each would cost more
-// than filling it.
+// Reusable memory in which small answers are assembled: allocating memory for each answer would
+// cost more than filling it.
 
 const SPACE_BYTES = 128 * 1024;
 /** Views shorter than this are cached: creating one costs about as much as copying ten rows. */
@@ -7,12 +7,13 @@ const KEPT_VIEWS = 8192;
 
 export class AnswerSpace {
   /**
-   * The next answer overwrites it: fill it, take the view and answer without yielding in between.
+   * The next answer overwrites these bytes: fill them, take the view, and answer without yielding
+   * in between.
    */
   readonly bytes: Uint8Array<ArrayBuffer> = new Uint8Array(SPACE_BYTES);
   readonly #views: (Uint8Array<ArrayBuffer> | undefined)[] = new Array(KEPT_VIEWS).fill(undefined);
 
-  /** The first `length` bytes. */
+  /** Returns the first `length` bytes. */
   view(length: number): Uint8Array<ArrayBuffer> {
     if (length >= KEPT_VIEWS) return new Uint8Array(this.bytes.buffer, 0, length);
     let view = this.#views[length];

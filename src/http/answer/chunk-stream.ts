@@ -7,9 +7,9 @@ import type { ChunkSource } from '../reply.ts';
 import type { TransportResponse } from '../transport.ts';
 
 /**
- * Bytes passed to the transport at once: with its chunk header it fits into the transport's own
- * buffer. A longer piece is sent together with that buffer, and if the socket accepts only part of
- * the two, the chunk header may be sent twice.
+ * Maximum size of a piece passed to the transport at once. A piece of this size fits with its chunk
+ * header into the transport's own buffer. A longer piece would be sent together with that buffer;
+ * if the socket then accepts only part of both, the chunk header may be sent twice.
  */
 const PIECE_BYTES = 15 * 1024;
 
@@ -18,7 +18,7 @@ export interface ChunkStreamOptions {
   source: ChunkSource;
   scheduler: Scheduler;
   limits: ReaderLimits;
-  /** Called once the last byte has been handed over. */
+  /** Called once the last byte has been passed to the transport. */
   ended: () => void;
   /** Called if the source threw; the connection is closed right after. */
   failed: (error: unknown) => void;
@@ -39,7 +39,7 @@ export class ChunkStream {
     this.#watch = new ReaderWatch(options.limits, true, options.cut);
   }
 
-  /** Call after the headers are written. */
+  /** Starts sending. Call this after the headers are written. */
   start(): void {
     const { transport, scheduler } = this.#options;
     transport.onWritable(() => {
@@ -66,8 +66,8 @@ export class ChunkStream {
   };
 
   /**
-   * True while more can be sent at once; if the client does not read, the stream pauses until it is
-   * writable again.
+   * Returns true while more can be sent at once. If the client does not read, the stream pauses
+   * until the connection is writable again.
    */
   readonly #sendChunk = (): boolean => {
     if (this.#stopped) return false;
@@ -99,8 +99,8 @@ export class ChunkStream {
   };
 
   /**
-   * Hands over as much as the client takes; false if it is no longer writable. `isOurs`: the bytes
-   * are already a copy.
+   * Passes on as much as the client takes. Returns false if the connection is no longer writable.
+   * `isOurs` is true if the bytes are already a copy.
    */
   #write(chunk: Uint8Array, isOurs: boolean): boolean {
     const { transport } = this.#options;
@@ -111,8 +111,8 @@ export class ChunkStream {
         isWritable = transport.write(piece);
       });
       if (isWritable && !this.#stopped) continue;
-      // Copied, since the source may reuse its memory for another answer in the meantime. `slice`
-      // of a Buffer would not copy.
+      // The rest is copied, since the source may reuse the memory for another answer in the
+      // meantime. `slice` of a Buffer would not copy.
       const left = chunk.subarray(at + piece.length);
       if (left.length > 0) this.#rest = isOurs ? left : Buffer.from(left);
       return false;

@@ -5,7 +5,7 @@ import { gzip, gzipSync, type ZlibOptions } from 'node:zlib';
 /** Bodies up to this size are sent uncompressed. */
 export const PLAIN_BYTES = 1024;
 /**
- * Bodies up to this size are compressed synchronously (about 0.1 ms): handing them to another
+ * Bodies up to this size are compressed synchronously (about 0.1 ms): passing them to another
  * thread costs as much.
  */
 const AT_ONCE_BYTES = 16 * 1024;
@@ -32,7 +32,10 @@ export function compress(body: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** True if `Accept-Encoding` accepts gzip and does not prefer the plain body (RFC 9110, 12.5.3). */
+/**
+ * Returns true if `Accept-Encoding` accepts gzip and does not prefer the plain body (RFC 9110,
+ * 12.5.3).
+ */
 export function acceptsGzip(header: string): boolean {
   if (header === '') return false;
   let gzipWeight: number | undefined;
@@ -49,7 +52,7 @@ export function acceptsGzip(header: string): boolean {
   return weight > 0 && weight >= plainWeight;
 }
 
-/** `q` of one item: 1 if absent, 0 if it is not a valid weight. */
+/** Returns the `q` of one item: 1 if absent, 0 if it is not a valid weight. */
 function weightOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=');

@@ -1,20 +1,22 @@
-// The formats of answers with rows, and which one a request asks for.
+// The formats of answers with rows, and the choice of the format that a request asks for.
 
 import { JSON_TYPE, NDJSON_TYPE } from '../media.ts';
 
 export interface AnswerFormat {
   readonly mediaType: string;
   /**
-   * How rows are written. `json`: the answer is one JSON value that contains them, separated by
-   * commas. `ndjson`: each row is a JSON value followed by a newline, and nothing surrounds them.
+   * How rows are written. `json`: the answer is one JSON value that contains the rows, separated by
+   * commas. `ndjson`: each row is a JSON value followed by a newline, and nothing surrounds the
+   * rows.
    */
   readonly rows: 'json' | 'ndjson';
   /**
-   * Distinguishes the entity tags of the formats, which share a URL. Empty for the first format,
-   * whose tags are numbers, for which response heads are cached as bytes.
+   * A text that makes the entity tags of the formats different, since answers in all formats share
+   * a URL. Empty for the first format: its tags are numbers, for which response heads are cached as
+   * bytes.
    */
   readonly tag: string;
-  /** What OpenAPI says about the lines; `name` is that of their schema. */
+  /** Returns the description of the lines for OpenAPI; `name` is the name of their schema. */
   readonly describeLines: (name: string) => string;
 }
 
@@ -26,10 +28,10 @@ const NDJSON_FORMAT: AnswerFormat = {
   describeLines: (name) => `One JSON value a line, each a ${name} (#/components/schemas/${name}).`,
 };
 
-/** The first format is that of requests that ask for none of them. */
+/** All formats. The first one is used for requests that ask for none of them. */
 export const FORMATS: readonly AnswerFormat[] = [JSON_FORMAT, NDJSON_FORMAT];
 
-/** The format that `Accept` names first. */
+/** Returns the format that `Accept` names first. */
 export function formatOf(accept: string): AnswerFormat {
   let format = JSON_FORMAT;
   if (accept === '' || accept === '*/*') return format;

@@ -6,32 +6,33 @@ export interface Opening {
   /** How many pieces are read before other requests are served. */
   readonly pieces: number;
   /**
-   * Whether reading goes on in later turns of the event loop, until there are `bytes` or the
+   * If true, reading continues in later turns of the event loop, until `bytes` are read or the
    * deadline has passed. Otherwise the answer begins after `pieces`.
    */
   readonly waits: boolean;
   /**
-   * Whether the answer cannot begin before its text has ended, because its headers say how. Above
-   * `bytes` what was read is dropped, and read again while being sent.
+   * True if the answer cannot begin before its text has been read to the end, because a header
+   * depends on the end. If the text is longer than `bytes`, it is dropped, and read again while it
+   * is sent.
    */
   readonly toEnd: boolean;
 }
 
 export const OPENINGS = {
-  /** Stored rows of a range or a node, which are found at once or not far away. */
+  /** Stored rows of a range or a node, which are found quickly. */
   rows: { bytes: 64 * 1024, pieces: 8, waits: false, toEnd: false },
   /** Limited rows whose cursor is in a header. */
   counted: { bytes: 2 ** 20, pieces: 8, waits: true, toEnd: true },
   /** Stored rows of a statement: one piece with rows, and one that finds no more. */
   statement: { bytes: 64 * 1024, pieces: 2, waits: true, toEnd: false },
   /**
-   * Computed rows of a statement. A later row may still fail: the error is then the answer, rather
-   * than cutting off one that has begun.
+   * Computed rows of a statement. Computing a later row may still fail. Then the answer is the
+   * error, instead of an answer that breaks off.
    */
   computed: { bytes: 8 * 2 ** 20, pieces: 2, waits: true, toEnd: false },
-  /** What is complete but for its text: the result of a measure, or a list. */
+  /** Results that are complete and only need to be written as text: a measure, or a list. */
   complete: { bytes: 64 * 1024, pieces: 8, waits: true, toEnd: false },
-  /** Text that others produce while it is sent: a backend, or a long proof. */
+  /** Text that is still being produced while it is sent: rows from a backend, or a long proof. */
   relayed: { bytes: 256 * 1024, pieces: 2, waits: true, toEnd: false },
 } as const satisfies Readonly<Record<string, Opening>>;
 

@@ -1,8 +1,8 @@
 // Writes an answer from the pieces of its text: whole if the text ends soon, otherwise as a stream
 // that begins with what was read. All answers that may be large are written here.
 //
-// A piece is copied once on its way: into the body of a whole answer, or by the transport. Only
-// what a stream begins with is copied twice, since it was read as if the answer were small.
+// A piece is copied once on its way: into the body of a whole answer, or by the transport. Only the
+// beginning of a stream is copied twice, since it was read as if the answer were small.
 
 import type { ChunkSource, Reply } from '../reply.ts';
 import type { Call } from '../route.ts';
@@ -11,35 +11,36 @@ import { BYTES_AT_ONCE, type Opening } from './openings.ts';
 
 /** What is written around the pieces of a text. */
 export interface AnswerFrame {
-  /** Room for head and tail together, in bytes. */
+  /** Maximum total size of head and tail, in bytes. */
   readonly frameBytes: number;
-  /** Writes what comes before the first piece; returns the offset after it. */
+  /** Writes the head, before the first piece; returns the offset after it. */
   writeHead(into: Uint8Array): number;
-  /** Writes what comes after the last piece, from this offset; returns the offset after it. */
+  /** Writes the tail, after the last piece, at the offset `from`; returns the offset after it. */
   writeTail(into: Uint8Array, from: number): number;
 }
 
-/** The text of an answer. A piece is valid until `next` or anything of the engine is called. */
+/** The text of an answer. A piece is valid until `next` or any function of the engine is called. */
 export interface AnswerText extends ChunkSource {
-  /** Whether the last piece was given; if false, `next` may still find that there is none. */
+  /** True once `next` has returned the last piece. If false, `next` may still return null. */
   readonly isEnded: boolean;
   readonly format: AnswerFormat;
-  /** Written around the pieces, unless the format is lines of rows and nothing else. */
+  /** Written around the pieces, unless the format consists of rows only (NDJSON). */
   readonly frame: AnswerFrame | undefined;
   /** Called before each piece until the answer begins. Throws if it is too late to begin. */
   look(): void;
   /**
-   * The reply with this body or, if it is undefined, with this source. Called once, before `close`.
+   * Returns the reply with this body or, if the body is undefined, with this source. Called once,
+   * before `close`.
    */
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply;
-  /** Begins again, for an answer that had to be read to its end first. */
+  /** Starts again from the first piece, for an answer that had to be read to its end first. */
   restart?(): void;
 }
 
 /**
- * Answers synchronously if the first pieces are enough. `atOnce`: the caller hands the reply over
- * in the same turn, without awaiting anything, so that its body may be in the shared space. Throws
- * or rejects with whatever the text throws; the text is closed then.
+ * Answers synchronously if the first pieces are enough. `atOnce` means that the caller passes the
+ * reply on in the same turn, without awaiting anything, so that the body may be in the shared
+ * space. Throws or rejects with the error that the text throws, and then closes the text.
  */
 export function writeAnswer(call: Call, text: AnswerText, opening: Opening, atOnce: boolean): Reply | Promise<Reply> {
   try {
@@ -62,14 +63,14 @@ class OpenAnswer implements ChunkSource {
   private readonly call: Call;
   private readonly text: AnswerText;
   private readonly opening: Opening;
-  /** What was read, in the shared space or in memory of its own. */
+  /** The bytes read so far, in the shared space or in memory of this answer. */
   private bytes: Uint8Array;
   private length: number;
   private isShared: boolean;
-  /** The last piece was empty. */
+  /** True if the last piece was empty. */
   private isIdle: boolean;
   private isEnded: boolean;
-  /** What was read is too long to be kept: it is read again. */
+  /** True if the text was too long to be kept, so that it must be read again. */
   private isDropped: boolean;
 
   constructor(call: Call, text: AnswerText, opening: Opening, isShared: boolean) {
@@ -88,14 +89,14 @@ class OpenAnswer implements ChunkSource {
     this.length = frame.writeHead(this.bytes);
   }
 
-  /** Reads the first pieces; false if the answer can begin. */
+  /** Reads the first pieces. Returns false if the answer can begin. */
   readAtOnce(): boolean {
     const { pieces } = this.opening;
     for (let count = 0; count < pieces && this.length < BYTES_AT_ONCE; count++) if (!this.read()) return false;
     return true;
   }
 
-  /** Reads a piece; false if the answer can begin, or its client has gone. */
+  /** Reads a piece. Returns false if the answer can begin, or if its client has disconnected. */
   private read(): boolean {
     if (this.call.client.gone) return false;
     const { text, opening } = this;
@@ -172,7 +173,7 @@ class OpenAnswer implements ChunkSource {
     });
   }
 
-  /** True if `resume` will be called once there is more to read. */
+  /** Returns true if `resume` will be called once there is more to read. */
   private waits(resume: () => void): boolean {
     return this.isIdle && this.wait(resume);
   }
@@ -201,7 +202,7 @@ class OpenAnswer implements ChunkSource {
     return this.isShared ? this.call.services.space.view(this.length) : this.bytes.subarray(0, this.length);
   }
 
-  // As a source: what was read, further pieces, the tail.
+  // The answer as a source: first the bytes read so far, then further pieces, then the tail.
 
   next(): Uint8Array | null {
     if (this.length > 0) {

@@ -14,7 +14,7 @@ export class Components {
     return this.#replace(schema) as JsonObject;
   }
 
-  /** The collected schemas by name, sorted. */
+  /** Returns the collected schemas by name, sorted. */
   schemas(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

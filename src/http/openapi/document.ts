@@ -24,14 +24,14 @@ export interface Description {
   readonly version: string;
   /** Markdown. */
   readonly introduction: string;
-  /** What is said about an operation in addition to its summary, by id; Markdown. */
+  /** Texts about operations in addition to their summaries, by id; Markdown. */
   readonly operations: Readonly<Record<string, string>>;
   /** Example request and answer bodies, by operation id. */
   readonly examples: Readonly<Record<string, BodyExamples>>;
 }
 
 /**
- * The document as a plain value. Throws if a route belongs to no tag or two schemas share a name.
+ * Returns the document as a plain value. Throws if a route has no tag or two schemas share a name.
  */
 export function buildDocument({ routes, tags, version, introduction, operations, examples }: Description): JsonObject {
   const components = new Components();
@@ -69,7 +69,9 @@ export function buildDocument({ routes, tags, version, introduction, operations,
   };
 }
 
-/** The components that the text refers to: an API of a few routes does not need the others. */
+/**
+ * Returns the components that the text refers to: an API of a few routes does not need the others.
+ */
 function referred(text: string, kind: string, all: Readonly<Record<string, JsonObject>>): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
 }
@@ -80,12 +82,12 @@ function tagOf(route: Route, tags: readonly Tag[]): string {
   return tag.name;
 }
 
-/** All routes under the rate limit describe an error in the same words. */
+/** Returns the description of an error, which is the same for all routes under the rate limit. */
 function usualError(routes: readonly Route[], status: number): JsonObject {
   return errorResponse(routes.find((route) => !route.rateExempt)!, status);
 }
 
-/** The error body of contract section 1. */
+/** The schema of the body of all errors. */
 const ERROR: JsonObject = {
   type: 'object',
   description: 'What went wrong. Every status of 400 and above has this body.',

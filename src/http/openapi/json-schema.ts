@@ -32,19 +32,19 @@ const CONFIG: ConversionConfig = {
   },
 };
 
-/** The schema of what a client sends. */
+/** Returns the schema of the values that a client sends. */
 export function bodySchema(schema: GenericSchema): JsonObject {
   return converted(schema, { ...CONFIG, typeMode: 'input' });
 }
 
-/** The schema of what a client receives. */
+/** Returns the schema of the values that a client receives. */
 export function answerSchema(schema: GenericSchema): JsonObject {
   return converted(schema, { ...CONFIG, typeMode: 'output' });
 }
 
 /**
- * The entries of an object schema as parameters. Integers are described as integers, although they
- * are sent as text.
+ * Returns the entries of an object schema as parameters. Integers are described as integers,
+ * although they are sent as text.
  */
 export function parametersOf(schema: GenericSchema | undefined): Parameter[] {
   if (schema === undefined) return [];

@@ -52,7 +52,7 @@ export function operationOf(
   };
 }
 
-/** An error response with this status, for a route with the usual headers. */
+/** Returns an error response with this status, for a route with the usual headers. */
 export function errorResponse(route: Route, status: number): JsonObject {
   return {
     description: ERROR_TEXTS[status],

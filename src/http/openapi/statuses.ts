@@ -1,5 +1,5 @@
-// Which statuses of 400 and above a route answers: those that follow from its properties, and those
-// its handler names.
+// Lists the statuses of 400 and above with which a route may answer: those that follow from the
+// route's properties, and those that the route declares.
 
 import type { ErrorCode, FieldError } from '../../errors.ts';
 import { waitsForLsn } from '../min-lsn.ts';
@@ -24,7 +24,7 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   507: 'The disk is full.',
 };
 
-/** An example error body with this status. */
+/** Returns an example error body with this status. */
 export function errorExample(status: number): JsonObject {
   const [code, detail, errors] = EXAMPLES[status]!;
   return { detail, code, status, request_id: 'Yl-J6DgL-1', ...(errors === undefined ? {} : { errors }) };
@@ -53,7 +53,7 @@ const EXAMPLES: Readonly<Record<number, Example>> = {
   507: ['disk_full', 'The disk is full. Free some space, then try again.'],
 };
 
-/** Ascending. */
+/** Returns the statuses in ascending order. */
 export function errorStatuses(route: Route): number[] {
   const statuses = new Set(route.errors ?? []);
   // The query string may be invalid percent-encoded UTF-8, even if the route does not read it.
@@ -61,11 +61,11 @@ export function errorStatuses(route: Route): number[] {
   // The wait for a log position is also bounded by the timeout of the whole query.
   if (waitsForLsn(route)) statuses.add(504);
   if (route.role !== 'none') statuses.add(401);
-  // The same Idempotency-Key with another body, while the first request is running, or when its
-  // answer is no longer kept or was lost.
+  // 409 answers a second request with the same Idempotency-Key: with another body, while the first
+  // request is running, or when its answer is no longer kept or was lost.
   if (route.idempotent) statuses.add(409);
   if (route.bodyTypes.length > 0) statuses.add(413).add(415);
-  // A role that is too low, or, where no key is needed, a page of another origin.
+  // 403 answers a role that is too low or, where no key is needed, a page of another origin.
   if (!route.rateExempt) statuses.add(403).add(429).add(503);
   // Every write is a frame of the log.
   const onlyReads = route.method === 'GET' || (route.role === 'readonly' && !route.idempotent);

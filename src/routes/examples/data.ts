@@ -6,7 +6,7 @@ import { completeOptions, optionFields } from '../../model/options.ts';
 /** A row. */
 const ROW = { id: 1, event_ts: 1700000000, members: [7, 12, 40], weight: 0.5, mean_dist_m: null, formation: 'convoy' };
 
-/** Options of a table that asks for none. */
+/** The options of a table that was created without any. */
 const OPTIONS = optionFields(completeOptions({}));
 
 /** A table. */

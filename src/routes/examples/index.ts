@@ -1,4 +1,4 @@
-// Example request and answer bodies by operation id. Tests check each against its schema.
+// Example request and answer bodies by operation id. Tests check each body against its schema.
 
 import type { BodyExamples } from '../../http/index.ts';
 import { DATA_EXAMPLES } from './data.ts';

@@ -5,7 +5,7 @@ import type { BodyExamples } from '../../http/index.ts';
 /** A file below the root of virtual graphs. */
 const BACKEND = { type: 'csv', path: 'trips.csv' };
 
-/** A spec as sent by a client, in the order in which the service answers it. */
+/** A spec as sent by a client, with its fields in the order of the service's answer. */
 const TRIPS = {
   id: 'trips',
   name: 'Trips',
@@ -31,7 +31,7 @@ const QUERY = 'MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RE
 const SQL =
   'SELECT edge."left_at" AS "event_ts", edge."origin_id", edge."target_id", edge."trip_id"\nFROM "trips" AS edge\nWHERE edge."origin_id" = CAST($1 AS BIGINT)\nORDER BY 1, 2, 3, 4';
 
-/** What the query finds. */
+/** The hyperedge that the query finds. */
 const HYPEREDGE = {
   edge_label: 'Trip',
   members: [
@@ -43,7 +43,7 @@ const HYPEREDGE = {
   provenance: { graph: 'trips', spec_version: 2, captured_at: 0 },
 };
 
-/** The item of a backend of files. */
+/** Returns the list item for a backend that reads files. */
 function inFolder(type: string, what: string, how: string) {
   const description = `${what} below the folder for virtual graphs${how}. See the setting HEDGEROW_VIRTUAL_ROOT.`;
   return { type, available: true, description };

@@ -1,4 +1,4 @@
-// Schemas of batches: the request, and the result of each operation.
+// Schemas of batches: the request and the answer with the result of each operation.
 
 import { described, text, times, v } from '../../http/schema.ts';
 import { count } from './rows.ts';

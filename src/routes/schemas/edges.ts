@@ -1,4 +1,4 @@
-// Schemas of edges in writes: what requests send and what is answered.
+// Schemas of requests that write edges, and of their answers.
 
 import {
   answeredTime,
@@ -23,7 +23,7 @@ const keyEntries = {
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
 
-/** User columns may also be at top level. */
+/** The body of an insert. Values of user columns may also be given at the top level. */
 export const edgeBody = titled(
   v.pipe(
     v.looseObject({

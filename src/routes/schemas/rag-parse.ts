@@ -1,10 +1,13 @@
-// How a question was understood: the schemas of GET /v1/rag/parse.
+// Schemas of GET /v1/rag/parse, whose answer shows how a question was understood.
 
 import { answeredTime, described, integer, text, times, v } from '../../http/schema.ts';
 
 const MOST_QUESTION_CHARACTERS = 10_000;
 
-/** The text of a question, with the length limit of all routes that take one. */
+/**
+ * Returns the schema of a question's text, with the same length limit for all routes that take a
+ * question.
+ */
 export function question() {
   const most = `must have at most ${MOST_QUESTION_CHARACTERS} characters; ask a shorter question`;
   return v.pipe(text(), v.maxLength(MOST_QUESTION_CHARACTERS, most));

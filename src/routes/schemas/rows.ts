@@ -1,4 +1,4 @@
-// Schemas of rows as reads return them, and of the windows that reads ask for.
+// Schemas of the rows that reads return, and of the time windows that reads request.
 
 import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
 import { isoSeconds } from '../../iso-time.ts';
@@ -19,7 +19,7 @@ export const rowEntries = {
   formation: v.nullable(v.string()),
 };
 
-/** A row in any answer: built-in fields, then the user columns of its table. */
+/** A row in any answer: the built-in fields, then the user columns of the table. */
 export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge');
 
 export const planSchema = titled(
@@ -58,7 +58,7 @@ const optionalRows = {
   ),
 };
 
-/** A query parameter: digits, or ISO 8601. */
+/** A time as a query parameter: epoch seconds in digits, or ISO 8601. */
 const timeText = () =>
   v.union([
     integerText(),

@@ -1,4 +1,4 @@
-// Schemas of rules. They only describe: the rules' own reader checks them.
+// Schemas of rules. They only describe the bodies: the rules' own reader checks them.
 
 import { described, finite, integer, integerFrom, text, titled, v } from '../../http/schema.ts';
 
@@ -32,7 +32,7 @@ const confidence = () =>
 const version = () => described(integerFrom(1), 'One more with each update.');
 const body = () => v.pipe(v.array(condition), v.minLength(1), v.maxLength(64));
 
-/** Also used for rules sent with a question. */
+/** A rule in a request; also used for rules sent with a question. */
 export const ruleBody = titled(
   v.pipe(
     v.object({

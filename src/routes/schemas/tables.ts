@@ -19,7 +19,7 @@ export const tablesQuery = v.object({
   ),
 });
 
-/** One entry per option of a table, under its name in requests and answers. */
+/** Returns one schema per option of a table, under the option's name in requests and answers. */
 function optionEntries<S>(schemaOf: (option: (typeof TABLE_OPTIONS)[TableOption]) => S): Record<keyof OptionFields, S> {
   const entries = OPTION_NAMES.map((name) => [TABLE_OPTIONS[name].field, schemaOf(TABLE_OPTIONS[name])]);
   return Object.fromEntries(entries) as Record<keyof OptionFields, S>;

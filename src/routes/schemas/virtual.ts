@@ -1,4 +1,5 @@
-// Schemas of virtual graphs. Those of specs only describe: the graphs' own reader checks them.
+// Schemas of virtual graphs. The schemas of specs only describe the bodies: the graphs' own reader
+// checks them.
 
 import { answeredTime, described, integerFrom, text, time, times, titled, v } from '../../http/schema.ts';
 
