@@ -43,7 +43,7 @@ async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise
   ];
 }
 
-/** New edges in the hour before the last edge; their nodes are drawn by degree. */
+/** Returns new edges in the hour before the last edge; their nodes are drawn by degree. */
 function newestHour(edges: readonly Edge[], count: number): Edge[] {
   const random = randomFrom(21);
   const newest = edges[edges.length - 1]!.event_ts;
@@ -61,8 +61,8 @@ async function tableOf(workspace: Workspace, edges: readonly Edge[]): Promise<st
 }
 
 /**
- * Milliseconds of the compaction alone, without opening, inserting and starting the compaction
- * thread.
+ * Returns the milliseconds of the compaction alone, without opening the table, inserting the edges
+ * and starting the compaction thread.
  */
 async function compactCopy(workspace: Workspace, dir: string, added: readonly Edge[]): Promise<number> {
   const copy = workspace.copy(dir);

@@ -1,5 +1,5 @@
-// Cost of keys, limits, logs and metrics: requests per second with all of them on, against the same
-// service with all of them off.
+// Measures the cost of keys, limits, logs and metrics: requests per second with all of them
+// enabled, against the same service with all of them disabled.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
