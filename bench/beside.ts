@@ -1,7 +1,7 @@
 // Compares this checkout with another one, for instance the previous commit. Rounds of about 100 ms
-// alternate in the order A B B A, so that other load on the machine affects both sides alike. Both
-// sides are started several times, because memory layout and compiled code differ by chance from
-// process to process, and then stay the same as long as the process runs.
+// alternate in the order A B B A, so that other load on the machine affects both sides alike.
+// Memory layout and compiled code differ by chance from process to process, so both sides are
+// started several times.
 //
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //

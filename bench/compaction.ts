@@ -30,8 +30,9 @@ export async function runCompaction({ tiny, dataset, workspace }: PartOptions): 
 }
 
 /**
- * Makes three tables: the whole file, its newest tenth, and the newest tenth starting at a segment
- * boundary of the whole, so that their last segments hold the same edges.
+ * Makes three tables: the whole file; its newest tenth; and about its newest tenth, but beginning
+ * at a segment boundary of the whole file. The last segments of the first and third table therefore
+ * contain the same edges.
  */
 async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise<string[]> {
   const tenth = edges.slice(Math.floor(edges.length * 0.9));

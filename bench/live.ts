@@ -1,5 +1,5 @@
-// Measures the latency of /health/live on a service with many tables: while it is idle, and during
-// /health, reads, inserts and compactions of all tables, one of them with a TTL.
+// Measures the latency of /health/live on a service with many tables: while idle, and during
+// /health, reads, inserts and compactions of all tables. One compaction applies a TTL.
 //
 // npm run build && npx tsx bench/live.ts [tables]
 //

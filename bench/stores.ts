@@ -1,5 +1,5 @@
-// Loads the two stores that are compared in the same way: Hedgerow through its package, SQLite
-// through better-sqlite3.
+// Loads the two stores that are compared, both in the same way: Hedgerow through its package, and
+// SQLite through better-sqlite3.
 
 import Sqlite from 'better-sqlite3';
 import { openDatabase } from 'hedgerow';

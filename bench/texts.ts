@@ -1,5 +1,5 @@
-// Measures statements of 100 KB that are built to slow down the parser and binder: for each, the
-// longest stretch that blocks the event loop, in CPU time of the process.
+// Measures statements of 100 KB that are built to slow down the parser and binder. The figure for
+// each is the longest stretch that blocks the event loop, in CPU time of the process.
 
 import { Statements } from '../dist/query/statements.js';
 import { nodeFs } from '../dist/storage/node-fs.js';

@@ -4,7 +4,8 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
 /**
- * Emoji: by default, through a variation selector, as two letters that form a flag, or as a keycap.
+ * Emoji: characters that are emoji by default, characters with a variation selector, pairs of
+ * letters that form a flag, and keycaps.
  */
 const PICTURE = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[#*0-9]\ufe0f?\u20e3/u;
 const UNSEEN = /^[\p{M}\p{Cf}\p{Cc}\u115f-\u11ff]*$/u;

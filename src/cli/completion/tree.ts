@@ -9,8 +9,8 @@ import { INPUT_FORMATS } from '../import/formats.ts';
 import { FORMATS } from '../query/formats.ts';
 
 /**
- * The values that a flag or an argument takes: paths of files or of directories, one of a list of
- * words, or any text (for which nothing can be completed).
+ * The values that a flag or an argument takes: paths of files or directories, a word from a list,
+ * or any text. Nothing can be completed for `text`.
  */
 export type Values = 'files' | 'directories' | 'text' | readonly string[];
 
@@ -32,7 +32,7 @@ export interface CommandTree {
   readonly argument: Values | undefined;
 }
 
-/** The words that a flag accepts when its placeholder does not list them, by command and flag. */
+/** By command and flag, the words that a flag accepts when its placeholder does not list them. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'import --format': INPUT_FORMATS,
   'import --on-error': ['stop', 'skip'],

@@ -23,8 +23,8 @@ export class DemoFacts {
   }
 
   /**
-   * The person with the most meetings among those who live with others. When several have equally
-   * many, the one with the lowest number.
+   * Returns the person with the most meetings among those who live with others. Among equals,
+   * returns the one with the lowest number.
    */
   get busiest(): number {
     let best = 1;

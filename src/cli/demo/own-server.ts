@@ -67,8 +67,8 @@ function start(dir: string, port: string, world: World): Promise<App> {
 }
 
 /**
- * Takes the settings of a server from the environment, except those that would contradict what the
- * demo has promised.
+ * Loads the settings of a server from the environment, but overrides those that the demo sets
+ * itself: directory, address, port, keys and log level.
  */
 function settingsOf(dir: string, port: string | undefined, world: World): LoadedConfig {
   const settings = { dataDir: dir, host: '127.0.0.1', port, authDisabled: '0', logLevel: 'warn' };

@@ -169,9 +169,7 @@ export async function rowsOf(
   return { columns, batches: all(), areEdges: table !== undefined };
 }
 
-/**
- * Runs a statement for its column names. They are needed when there are no rows to infer them from.
- */
+/** Runs a statement for its column names, which cannot be inferred when there are no rows. */
 async function namesOf(
   runner: RowSource['runner'],
   statement: string,

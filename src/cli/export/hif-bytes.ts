@@ -12,8 +12,8 @@ interface Edges {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
   /**
-   * True when each row is an edge of its own, named by its id. A statement may return the same edge
-   * twice, so its rows are numbered and an id becomes an attribute.
+   * True: each row is a different edge and is named by its id. False: the rows of a statement may
+   * repeat an edge, so they are named by numbers and an id becomes an attribute.
    */
   readonly areEdges: boolean;
 }

@@ -66,9 +66,9 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
 }
 
 /**
- * Returns the columns of a statement. A column has the type of the tables' columns with that name
- * if those agree with each other and with the rows; otherwise the type is inferred from the rows.
- * `names` is needed when there are no rows.
+ * Returns the columns of a statement. When all columns of tables with the same name agree on a
+ * type, and the rows fit that type, the column gets it. Otherwise its type is inferred from the
+ * rows. `names` is needed when there are no rows.
  */
 export function columnsOfRows(
   rows: readonly Row[],

@@ -1,5 +1,5 @@
-// Recognizes files by their first bytes: compressed files, which no format reads, so that the error
-// can say how to unpack them; and UTF-16 text.
+// Recognizes files by their first bytes: compressed files, which are refused with a message how to
+// unpack them, and text in UTF-16, which is decoded.
 
 const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
   [[0x50, 0x4b, 3, 4], 'is a zip archive (spreadsheets are too). Unpack it, or save the sheet as CSV'],

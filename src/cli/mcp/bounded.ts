@@ -1,4 +1,4 @@
-// Keeps answers small enough for a model to read: limits the number of characters, and gives a hint
+// Keeps answers small enough for a model to read: limits the number of characters, and adds a hint
 // how to get the rest.
 
 /** Approximate limit of the characters of JSON in an answer. */

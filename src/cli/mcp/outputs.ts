@@ -13,7 +13,7 @@ const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
 /**
  * Schema of the members of an edge. When a row is too long to be shown, its lists and texts are
- * cut; the last item of a cut list is a text that states how many items are missing.
+ * cut. The last item of a cut list is then a text that states how many items are missing.
  */
 const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
 const memberNames = () =>

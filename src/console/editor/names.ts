@@ -18,9 +18,9 @@ const keywords = KEYWORDS.map((label): Name => ({ label, type: 'keyword' }));
 const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', apply: `${label}(` }));
 
 /**
- * Returns the names for the word that ends at the place, and where that word starts. Unless the
- * user asks for completion (`isAsked`), returns none in three cases: nothing has been typed yet,
- * the word is already one of the names, or the statement introduces a new name there.
+ * Returns the names for the word that ends at the place, and where that word starts. When the user
+ * did not ask for completion (`isAsked`), returns undefined in three cases: nothing has been typed
+ * yet, the word is already one of the names, or the statement introduces a new name there.
  */
 export function namesAt(
   text: string,

@@ -1,4 +1,4 @@
-// Replaces a selection by what is typed over it. If the browser did that, it would preserve the
+// Replaces the selected text when the user types over it. If the browser did so, it would keep the
 // look of the old text by inline styles, which the content security policy forbids.
 
 import { EditorView, type Extension } from './code-mirror.ts';

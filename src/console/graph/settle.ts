@@ -1,10 +1,10 @@
 // Moves points until they come to rest: a force-directed layout.
 //
 // Each round computes a force on every point. Points that are closer than FAR push each other
-// apart. A spring pulls the members of an edge of two together; the members of a larger edge are
-// pulled by springs towards its hub, a point in the middle of the edge. Then each point moves along
-// its force, but by no more than the heat, which falls from round to round so that the points come
-// to rest. At the end, nodes that still overlap are moved apart.
+// apart. A spring pulls the two members of a pair together. Larger edges have a hub, a point in
+// their middle, and springs pull their members towards it. Then each point moves along its force,
+// but by no more than the heat, which falls from round to round so that the points come to rest. At
+// the end, nodes that still overlap are moved apart.
 
 import type { Point } from './layout.ts';
 

@@ -3,9 +3,9 @@
 import { bare, isMatch } from '../statement-words.ts';
 
 /**
- * Returns the statements. Each is preceded by line ends and blanks that put it at its place in the
- * whole text, so that lines and columns in errors of the server are those of the whole text. A text
- * that contains only comments has no statement.
+ * Returns the statements. Each is preceded by as many line ends and blanks as put it at its place
+ * in the whole text. Lines and columns in errors of the server are therefore those of the whole
+ * text. A text that contains only comments has no statement.
  */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);

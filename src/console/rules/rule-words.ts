@@ -60,8 +60,8 @@ interface Head {
 }
 
 /**
- * Returns a sentence for each predicate in the conditions of a rule that is never true, because
- * neither the edges, nor the rule itself, nor another enabled rule provides it.
+ * Returns a sentence for each predicate in the conditions of a rule that can never be true: it is
+ * provided neither by edges, nor by the rule itself, nor by another enabled rule.
  */
 export function unknownPredicates(rule: unknown, others: readonly Head[]): string[] {
   const { id, if: body, then: head } = (rule ?? {}) as { id?: unknown; if?: unknown; then?: unknown };

@@ -1,5 +1,5 @@
-// Counts what a table cannot hold of a HIF document while the document is read, and reports it in
-// one sentence.
+// Counts what is lost when a HIF document is stored in a table, while the document is read, and
+// reports the losses in one sentence.
 
 import type { HifWhole } from './hif-parts.ts';
 import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';

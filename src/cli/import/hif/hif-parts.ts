@@ -27,8 +27,8 @@ type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null,
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
 /**
- * Waiting characters are written to disk when they exceed WAITING in all parts together and
- * WAITING_OF_ONE per part on average, so that many files are not opened for little data.
+ * Waiting pieces are written to disk when they exceed WAITING characters in total and
+ * WAITING_OF_ONE per part on average. Writing smaller pieces would open many files for little data.
  */
 const WAITING = 4 * 2 ** 20;
 const WAITING_OF_ONE = 8 * 2 ** 10;

@@ -1,4 +1,4 @@
-// Records how far the import of one input has come, in a file beside the reject file, so that an
+// Records how far the import of one input has come, in a file beside the reject file. With it, an
 // import that was killed can be resumed without a duplicate or a gap.
 //
 // Every batch has a number and is committed under an idempotency key made from that number. The

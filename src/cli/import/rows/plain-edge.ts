@@ -1,9 +1,10 @@
 // Reads the most common form of a line, `{"event_ts":1,"members":[2,3]}`, directly from its bytes,
 // several times as fast as JSON.parse.
 //
-// It accepts a line only when the result is certainly the same as that of JSON.parse: exactly these
-// two keys in this order, and integers of at most 15 digits without leading zeros, fraction or
-// exponent. Spaces may occur wherever JSON allows them. All other lines are left to JSON.parse.
+// A line is accepted only when the result is certainly the same as that of JSON.parse. It must have
+// exactly these two keys in this order, and integers of at most 15 digits without leading zeros,
+// fraction or exponent. Spaces may occur wherever JSON allows them. All other lines are left to
+// JSON.parse.
 
 export interface PlainEdge {
   event_ts: number;
