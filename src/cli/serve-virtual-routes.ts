@@ -20,8 +20,8 @@ This is the app for development: it asks for no key, listens on this machine onl
 const NEEDS_TABLES = 'materializeVirtualQuery';
 
 /**
- * Adapts a route: it requires no key, and because there is no log, no answer is stored for an
- * Idempotency-Key.
+ * Adapts a route: it requires no key, and no answer is stored for an Idempotency-Key, because there
+ * is no write-ahead log.
  */
 function alone(route: Route): Route {
   const errors = (route.errors ?? []).filter((status) => status !== 403 && status !== 507);

@@ -34,9 +34,9 @@ export async function serve(flags: SettingFlags, world: World): Promise<number> 
 }
 
 /**
- * Prints the address after the directory has been locked and opened; until then every route except
- * the liveness probe answers 503. Prints the first key to standard output, because log lines are
- * stored and sent elsewhere and must never contain a key.
+ * Prints the address after the directory has been locked and opened; until then the readiness probe
+ * and all routes that need the database answer 503. Prints the first key to standard output,
+ * because log lines are stored and sent elsewhere and must never contain a key.
  */
 function showAddress({ url, transport }: App, { firstKey }: Opened, world: World): void {
   world.stdout.write(`hedgerow: listening on ${url}\nhedgerow: ${transportLine(transport)}\n`);

@@ -2,7 +2,7 @@
 
 import { signal } from './preact.ts';
 
-/** Time in milliseconds since when the service has not answered; undefined while it answers. */
+/** When the service stopped answering, in epoch milliseconds; undefined while it answers. */
 export const goneSince = signal<number | undefined>(undefined);
 
 const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 503, 504]);

@@ -72,8 +72,8 @@ export async function resumeSession(): Promise<string | undefined> {
 }
 
 /**
- * Returns whether the page states that a key is needed, because then any request without a key
- * would be refused.
+ * Returns whether the page states that a key is needed; any request without a key would then be
+ * refused.
  */
 function isKeyWanted(): boolean {
   return document.querySelector('meta[name=hedgerow-key]')?.getAttribute('content') === 'wanted';

@@ -22,8 +22,8 @@ export function rowsOf(result: unknown, measure: string): Row[] {
 }
 
 /**
- * Sorts rows of an id and a value: the largest value first, equal values by id, null last. Leaves
- * lists, and rows that do not have a single value, in the order they have.
+ * Sorts rows of an id and a value: the largest value first, equal values by id, null last. Does
+ * not reorder lists, or rows without a single value.
  */
 export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
   const isRanked = rows.every(

@@ -72,7 +72,9 @@ export interface BatchLimits {
   bytes: number;
   /** Longer lines are dropped, except for their beginning. */
   lineBytes: number;
-  /** A batch of rows ends with its first bad row, because none of the rows after it is wanted. */
+  /**
+   * True: a batch of rows ends with its first bad row, because none of the rows after it is wanted.
+   */
   endsAtFault?: boolean | undefined;
 }
 

@@ -41,7 +41,7 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
   };
 }
 
-/** Returns the keys that are not part of every edge, with a type that fits their values. */
+/** Returns the keys that need a column of their own, each with a type that fits its values. */
 function columnsOf(lines: readonly string[]): TableColumn[] {
   const seen = new Map<string, { name: string; types: Set<ColumnType> }>();
   for (const line of lines) {

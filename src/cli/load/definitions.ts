@@ -78,7 +78,10 @@ function optionsOf(item: TableItem): TableOptions {
   return completeOptions(optionsIn(item));
 }
 
-/** Creates indexes, rules and virtual graphs and sets options; leaves existing ones unchanged. */
+/**
+ * Sets the options of the tables, and creates the indexes, rules and virtual graphs that are
+ * missing.
+ */
 export async function makeOthers(store: DefinitionStore, dump: DumpFile): Promise<void> {
   const there = await store.read();
   for (const item of dump.tables) {

@@ -129,8 +129,8 @@ export function firstWord(statement: string): string {
 
 /**
  * Returns an equivalent statement on one line: removes line comments, and replaces line breaks in
- * texts by `
- * `. Undefined when that is not possible (a line break in a name in backquotes).
+ * texts by `\n`. Returns undefined when that is not possible, because a name in backquotes contains
+ * a line break.
  */
 export function onOneLine(statement: string): string | undefined {
   let line = '';

@@ -71,7 +71,7 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
       extensions: [
         later.of([]),
         Prec.highest(keymap.of(ownKeys(input))),
-        // The mark with which a line becomes a comment.
+        // The marker that turns a line into a comment.
         EditorState.languageData.of(() => [{ commentTokens: { line: '//' } }]),
         colours,
         faults,

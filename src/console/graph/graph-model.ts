@@ -11,7 +11,7 @@ export interface FoundEdge {
 
 /** A shape to draw. */
 export interface DrawnEdge {
-  /** Names the member set, or is the number of the stretch of time; -1 for edges without a time. */
+  /** The member set as text, or the number of the stretch of time; -1 for edges without a time. */
   readonly key: string;
   readonly members: readonly number[];
   /** The edges that this shape stands for. */

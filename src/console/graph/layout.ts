@@ -73,8 +73,8 @@ function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
 }
 
 /**
- * Lets the points settle: first the nodes, then a hub in the middle of each edge with at least
- * three members.
+ * Lets the points settle, and returns their positions. The points are the nodes, followed by a hub
+ * in the middle of each edge with at least three members.
  */
 function placed(input: LayoutInput, start: ReadonlyMap<number, Point>, fixed: ReadonlyMap<number, Point>): Placement {
   const { nodes, edges } = input;

@@ -4,7 +4,7 @@ import { bare } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
 /**
- * Built-in columns that the table may not use. When the statement does not name columns, those of
+ * Built-in columns that many tables do not use. When the statement does not name columns, those of
  * them without a value are shown last.
  */
 const SELDOM_USED = /(^|\.)(weight|mean_dist_m|formation)$/;

@@ -23,8 +23,8 @@ interface DownloadOptions {
 }
 
 /**
- * Resolves with the number of rows. A MATCH is run again for all of its rows. Any other statement
- * is not run again; the rows already in the result are saved.
+ * Resolves with the number of rows. A MATCH is run again to fetch all of its rows. Any other
+ * statement is not run again; the rows already in the result are saved.
  */
 export async function downloadResult(result: Result, format: FileFormat, options: DownloadOptions): Promise<number> {
   const { statement, parameters, columns } = result;
@@ -56,8 +56,7 @@ async function* counted(rows: Rows | readonly QueryRow[], onRows: (count: number
 }
 
 /**
- * Number of lines that are kept as text. They are then moved to a blob, which browsers keep on
- * disk.
+ * After this many lines, the lines kept as text are moved to a blob, which browsers keep on disk.
  */
 const MOST_LINES = 20_000;
 

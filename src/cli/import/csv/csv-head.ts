@@ -22,7 +22,10 @@ export interface CsvFlags {
   readonly delimiter: string | undefined;
   /** True when the first line is a row, not a header. */
   readonly isHeadless: boolean;
-  /** Names of the columns; needed when the file has no header. */
+  /**
+   * Names of the columns of a file without a header. Undefined: those of the header, or else
+   * column_1, column_2, ...
+   */
   readonly columns: readonly string[] | undefined;
 }
 

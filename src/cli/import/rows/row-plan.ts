@@ -127,7 +127,10 @@ function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
   );
 }
 
-/** Uses only names that are certain, because the user is not asked before edges are written. */
+/**
+ * Chooses columns only by names that leave no doubt, because the user is not asked before edges are
+ * written.
+ */
 function memberColumns(
   table: ForeignTable,
   flags: RowFlags,
