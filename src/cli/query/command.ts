@@ -14,7 +14,7 @@ export interface QueryFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Refused, because a later call could not end the transaction that this call began. */
+/** Matches statements that are refused: a later call could not end a transaction begun here. */
 const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
 
 /**

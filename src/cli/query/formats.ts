@@ -10,7 +10,7 @@ export const TIMES_FLAG = [
   'times of edges as epoch (seconds) or iso (default iso in tables, else epoch)',
 ] as const;
 
-/** Returns the form of times: readable in tables, which are for people, else epoch seconds. */
+/** Returns the given form of times; by default ISO 8601 in tables, else epoch seconds. */
 export function timesIn(format: Format, given: Times | undefined): Times {
   return given ?? (format === 'table' ? 'iso' : 'epoch');
 }
