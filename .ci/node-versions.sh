@@ -1,4 +1,5 @@
-# The versions of Node that are tested. `node_bin 24` prints the folder of that version's binary, which npm brings; it is installed once below $HEDGEROW_CI_CACHE.
+# Lists the versions of Node that are tested. `node_bin 24` prints the folder of that version's
+# binary; npm installs the binary once, below $HEDGEROW_CI_CACHE.
 NODE_VERSIONS=${HEDGEROW_CI_NODES:-20 22 24 26}
 HEDGEROW_CI_CACHE=${HEDGEROW_CI_CACHE:-/tmp/hedgerow-ci}
 

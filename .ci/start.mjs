@@ -1,6 +1,9 @@
-// Starts a service, uses it and stops it: `node .ci/start.mjs NAME -- COMMAND ...`. Prints one line, the row of a table; exit code 1 when anything is wrong.
+// Starts a service, uses it and stops it: `node .ci/start.mjs NAME -- COMMAND ...`. Prints one
+// line, which is a row of a table. The exit code is 1 when anything is wrong.
 //
-// The command must serve a new data directory on a port that it prints. HEDGEROW_CI_SINCE (epoch milliseconds): what the time to the first answer is counted from.
+// The command must serve a new data directory on a free port and print its address. The time to the
+// first answer is counted from HEDGEROW_CI_SINCE (epoch milliseconds), by default from the start of
+// this script.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +18,8 @@ const key = 'hgr_ci-6Qm2vX8sTf1Lr9ZkWb4Ny7Hc3Jd5Pg0Ua';
 const child = spawn(command[0], [...command.slice(1), '--port', '0', '--data', join(dir, 'data')], {
   env: { ...process.env, HEDGEROW_API_KEY: key, HEDGEROW_LOG_LEVEL: 'warn' },
   stdio: ['ignore', 'pipe', 'pipe'],
-  // npm starts a shell that starts the service: all of them are stopped.
+  // A process group of its own: npm starts a shell, which starts the service, and all of them must
+  // be stopped.
   detached: true,
 });
 let output = '';
@@ -35,7 +39,8 @@ try {
   const { transport } = await ask(url, '/health');
   process.kill(-child.pid, 'SIGTERM');
   const code = await exit;
-  // A shell that npm put between ends by the signal itself.
+  // When npm runs a shell in between, the shell is ended by the signal and has no exit code of its
+  // own.
   if (command[0] === process.execPath && code !== 0) throw new Error(`it ended with ${code}`);
   const which = transport === undefined ? '' : `, ${typeof transport === 'string' ? transport : transport.name}`;
   process.stdout.write(`${name}: first answer after ${seconds} s${which}\n`);
@@ -47,7 +52,7 @@ try {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }

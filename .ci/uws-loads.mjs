@@ -1,4 +1,5 @@
-// Exit code 0: a binary of uWebSockets.js loads in this Node, from the packages of the current directory. Says why on stderr otherwise.
+// Checks whether a binary of uWebSockets.js loads in this Node, from the packages of the current
+// directory. The exit code is 0 if so; otherwise it is 1, and stderr gives the reason.
 
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ const require = createRequire(`${process.cwd()}/package.json`);
 const binary = `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
 const why = names.map(({ name, version }) => {
   try {
-    // Both versions call their binaries alike.
+    // Both versions use the same names for their binaries.
     const found = createRequire(require.resolve(name))(`${binary}/package.json`).version;
     if (found !== version) return `${name}: ${binary} is ${found}`;
     require(name);

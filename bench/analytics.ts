@@ -29,10 +29,10 @@ const TINY_EDGES = 300;
 /** Upper bound on arcs; more than any graph measured here has. */
 const MOST_ARCS = 100_000_000;
 const IGRAPH_TARGET = { ratioAtMost: 1.5 };
-/** Above this, networkx is left out: its betweenness of the larger graph takes a minute. */
+/** On graphs with more vertices, networkx does not compute betweenness, which takes it a minute. */
 const MOST_NETWORKX_VERTICES = 500;
 
-/** A hypergraph with its distinct sets and co-member graph built. */
+/** A hypergraph whose distinct sets and co-member graph have been built. */
 interface Built {
   name: string;
   edges: readonly Edge[];
@@ -43,8 +43,8 @@ interface Built {
 }
 
 /**
- * A measure of a graph; its values are in vertex order. `measure` is its name in the analytics API,
- * `params` the parameters that select it.
+ * A measure of a graph, with one value per vertex, in vertex order. `measure` is the name in the
+ * analytics API; `params` are the parameters that select this variant.
  */
 interface Kernel {
   name: string;
@@ -173,8 +173,8 @@ function forNetworkx<Asked extends { vertices: number; measures: readonly string
 }
 
 /**
- * Our kernels against every peer that has the measure, all on a prebuilt graph. CPU milliseconds,
- * best round.
+ * Races our kernels against every peer that has the measure, all on a prebuilt graph. The figures
+ * are CPU milliseconds of the best round.
  */
 function kernelRows(
   built: Built,
@@ -195,7 +195,7 @@ function kernelRows(
   });
 }
 
-/** Measures that no peer has, each with its upper limit. */
+/** Times measures that no peer has; each has an upper limit. */
 function limitRows({ name, columns, core, sets, graph }: Built, rounds: number): BenchRow[] {
   const row = (what: string, most: number | undefined, work: () => number) => {
     const { ms, value } = bestCpuMs(rounds, work);
@@ -204,7 +204,7 @@ function limitRows({ name, columns, core, sets, graph }: Built, rounds: number):
     return benchRow({ name: `${name} ${what}`, unit: 'ms CPU', ours: ms, ...target });
   };
   return [
-    // The issue sets this target only for the school events.
+    // The target is set only for the events of the school.
     row('distinct sets and co-member graph from columns', name === FILES[1] ? undefined : 30, () => {
       const made = buildGraph(core, columns);
       const { arcs } = made.graph;
@@ -218,8 +218,8 @@ function limitRows({ name, columns, core, sets, graph }: Built, rounds: number):
 }
 
 /**
- * From the stored table to the whole answer, with nothing cached between calls. The peer has
- * already built its graph.
+ * Times whole answers from the stored table, with nothing cached between calls. The figure of the
+ * peer does not include building its graph.
  */
 async function tableRows(
   { name, edges, sets, graph }: Built,
@@ -261,8 +261,8 @@ async function tableRows(
 }
 
 /**
- * PageRank of the large stream, from the compacted table to the answer; the first of several rounds
- * starts the thread, and the best round counts.
+ * Times PageRank of the large stream, from the compacted table to the answer. The first round also
+ * starts the thread; the best round counts.
  */
 async function largeRow({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow> {
   const dir = await workspace.compacted(dataset.edges);

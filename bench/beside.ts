@@ -1,13 +1,14 @@
-// Compares this checkout with another one, for instance the previous commit. Rounds of some 100 ms
-// alternate A B B A, so that other load on the machine affects both sides alike. Both sides are
-// started several times, because memory layout and compiled code are a matter of luck that lasts as
-// long as a process runs.
+// Compares this checkout with another one, for instance the previous commit. Rounds of about 100 ms
+// alternate in the order A B B A, so that other load on the machine affects both sides alike.
+// Memory layout and compiled code differ by chance from process to process, so both sides are
+// started several times.
 //
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //
-// DIR is a built checkout. Prints the time of a round (http: of a request) here, and the median
-// with quartiles of the ratios of neighbouring rounds (above 1: this checkout is faster). The exit
-// code is 1 if the median time ratio of any task is below 0.97.
+// DIR is a built checkout. For each task this prints the time of one round in this checkout (http:
+// of one request), and the median and quartiles of the ratio between neighbouring rounds. A ratio
+// above 1 means that this checkout is faster. The exit code is 1 if the median ratio of any task is
+// below 0.97.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -154,7 +155,7 @@ async function race(name: string, [other, ours]: readonly Side[]): Promise<void>
   }
 }
 
-/** Prints a row; returns the median of the time ratios. */
+/** Prints a row, and returns the median of the time ratios. */
 function show(name: string, pairs: readonly Pair[]): number {
   const wall = quartiles(pairs.map(([other, ours]) => other.ms / ours.ms));
   const cpu = quartiles(pairs.map(([other, ours]) => other.cpuMs / ours.cpuMs));

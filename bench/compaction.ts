@@ -30,8 +30,9 @@ export async function runCompaction({ tiny, dataset, workspace }: PartOptions): 
 }
 
 /**
- * Makes three tables: the whole file, its newest tenth, and the newest tenth starting at a segment
- * boundary of the whole, so that their last segments hold the same edges.
+ * Makes three tables: the whole file; its newest tenth; and about its newest tenth, but beginning
+ * at a segment boundary of the whole file. The last segments of the first and third table therefore
+ * contain the same edges.
  */
 async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise<string[]> {
   const tenth = edges.slice(Math.floor(edges.length * 0.9));
@@ -43,7 +44,7 @@ async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise
   ];
 }
 
-/** New edges in the hour before the last edge; their nodes are drawn by degree. */
+/** Returns new edges in the hour before the last edge; their nodes are drawn by degree. */
 function newestHour(edges: readonly Edge[], count: number): Edge[] {
   const random = randomFrom(21);
   const newest = edges[edges.length - 1]!.event_ts;
@@ -61,8 +62,8 @@ async function tableOf(workspace: Workspace, edges: readonly Edge[]): Promise<st
 }
 
 /**
- * Milliseconds of the compaction alone, without opening, inserting and starting the compaction
- * thread.
+ * Returns the milliseconds of the compaction alone, without opening the table, inserting the edges
+ * and starting the compaction thread.
  */
 async function compactCopy(workspace: Workspace, dir: string, added: readonly Edge[]): Promise<number> {
   const copy = workspace.copy(dir);

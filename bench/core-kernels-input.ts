@@ -1,4 +1,4 @@
-// Real edges in an instance of the core, in the forms that the timed kernels take.
+// Loads real edges into an instance of the core, in the forms that the timed kernels take.
 
 import { type Core, loadCore } from 'hedgerow/core';
 import type { Columns } from './core-kernels-peers.ts';
@@ -6,7 +6,7 @@ import type { Edge } from './dataset.ts';
 
 export const BUCKET_SECONDS = 10;
 
-/** The edges in an instance of the core: as columns, as records, and as an open segment. */
+/** Edges in an instance of the core: as columns, as records, and as an open segment. */
 export class Loaded {
   readonly core: Core = loadCore().instantiate();
   readonly columns: Columns;
@@ -18,7 +18,7 @@ export class Loaded {
   readonly recordBytes: number;
   readonly list: number;
   readonly handle: number;
-  /** A row list, text and arguments. */
+  /** Buffers for a row list (`out`), for text and for arguments. */
   readonly out: number;
   readonly outBytes: number;
   readonly text: number;

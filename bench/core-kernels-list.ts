@@ -14,7 +14,7 @@ export interface Kernel {
   js: { name: string; run: () => number }[];
   /** Name and input of the peer in core-kernels.c. */
   c?: { name: string; queries: readonly [number, number][] };
-  /** Units of work in one run, from its result. */
+  /** Returns how many units of work a run has done, given its result. */
   units: (result: number) => number;
 }
 
@@ -22,7 +22,7 @@ const MERGED_RUNS = 4;
 const WEIGHT_COLUMN = 0;
 const REAL = 1;
 
-/** All kernels on the edges as one segment; at most 65,536 edges. */
+/** Returns all kernels, with the edges as one segment; there may be at most 65,536 edges. */
 export function makeKernels(edges: readonly Edge[]): Kernel[] {
   const loaded = new Loaded(edges);
   const segment = peers.buildSegment(loaded.columns);
@@ -200,7 +200,7 @@ function nodeKernels(loaded: Loaded, segment: peers.PeerSegment, edges: readonly
   ];
 }
 
-/** One row in eight is dead: rows 3, 11, 19, ... */
+/** Removes dead rows from a list. One row in eight is dead: rows 3, 11, 19, ... */
 function reconcileKernel(loaded: Loaded): Kernel {
   const { core, rows, out } = loaded;
   const dead = Uint32Array.from({ length: rows >> 3 }, (_, i) => i * 8 + 3);
@@ -219,7 +219,7 @@ function reconcileKernel(loaded: Loaded): Kernel {
   };
 }
 
-/** Rows are dealt to the runs round-robin, so that the runs interleave completely. */
+/** Merges runs. Rows are dealt to the runs round-robin, so that the runs interleave completely. */
 function mergeKernel(loaded: Loaded): Kernel {
   const { core, rows, out, columns } = loaded;
   const { words, bytes } = core.memory;
@@ -271,8 +271,8 @@ function jsonKernel(loaded: Loaded, segment: peers.PeerSegment): Kernel {
 }
 
 /**
- * Uses its own segment, with a numeric column that has an order index; each range covers a
- * hundredth of the values.
+ * Finds the rows in a range of values. Uses a segment of its own that has a numeric column with an
+ * order index; each range covers a hundredth of the values.
  */
 function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   const weights = Float64Array.from(edges, () => Math.floor(random.unit() * 1e6) / 100);

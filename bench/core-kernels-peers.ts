@@ -1,5 +1,5 @@
-// The JavaScript peers of core-kernels.ts: the same work on typed arrays, branchless where it can
-// be.
+// The JavaScript peers of core-kernels.ts: the same work on typed arrays, without branches where
+// possible.
 
 import { gallop, intersect16 } from './core-leaf-peers.ts';
 
@@ -219,7 +219,10 @@ export function buildSegment({ rows, times, counts, members }: Columns): PeerSeg
   };
 }
 
-/** Index of the first value that is not below `value`; the loop has no data-dependent branch. */
+/**
+ * Returns the index of the first value that is not below `value`; the loop has no data-dependent
+ * branch.
+ */
 export function lowerBound(list: Uint32Array, value: number): number {
   let base = 0;
   let length = list.length;
@@ -279,7 +282,9 @@ export interface KeyRun {
   ids: Float64Array;
 }
 
-/** Merges runs by (time, id); writes the run and index of each record, packed into one number. */
+/**
+ * Merges runs by (time, id). Writes for each record its run and its index, packed into one number.
+ */
 export function mergeRuns(runs: readonly KeyRun[], out: Uint32Array): number {
   const heads = new Uint32Array(runs.length);
   let count = 0;
@@ -315,7 +320,8 @@ export function jsonRows({ starts, ordinals, nodes }: PeerSegment, times: Float6
 }
 
 /**
- * The same through objects and JSON.stringify; the length leaves out the brackets around all rows.
+ * Does the same with objects and JSON.stringify. The returned length does not count the brackets
+ * around all rows.
  */
 export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: Float64Array, out: Uint8Array): number {
   const rows: unknown[] = [];
@@ -328,7 +334,8 @@ export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: F
 }
 
 /**
- * Rows whose value is in [low, high], in ascending order, from the sorted values and their rows.
+ * Writes the rows whose value is in [low, high], in ascending order. `sorted` are the sorted
+ * values, `order` their rows.
  */
 export function psiRange(
   sorted: Float64Array,

@@ -11,7 +11,7 @@ import { type Kernel, makeKernels } from './core-kernels-list.ts';
 import type { Edge } from './dataset.ts';
 import { sink } from './measure.ts';
 
-/** Best of many runs, in ns per unit. */
+/** Best of many runs, in nanoseconds per unit. */
 export interface KernelTimes {
   kernel: string;
   unit: string;
@@ -21,7 +21,7 @@ export interface KernelTimes {
 
 const SEGMENT_ROWS = 65_536;
 
-/** Times every kernel; `tiny` runs each once on a few rows and without C. */
+/** Times every kernel. With `tiny`, runs each once on a few rows, and leaves out C. */
 export async function runCoreKernels(options: { tiny: boolean; edges: readonly Edge[] }): Promise<KernelTimes[]> {
   const edges = options.edges.slice(0, SEGMENT_ROWS);
   const runC = options.tiny ? undefined : compileC(edges);
@@ -50,7 +50,7 @@ function timeKernel(kernel: Kernel, budgetMs: number, runC: CompiledPeers | unde
   return { kernel: kernel.name, unit: kernel.unit, oursNs: (best[0]! * 1e6) / units, peers: found };
 }
 
-/** Best time of each side; the sides alternate until each has used its budget. */
+/** Returns the best time of each side. The sides alternate until each has used its budget. */
 function bestMs(sides: readonly (() => number)[], budgetMs: number): number[] {
   const best = sides.map(() => Infinity);
   const spent = sides.map(() => 0);
@@ -72,7 +72,7 @@ interface CompiledPeers {
   dispose(): void;
 }
 
-/** Builds core-kernels.c in a temporary directory; undefined without gcc. */
+/** Compiles core-kernels.c in a temporary directory; returns undefined without gcc. */
 function compileC(edges: readonly Edge[]): CompiledPeers | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'core-kernels-'));
   const program = join(directory, 'kernels');

@@ -1,4 +1,5 @@
-// The JavaScript peers of core-leaf.ts: the same work on typed arrays, branchless where it can be.
+// The JavaScript peers of core-leaf.ts: the same work on typed arrays, without branches where
+// possible.
 
 type List = Uint16Array | Uint32Array;
 
@@ -25,7 +26,7 @@ const [t0, t1, t2, t3, t4, t5, t6, t7] = crcTables as [
   Uint32Array,
 ];
 
-/** Slicing by 8; slicing by 16 is no faster in JavaScript. */
+/** Computes CRC-32C, slicing by 8; slicing by 16 is not faster in JavaScript. */
 export function crc32c(bytes: Uint8Array, seed: number): number {
   let crc = ~seed;
   let at = 0;
@@ -138,8 +139,8 @@ export function widen16(from: Uint16Array, to: Uint32Array): number {
 }
 
 /**
- * Tests one node against `count` filters of `bytesEach` bytes, hashing it once; sets the same bits
- * as the core.
+ * Tests one node against `count` filters of `bytesEach` bytes each. Hashes the node once, to the
+ * same bits as the core.
  */
 export function filtersProbe(words: Uint32Array, bytesEach: number, count: number, node: number): number {
   const hash = mix(BigInt(node));

@@ -9,7 +9,7 @@ import { buildLeaf, FREE_AT, type Leaf } from '../test/core/support/leaf-build.t
 import { ascending, type Random, randomFrom } from '../test/core/support/random.ts';
 import * as peers from './core-leaf-peers.ts';
 
-/** Best of many runs, in ns per unit; `undefined` where there is no such peer or build. */
+/** Best of many runs, in nanoseconds per unit; `undefined` where there is no such peer or build. */
 export interface Row {
   kernel: string;
   unit: string;
@@ -30,9 +30,9 @@ interface Kernel {
   nb: number;
   /** Name of the peer in core-leaf.c. */
   c: string;
-  /** Writes the input that only the core needs, once. */
+  /** Writes the input that only the core needs; called once. */
   prepare?: (leaf: Leaf) => void;
-  /** Runs over A and B in the leaf's memory; the result must equal that of `js`. */
+  /** Runs over A and B in the leaf's memory. The result must equal that of `js`. */
   ours: (leaf: Leaf) => number;
   js: () => number;
 }
@@ -44,7 +44,7 @@ const OUT = FREE_AT + 16 * MIB;
 const SCRATCH = FREE_AT + 40 * MIB;
 
 /**
- * Runs every kernel; `tiny` runs each once or twice on small inputs, without C and without the
+ * Runs every kernel. With `tiny`, runs each once or twice on small inputs, and leaves out C and the
  * plain build.
  */
 export async function runCoreLeaf(options: { tiny: boolean }): Promise<Row[]> {
@@ -298,7 +298,7 @@ function bytesOf(list: ArrayBufferView): Uint8Array {
   return new Uint8Array(list.buffer, list.byteOffset, list.byteLength);
 }
 
-/** Builds core-leaf.c in a temporary directory; undefined without gcc. */
+/** Compiles core-leaf.c in a temporary directory; returns undefined without gcc. */
 function compileC() {
   const directory = mkdtempSync(join(tmpdir(), 'core-leaf-'));
   const program = join(directory, 'leaf');

@@ -1,4 +1,5 @@
-// Every kernel of the core against JavaScript and C, as rows of the table, in units per second.
+// Times every kernel of the core against JavaScript and C, as rows of the table in units per
+// second.
 
 import { runCoreKernels } from './core-kernels.ts';
 import { runCoreLeaf } from './core-leaf.ts';

@@ -1,5 +1,5 @@
-// Rules over real relations: the transitive closure of a random graph and the same-generation
-// relation of a tree, against clingo where its package is installed.
+// Times rules on real relations: the transitive closure of a random graph, and the same-generation
+// relation of a tree. The peer is clingo, where its package is installed.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BaseFacts, evaluate, readRuleSet } from 'hedgerow';

@@ -34,7 +34,7 @@ export class Dataset {
   }
 
   /**
-   * Frees the edges until they are next read: otherwise the timings would include garbage
+   * Frees the edges until they are read again. Otherwise the timings would include garbage
    * collection of a million objects.
    */
   release(): void {
@@ -87,7 +87,7 @@ export interface Window {
   endTs: number;
 }
 
-/** Windows that cover a share of the time span, at random places. */
+/** Draws windows that cover a share of the time span, at random places. */
 export function drawWindows(edges: readonly Edge[], count: number, share: number, seed: number): Window[] {
   const random = randomFrom(seed);
   const first = edges[0]!.event_ts;
@@ -99,7 +99,7 @@ export function drawWindows(edges: readonly Edge[], count: number, share: number
   });
 }
 
-/** Nodes drawn by degree: a random member of a random edge. */
+/** Draws nodes by degree: a random member of a random edge. */
 export function drawNodes(edges: readonly Edge[], count: number, seed: number): number[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, () => drawNode(edges, random));
@@ -110,7 +110,7 @@ function drawNode(edges: readonly Edge[], random: Random): number {
   return members[random.below(members.length)]!;
 }
 
-/** Pairs of nodes that share a randomly drawn edge. */
+/** Draws pairs of nodes that share a random edge. */
 export function drawCoMembers(edges: readonly Edge[], count: number, seed: number): [number, number][] {
   const random = randomFrom(seed);
   const pairs: [number, number][] = [];
@@ -124,7 +124,7 @@ export function drawCoMembers(edges: readonly Edge[], count: number, seed: numbe
   return pairs;
 }
 
-/** Pairs of different nodes, each drawn by degree. */
+/** Draws pairs of different nodes, each by degree. */
 export function drawPairs(edges: readonly Edge[], count: number, seed: number): [number, number][] {
   const random = randomFrom(seed);
   const pairs: [number, number][] = [];

@@ -1,6 +1,6 @@
 // Statements that take long on a large table, one for each kind of long work.
 
-/** Distinct texts of the column `formation`; below, distinct values of `weight`. */
+/** Number of distinct texts in the column `formation`; WEIGHTS is that of values in `weight`. */
 export const WORDS = 5000;
 export const WEIGHTS = 100_000;
 
@@ -10,12 +10,12 @@ export interface LongStatement {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** `times`: the times of all edges, ascending. */
+/** Returns the statements; `times` are the times of all edges, ascending. */
 export function longStatements(times: readonly number[]): LongStatement[] {
   return [...joins(times[Math.floor(times.length * 0.02)]!), ...groups(), ...rows(), ...writes()];
 }
 
-/** `before`: a time that only a few edges precede. */
+/** `before` is a time that only a few edges precede. */
 function joins(before: number): LongStatement[] {
   const few = `event_ts < ${before}`;
   return [

@@ -1,5 +1,5 @@
-// Watches a server while a statement runs: how fast /health/live answers, and when the process has
-// stopped working.
+// Watches a server while a statement runs: how fast /health/live answers, and when the process
+// becomes idle.
 
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -7,8 +7,8 @@ import { Agent, get } from 'node:http';
 const EVERY_MS = 10;
 
 /**
- * Requests /health/live every 10 ms, whether or not earlier answers have arrived: a pause therefore
- * counts once for every request that would have been made during it.
+ * Requests /health/live every 10 ms, even while earlier answers are missing. A pause therefore
+ * counts once for every request that was due during it.
  */
 export class HealthProbe {
   readonly #url: string;
@@ -19,8 +19,8 @@ export class HealthProbe {
   /** Latency of each answer, in milliseconds. */
   times: number[] = [];
   /**
-   * CPU time of the server's main thread until each answer, in milliseconds: the server's own share
-   * of the latency on a busy machine.
+   * CPU time of the server's main thread between each request and its answer, in milliseconds. On a
+   * busy machine this is the server's own share of the latency.
    */
   ran: number[] = [];
 
@@ -66,7 +66,7 @@ export class HealthProbe {
   }
 }
 
-/** The smallest of the times that at least `share` of them do not exceed. */
+/** Returns a percentile: a share of about `share` of the times does not exceed it. */
 export function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -78,8 +78,8 @@ const IDLE_MS = 1;
 const IDLE_LOOKS = 30;
 
 /**
- * Milliseconds from now until the main thread of a process comes to rest: the end of the last poll
- * interval in which it was busy (Linux only).
+ * Returns the milliseconds from now until the main thread of a process is idle: the end of the last
+ * poll interval in which it was busy (Linux only).
  */
 export async function untilIdle(pid: number): Promise<number> {
   const start = performance.now();

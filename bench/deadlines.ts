@@ -1,5 +1,5 @@
-// Long statements: how soon after the deadline the 504 arrives, how soon they stop when their
-// client disconnects, and how /health/live fares meanwhile.
+// Times long statements: how soon after the deadline the 504 arrives, how soon they stop when their
+// client disconnects, and how fast /health/live answers meanwhile.
 
 import { openDatabase } from 'hedgerow';
 import type { Edge } from './dataset.ts';
@@ -13,7 +13,7 @@ import { BATCH_EDGES } from './stores.ts';
 const DEADLINE_MS = 1000;
 const LATE_MS = 200;
 const PAUSE_MS = 50;
-/** Moments at which the client disconnects. */
+/** Times after the request at which the client disconnects. */
 const GOES_AFTER_MS = [300, 1500, 6000];
 
 export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
@@ -68,7 +68,7 @@ async function withServer<T>(dir: string, timeoutMs: number, work: (server: Serv
   }
 }
 
-/** /health/live during the statement. */
+/** Latencies of /health/live during the statement. */
 type Health = Pick<HealthProbe, 'times' | 'ran'>;
 
 interface Timed {
@@ -95,7 +95,7 @@ async function meetDeadline(server: Server, statement: LongStatement): Promise<T
 }
 
 interface Left {
-  /** One value per moment of disconnection; null if the statement had already ended. */
+  /** One value per disconnection; null if the statement had already ended. */
   readonly restMs: readonly (number | null)[];
   readonly health: Health;
 }

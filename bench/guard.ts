@@ -1,5 +1,5 @@
-// Cost of keys, limits, logs and metrics: requests per second with all of them on, against the same
-// service with all of them off.
+// Measures the cost of keys, limits, logs and metrics: requests per second with all of them
+// enabled, against the same service with all of them disabled.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
@@ -50,8 +50,8 @@ export async function runGuard(options: PartOptions): Promise<BenchRow[]> {
 }
 
 /**
- * Starts a server with an API key, a limit that is counted but never reached, a log line for every
- * read, an audit line for every write (both to files), and all metrics.
+ * Starts a server with everything enabled: an API key, a limit that is counted but never reached,
+ * and all metrics. It writes a log line for every read and an audit line for every write, to files.
  */
 function startGuarded(dir: string, log: number): Promise<Server> {
   const key = `hgr_${randomBytes(32).toString('base64url')}`;

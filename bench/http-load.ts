@@ -11,9 +11,9 @@ import type { Workspace } from './workspace.ts';
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** Edges in one answer. */
+/** Number of edges in one answer. */
 export const ROWS = 10;
-/** Distinct requests of each kind. */
+/** Number of distinct requests of each kind. */
 export const REQUESTS = 1000;
 const SECONDS = 5;
 
@@ -21,12 +21,12 @@ const SECONDS = 5;
 export interface Kind {
   name: string;
   method: 'GET' | 'POST';
-  /** Path that bodies are posted to; by default single inserts. */
+  /** Path to which bodies are posted; by default that of single inserts. */
   path?: string;
   lines: string[];
 }
 
-/** A range and a node lookup of about ten edges each, and a durable insert. */
+/** Returns three kinds: a range and a node lookup of about ten edges each, and a durable insert. */
 export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   const count = tiny ? 20 : REQUESTS;
   return [
@@ -48,7 +48,7 @@ export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   ];
 }
 
-/** Paths of windows that hold exactly ROWS edges. */
+/** Returns paths of windows that contain exactly ROWS edges. */
 function windowsOf(edges: readonly Edge[], count: number): string[] {
   const random = randomFrom(41);
   const time = (index: number) => edges[index]!.event_ts;
@@ -62,7 +62,7 @@ function windowsOf(edges: readonly Edge[], count: number): string[] {
   return paths;
 }
 
-/** Nodes with ROWS edges, or with nearly as many if there are too few such nodes. */
+/** Returns nodes with ROWS edges, or with nearly as many if there are too few such nodes. */
 export function nodesOf(edges: readonly Edge[], count: number): number[] {
   const degrees = new Map<number, number>();
   for (const { members } of edges) for (const member of members) degrees.set(member, (degrees.get(member) ?? 0) + 1);
@@ -144,8 +144,8 @@ export async function untilReady({ url }: Server): Promise<void> {
 }
 
 /**
- * Body size of the answers of each kind, in bytes: the mean of the first few. Throws if any answer
- * is not a success.
+ * Returns the mean size, in bytes, of the first answers of each kind. Throws if an answer is not a
+ * success.
  */
 export async function answerSizes(server: Server, kinds: readonly Kind[]): Promise<number[]> {
   const sizes: number[] = [];
@@ -176,8 +176,8 @@ export function hasWrk(): boolean {
 }
 
 /**
- * One side of a race: requests per second of `kind`, measured by wrk, or (`tiny`, for tests) by one
- * client that waits for each answer.
+ * Returns one side of a race: requests per second of `kind`, measured by wrk. With `tiny`, for
+ * tests, measures a single client that waits for each answer.
  */
 export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean, seconds = SECONDS): Side {
   if (tiny) return () => fewRequests(server, kind);
@@ -215,7 +215,7 @@ end
 `;
 }
 
-/** Requests per second over 64 connections. Throws if any answer is not a success. */
+/** Returns the requests per second over 64 connections. Throws if an answer is not a success. */
 function wrk(url: string, script: string, seconds: number): number {
   const text = execFileSync('wrk', ['-t2', '-c64', `-d${seconds}s`, '-s', script, url], { encoding: 'utf8' });
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(text);

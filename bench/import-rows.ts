@@ -1,5 +1,5 @@
-// Rows for the import bench: three nodes, a real and a text each, seeded, written as CSV or NDJSON;
-// and a checksum that tells whether all rows are present exactly once.
+// Generates rows for the import bench, as CSV or NDJSON: three nodes, a number and a text each,
+// from a seed. Also computes a checksum that shows whether all rows are present exactly once.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { openDatabase } from 'hedgerow';
@@ -49,7 +49,7 @@ export function writeRows(path: string, form: Form, bytes: number, seed: number)
   return { rows, bytes: written, sum: { rows, mix } };
 }
 
-/** Checksum of a table, read to its end. */
+/** Returns the checksum of a whole table. */
 export async function sumOf(dir: string, table: string): Promise<Sum> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
   try {

@@ -1,5 +1,5 @@
-// Imports a file into a data directory and into a server: rate, peak memory of the importing
-// process, and resumption after kills.
+// Imports a file into a data directory and into a server, and measures the rate, the peak memory of
+// the importing process, and resuming after kills.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { type BenchRow, benchRow } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
- * Size of the CSV file in MB; `HEDGEROW_IMPORT_MB` overrides it. The NDJSON file is half as large.
+ * Size of the CSV file in MB; `HEDGEROW_IMPORT_MB` overrides it. The NDJSON file has half that
+ * size.
  */
 const USUAL_MB = 200;
 const TINY_MB = 0.5;
@@ -102,7 +103,7 @@ async function killedAndResumed(
   let kills = 0;
   let peakMb = 0;
   for (let round = 0; ; round++) {
-    // Each kill comes at a different point of the file; a tiny import may finish first.
+    // Each kill is at a different point of the file; a tiny import may finish first.
     const killAt = round < wantedKills ? 0.2 * (round + 1) : undefined;
     const call = [...callOf(given, ['--data', dir]), ...(round === 0 ? [] : ['--resume'])];
     const { code, peakMb: peak } = await run(call, workspace.dir, killAt);
@@ -132,7 +133,8 @@ async function check(name: string, dir: string, given: Rows): Promise<void> {
 }
 
 /**
- * `killAt`: kill the process once its progress file reports that this share of the file is read.
+ * Runs an import. With `killAt`, kills the process once its progress file reports that this share
+ * of the file has been read.
  */
 function run(args: readonly string[], cwd: string, killAt?: number): Promise<Outcome> {
   const started = performance.now();
@@ -157,15 +159,15 @@ function peakOf({ pid }: ChildProcess): number {
 }
 
 /**
- * Share of the file that is in the table, according to its progress file; 0 before that file
- * exists.
+ * Returns the share of the file that is in the table, according to the progress file; 0 before that
+ * file exists.
  */
 function shareOf(progress: string, file: string): number {
   const found = /"offset": (\d+)/.exec(textOf(progress))?.[1] ?? 0;
   return Number(found) / statSync(file).size;
 }
 
-/** Text of a file; empty if the file does not exist. */
+/** Returns the text of a file; empty if the file does not exist. */
 function textOf(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

@@ -1,5 +1,5 @@
-// Residual conditions while rows in memory interleave with rows of segments: after COMPACT, after
-// an UPDATE of scattered rows, and after another COMPACT.
+// Times residual conditions while rows in memory are interleaved with rows in segments: after
+// COMPACT, after an UPDATE of scattered rows, and after another COMPACT.
 //
 // npx tsx bench/interleaved.ts [rows] [updated]
 
@@ -23,7 +23,7 @@ const dir = mkdtempSync(join(tmpdir(), 'hedgerow-interleaved-'));
 const database = await openDatabase({ dir, durability: 'async' });
 const statements = new EmbeddedStatements({ database });
 
-/** Fastest of several runs, in milliseconds. */
+/** Returns the time of the fastest of several runs, in milliseconds. */
 async function leastMs(statement: string): Promise<number> {
   let least = Infinity;
   for (let time = 0; time < TIMES; time++) {

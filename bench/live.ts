@@ -1,10 +1,10 @@
-// Latency of /health/live while the service is busy with many tables: during opening, /health,
-// reads, and a compaction of all tables, one of them with a TTL.
+// Measures the latency of /health/live on a service with many tables: while idle, and during
+// /health, reads, inserts and compactions of all tables. One compaction applies a TTL.
 //
 // npm run build && npx tsx bench/live.ts [tables]
 //
-// The client sends a request every 5 ms even while an answer is overdue: a stall of 1 s counts as
-// 200 late answers, not as one.
+// The client sends a request every 5 ms even while an answer is overdue, so a stall of 1 s counts
+// as 200 late answers, not as one.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -50,7 +50,7 @@ async function post({ url }: Server, path: string, body: unknown): Promise<unkno
   return response.json();
 }
 
-/** Prints the latency of `/health/live` while `work` ran. */
+/** Prints the latencies of `/health/live` while `work` runs. */
 async function show(server: Server, name: string, work: () => Promise<unknown>): Promise<void> {
   const took: number[] = [];
   const waiting = new Set<Promise<void>>();

@@ -1,4 +1,4 @@
-// LMDB as a peer where it is installed: the same tables as in SQLite, as ordered keys.
+// Loads LMDB as a peer, where it is installed: the same tables as in SQLite, as ordered keys.
 
 import type { Edge } from './dataset.ts';
 import { BATCH_EDGES } from './stores.ts';
@@ -8,7 +8,8 @@ export interface LmdbStore {
 }
 
 /**
- * The part of the package's API used here; it is not a dependency, so its own types are missing.
+ * The part of the package's API that is used here. The package is not a dependency, so its own
+ * types are missing.
  */
 interface Lmdb {
   open(options: Record<string, unknown>): Environment;

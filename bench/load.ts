@@ -1,4 +1,4 @@
-// Durable loading with all indexes built: Hedgerow against SQLite and, where it is installed, LMDB.
+// Times durable loading, with all indexes built: Hedgerow against SQLite and, if installed, LMDB.
 
 import { type Edge, readEdges } from './dataset.ts';
 import { type LmdbStore, openLmdb } from './lmdb.ts';

@@ -1,8 +1,8 @@
-// How times are taken: sides alternate, medians of rounds count, results are kept alive.
+// Defines how times are taken: sides alternate, medians of rounds count, results are kept alive.
 
 /**
- * One side of a race: does its work once and returns its cost (or the rate it reached); a promise
- * if it has to wait.
+ * One side of a race. Does its work once, and returns the time (or the rate); a promise if it has
+ * to wait.
  */
 export type Side = () => number | Promise<number>;
 
@@ -27,19 +27,19 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Milliseconds that one run takes. */
+/** Returns the milliseconds of one run. */
 export async function timed(work: () => unknown): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
-/** CPU time in milliseconds after which no further round starts. */
+/** No further round starts after this much CPU time, in milliseconds. */
 const MOST_CPU_MS = 4000;
 
 /**
- * Least CPU time of the rounds, which other load on the machine disturbs least, and the last
- * result.
+ * Returns the least CPU time of the rounds, which other load on the machine disturbs least, and the
+ * last result.
  */
 export function bestCpuMs<Value>(rounds: number, work: () => Value): { ms: number; value: Value } {
   let best = Infinity;

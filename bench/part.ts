@@ -6,8 +6,8 @@ import type { Workspace } from './workspace.ts';
 
 export interface PartOptions {
   /**
-   * One quick run of everything on small inputs, for the tests: results are compared, but the times
-   * mean nothing.
+   * Runs everything once, quickly and on small inputs, for the tests. Results are compared, but the
+   * times mean nothing.
    */
   tiny: boolean;
   dataset: Dataset;

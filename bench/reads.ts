@@ -1,5 +1,5 @@
-// Reads to JSON text on both stores: windows, lookups, and edges that hold two nodes; also the
-// bytes on disk.
+// Times reads as JSON text from both stores: windows, lookups of nodes, and edges that contain two
+// nodes. Also measures the bytes on disk.
 
 import { openDatabase } from 'hedgerow';
 import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Edge, type Window } from './dataset.ts';
@@ -20,14 +20,14 @@ interface Race<Query> {
   unit: 'rows/s' | 'pairs/s';
   queries: readonly Query[];
   request: (query: Query) => Request;
-  /** Statements for the same rows; the fastest serves as the peer. */
+  /** Statements that return the same rows; the fastest serves as the peer. */
   forms: readonly SqliteForm[];
   parameters: (query: Query) => readonly number[];
   target: Target;
 }
 
 const BY_NODE: SqliteForm = 'from m join e on e.id = m.eid where m.node = ?';
-/** Three ways to write the query; which is fastest depends on the degrees. */
+/** Three ways to write the query; which one is fastest depends on the degrees. */
 const BY_PAIR: readonly SqliteForm[] = [
   'from e where e.id in (select eid from m where node = ? intersect select eid from m where node = ?)',
   'from m a join m b on b.eid = a.eid and b.node = ? join e on e.id = a.eid where a.node = ?',
@@ -101,8 +101,8 @@ function drawQueries(edges: readonly Edge[], share: number) {
 }
 
 /**
- * Checks a few answers in full, finds SQLite's fastest form, then races all queries; also races a
- * tenth of them against SQLite's usual form.
+ * Checks a few answers in full, finds the fastest form for SQLite, and races all queries. Also
+ * races a tenth of them against the usual way to read from SQLite.
  */
 async function race<Query>(
   table: Table,
@@ -139,7 +139,7 @@ async function race<Query>(
   ];
 }
 
-/** One answer as JSON text: the concatenated slices of a scan. */
+/** Returns one answer as JSON text: the concatenated slices of a scan. */
 function readText(table: Table, request: Request): { text: Uint8Array; rows: number } {
   const scan = table.scan({ ...request, format: 'json' });
   const slices: Uint8Array[] = [];
@@ -149,7 +149,7 @@ function readText(table: Table, request: Request): { text: Uint8Array; rows: num
   return { text, rows: scan.rows };
 }
 
-/** Throws unless both answers hold the same edges in the same order. */
+/** Throws unless both answers contain the same edges in the same order. */
 function compareRows(what: string, ours: Uint8Array, peer: { text: string }): void {
   const facts = (row: Record<string, unknown>) => {
     const members = typeof row.members === 'string' ? row.members : JSON.stringify(row.members);
@@ -161,7 +161,7 @@ function compareRows(what: string, ours: Uint8Array, peer: { text: string }): vo
     throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
 }
 
-/** The fastest form for `run` (each is tried twice) and its time. */
+/** Returns the fastest form for `run`, trying each twice, and its time. */
 function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): { form: SqliteForm; ms: number } {
   let best = { form: forms[0]!, ms: Infinity };
   for (const form of [...forms, ...forms]) {
@@ -183,8 +183,8 @@ interface RaceResult {
 const SLICES = 10;
 
 /**
- * Runs all queries on both sides, alternating after every tenth of them; returns the medians of the
- * rounds. Throws if row counts differ.
+ * Runs all queries on both sides, which alternate after every tenth of them. Returns sums of the
+ * medians of the rounds. Throws if row counts differ.
  */
 async function raceQueries<Query>(
   rounds: number,

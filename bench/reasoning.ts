@@ -1,5 +1,5 @@
-// Rules against clingo, and the stages of a question over the whole stream: retrieval, reasoning,
-// answer, firewall.
+// Times rules against clingo, and the stages of a question over the whole stream: retrieval,
+// reasoning, answer, firewall.
 
 import { openDatabase, type RagRequest, Reasoning, type StepRunner } from 'hedgerow';
 import { datalogRows } from './datalog.ts';
@@ -10,7 +10,10 @@ import { type BenchRow, benchRow } from './row.ts';
 const MOST_RETRIEVAL_MS = 5;
 const ROUNDS = 15;
 
-/** Two nodes have met if one edge holds both; they know each other through a third node. */
+/**
+ * Two nodes have met if one edge contains both. They know each other through a third node if both
+ * have met it but not each other.
+ */
 const RULES = [
   {
     id: 'rule:met',
@@ -32,7 +35,7 @@ const RULES = [
   },
 ];
 
-/** Runs steps without yielding, since no one else is waiting. */
+/** Runs all steps at once, since no other work is waiting. */
 const ALONE: StepRunner = {
   signal: new AbortController().signal,
   async run(steps) {

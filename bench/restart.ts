@@ -1,5 +1,5 @@
-// Restart: from the start of a process to an open table, with all edges still in the log or all
-// compacted.
+// Times a restart, from the start of a process to an open table, with all edges still in the log
+// and with all edges compacted.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,9 @@ export async function runRestart({ tiny, dataset, workspace }: PartOptions): Pro
   return [row('restart after a crash, all edges in the log', logged!), row('restart after compaction', compacted!)];
 }
 
-/** Milliseconds from the start of Node to the first answer, on a copy of the directory. */
+/**
+ * Returns the milliseconds from the start of Node to the first answer, on a copy of the directory.
+ */
 function restart(workspace: Workspace, dir: string, edges: number): number {
   const copy = workspace.copy(dir);
   const { ms, rows } = JSON.parse(execFileSync(process.execPath, [CHILD, copy], { encoding: 'utf8' })) as Answer;

@@ -1,14 +1,14 @@
-// One row of the benchmark table: our figure, the peer's figure, and the targets of the issue.
+// Defines one row of the benchmark table: our figure, the peer's figure, and the target.
 
 export interface BenchRow {
   name: string;
   ours: number;
-  /** Null if the measure is an absolute limit rather than a peer. */
+  /** Null if there is no peer. */
   peer: number | null;
   unit: string;
-  /** ours / peer. */
+  /** Our figure divided by that of the peer. */
   ratio: number | null;
-  /** The issue's target as text; empty if it has none. */
+  /** The target as text; empty if there is none. */
   target: string;
   met: boolean | null;
 }
@@ -40,7 +40,7 @@ function judge(
   return { target: `ratio <= ${Number(target.ratioAtMost.toFixed(3))}`, met: ratio <= target.ratioAtMost };
 }
 
-/** The rows as an aligned text table with a header, one line per row. */
+/** Returns the rows as an aligned text table with a header, one line per row. */
 export function tableOf(rows: readonly BenchRow[]): string {
   const cells = rows.map((row) => [
     row.name,

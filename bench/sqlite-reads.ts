@@ -1,10 +1,10 @@
-// Queries on SQLite to JSON text in two ways: built by SQLite itself, and from row objects through
-// JSON.stringify.
+// Runs queries on SQLite in two ways that end with JSON text: built by SQLite itself, and from row
+// objects with JSON.stringify.
 
 import type Sqlite from 'better-sqlite3';
 import { sink } from './measure.ts';
 
-/** A statement from its `from` clause on; the edge table has the alias e. */
+/** The part of a statement from its `from` clause on; the edge table has the alias e. */
 export type SqliteForm = string;
 
 const COLUMNS = 'e.id, e.ts as event_ts, e.members, e.weight';
@@ -24,7 +24,7 @@ export class SqliteReader {
     this.#database = database;
   }
 
-  /** SQLite builds the text (`json_group_array`) and returns one string. */
+  /** Lets SQLite build the text (`json_group_array`) and return it as one string. */
   json(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
     const statement = this.#prepare(
       `select count(*), json_group_array(${JSON_ROW}) from (select ${COLUMNS} ${form} ${ORDER})`,
@@ -36,8 +36,8 @@ export class SqliteReader {
   }
 
   /**
-   * The usual way: one object per row, then JSON.stringify. Members stay as the JSON text that is
-   * stored.
+   * Works in the usual way: one object per row, then JSON.stringify. Members stay as the JSON text
+   * that is stored.
    */
   usual(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
     const rows = this.#prepare(`select ${COLUMNS} ${form} ${ORDER}`, false).all(...parameters);

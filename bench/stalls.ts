@@ -1,5 +1,5 @@
-// How long the event loop is blocked: by /health of a large table (`health`), or by listings and
-// figures of many tables (`tables`).
+// Measures how long the event loop is blocked: by /health of a large table (`health`), or by
+// listings and figures of many tables (`tables`).
 //
 // npx tsx bench/stalls.ts health [edges] [nodes]
 // npx tsx bench/stalls.ts tables [tables] [rows]
@@ -12,7 +12,9 @@ import { type Database, openDatabase } from '../src/engine/index.ts';
 const TIMES = 20;
 const BATCH = 50_000;
 
-/** The longest time between two event loop turns while `work` runs, and how long `work` took. */
+/**
+ * Returns the longest time between two event loop turns while `work` runs, and the time of `work`.
+ */
 async function stallOf(work: () => Promise<unknown>): Promise<{ longestMs: number; elapsedMs: number }> {
   let longestMs = 0;
   let last = performance.now();
@@ -44,7 +46,7 @@ async function healthOfLargeTable(database: Database, edges: number, nodes: numb
   for (let from = 0; from < edges; from += BATCH) {
     const bulk = table.bulk();
     for (let row = from; row < Math.min(edges, from + BATCH); row++) {
-      // The prime multiplier visits every node, in scattered order.
+      // Multiplying by a prime visits every node, in scattered order.
       bulk.add({ event_ts: row, members: [(row * 7919) % nodes, ((row + 17) * 104_729) % nodes] });
     }
     await bulk.commit();

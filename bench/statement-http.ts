@@ -1,5 +1,5 @@
-// Statements over HTTP: requests per second of POST /v1/query against the node route, with the same
-// nodes and windows, driven by wrk.
+// Measures statements over HTTP with wrk: requests per second of POST /v1/query against the node
+// route, with the same nodes and windows.
 
 import type { Edge } from './dataset.ts';
 import {
@@ -50,7 +50,10 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
   }
 }
 
-/** The statement and the route, for nodes with ROWS edges and a window that holds all of them. */
+/**
+ * Returns the statement and the route, for nodes with ROWS edges and windows that contain all of
+ * them.
+ */
 export function statementKinds(edges: readonly Edge[], tiny: boolean): [statement: Kind, route: Kind] {
   const windows = new Map(nodesOf(edges, tiny ? 20 : REQUESTS).map((node) => [node, { a: Infinity, b: -Infinity }]));
   for (const { event_ts, members } of edges)

@@ -1,5 +1,5 @@
-// The statements that are raced: the same question in our language and in SQL, with the parameters
-// of each run.
+// Defines the statements that are raced: the same question in our language and in SQL, with the
+// parameters of each run.
 
 import { randomFrom } from '../test/core/support/random.ts';
 import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Edge } from './dataset.ts';
@@ -7,17 +7,18 @@ import type { Target } from './row.ts';
 import { BUCKET_SECONDS, KINDS, type Parameters } from './statement-sides.ts';
 
 /**
- * One kind of statement, in the form each side takes it; `$name` is a parameter in all three
+ * One kind of statement, in the language of each side; `$name` is a parameter in all three
  * languages.
  */
 export interface StatementKind {
   readonly name: string;
   readonly text: string;
   /**
-   * SQL for the same rows; of several forms, the one that is fastest on a few queries is the peer.
+   * SQL that returns the same rows. With several forms, the one that is fastest on a few queries is
+   * the peer.
    */
   readonly duckdb: readonly string[];
-  /** Empty: SQLite takes no part. */
+  /** Empty when SQLite does not take part. */
   readonly sqlite: readonly string[];
   readonly queries: readonly Parameters[];
   readonly target: Target;
@@ -26,7 +27,7 @@ export interface StatementKind {
 const LOOKUP: Target = { ratioAtLeast: 5 };
 const SCAN: Target = { ratioAtLeast: 1 };
 
-/** `share` scales the number of queries of each kind, relative to a full run. */
+/** Returns the kinds; `share` scales the number of queries of each, relative to a full run. */
 export function lookupKinds(edges: readonly Edge[], share: number): StatementKind[] {
   const count = (whole: number) => Math.max(2, Math.round(whole * share));
   return [...rangeKinds(edges, count), ...memberKinds(edges, count), ...joinKinds(edges, count)];
@@ -125,7 +126,9 @@ function memberKinds(edges: readonly Edge[], count: Count): StatementKind[] {
   ];
 }
 
-/** A window of a hundredth of the span around a random edge, with one of its nodes. */
+/**
+ * Returns windows of a hundredth of the span around random edges, each with one node of its edge.
+ */
 function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   const random = randomFrom(69);
   const width = Math.ceil((edges[edges.length - 1]!.event_ts - edges[0]!.event_ts) / 100);
@@ -136,7 +139,7 @@ function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   });
 }
 
-/** Windows of about the given number of edges, at random places. */
+/** Returns windows of about the given number of edges, at random places. */
 function windowsOfEdges(
   edges: readonly Edge[],
   count: number,
@@ -180,7 +183,10 @@ function joinKinds(edges: readonly Edge[], count: Count): StatementKind[] {
   ];
 }
 
-/** Chains of edges within an hour, each sharing a member with the edge before it. */
+/**
+ * Returns a kind for chains of edges: each edge shares a member with the edge before it, and
+ * follows it within an hour.
+ */
 function chainKind(edges: readonly Edge[], count: Count, length: number): StatementKind {
   const names = ['p', 'q', 'r', 's'].slice(0, length);
   const steps = names.slice(1).map((name, place) => [names[place]!, name] as const);
@@ -232,7 +238,7 @@ const WHOLE: readonly Whole[] = [
   ],
 ];
 
-/** Scans of the whole table without an index on the columns read; against DuckDB only. */
+/** Returns scans of the whole table, without an index on the columns read; only against DuckDB. */
 export function scanKinds(share: number): StatementKind[] {
   const count = Math.max(2, Math.round(20 * share));
   return WHOLE.map(([name, ours, sql, parameters = () => ({})]) => ({

@@ -1,5 +1,5 @@
-// Time a statement takes before it reads rows: parsing, binding and planning, for new and for known
-// texts.
+// Times what a statement does before it reads rows: parsing, binding and planning, for new and for
+// known texts.
 
 import { median } from './measure.ts';
 import { type BenchRow, benchRow } from './row.ts';
@@ -13,7 +13,7 @@ interface Given {
 const KNOWN =
   'MATCH (e:Post) WHERE $n IN e.members AND e.event_ts BETWEEN $a AND $b AND e.weight > $w RETURN e.id, e.event_ts, e.weight ORDER BY e.event_ts LIMIT 10';
 
-/** A text with literals in place of parameters, so that every text is new. */
+/** Returns a text with literals in place of parameters, so that every text is new. */
 function newText(i: number): Given {
   const text = `MATCH (e:Post) WHERE ${i} IN e.members AND e.event_ts BETWEEN ${1000 + i} AND ${90_000 + i * 3} AND e.weight > ${i % 20}.5 RETURN e.id, e.event_ts, e.weight ORDER BY e.event_ts LIMIT 10`;
   return { text, parameters: {} };
@@ -23,7 +23,7 @@ function knownText(i: number): Given {
   return { text: KNOWN, parameters: { n: i, a: 1000 + i, b: 90_000 + i * 3, w: (i % 20) + 0.5 } };
 }
 
-/** Measured against the issue's limits, as medians in microseconds. */
+/** Returns medians in microseconds, with their limits. */
 export async function planningRows(ours: HedgerowSide, tiny: boolean): Promise<BenchRow[]> {
   const runs = tiny ? 50 : 10_000;
   return [
@@ -43,8 +43,8 @@ export async function planningRows(ours: HedgerowSide, tiny: boolean): Promise<B
 }
 
 /**
- * Median microseconds from the text to a result of which no row has been read, including its
- * snapshot and its promise. The first half of the runs is a warm-up.
+ * Returns the median microseconds from the text to a result of which no row has been read. This
+ * includes taking the snapshot and awaiting the promise. The first half of the runs is a warm-up.
  */
 async function medianUs(ours: HedgerowSide, runs: number, given: (i: number) => Given): Promise<number> {
   const taken: number[] = [];

@@ -1,5 +1,5 @@
-// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows, each from
-// text and parameters to rows as arrays.
+// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows. Each turns a
+// text and parameters into rows as arrays.
 
 import Sqlite from 'better-sqlite3';
 import { type ColumnDefinition, openDatabase } from 'hedgerow';
@@ -14,17 +14,17 @@ import type { Hedgerow } from './stores.ts';
 export type Parameters = Readonly<Record<string, number | string>>;
 export type Rows = readonly (readonly unknown[])[];
 
-/** A store that answers statements in its own language. */
+/** A store that executes statements in its own language. */
 export interface StatementSide {
   readonly name: 'Hedgerow' | 'DuckDB' | 'SQLite';
-  /** Reads all rows; each text is prepared once. */
+  /** Reads all rows; prepares each text once. */
   rows(text: string, parameters: Parameters): Promise<Rows>;
   close(): Promise<void>;
 }
 
-/** The columns of an edge besides time and members. */
+/** The columns of an edge in addition to time and members. */
 interface Extras {
-  /** Multiples of 0.25 below 25: their sums are exact in any order. */
+  /** Multiples of 0.25 below 25, whose sums are exact in any order. */
   weight: number;
   kind: string;
   score: number;
@@ -32,7 +32,10 @@ interface Extras {
 
 export const KINDS = ['answer', 'bounty', 'close', 'comment', 'edit', 'question', 'tag', 'vote'];
 
-/** Seeded, hence the same for every store without being stored. */
+/**
+ * Generates the columns from a seed, so that they are the same for every store without being
+ * stored.
+ */
 function* extrasOf(edges: readonly Edge[]): Generator<Extras> {
   const random = randomFrom(61);
   for (let i = 0; i < edges.length; i++)
@@ -53,7 +56,7 @@ function* memberships(edges: readonly Edge[]): Generator<[node: number, id: numb
 }
 
 const BATCH = 50_000;
-/** One day. */
+/** One day, in seconds. */
 export const BUCKET_SECONDS = 86_400;
 
 /** Fills a directory with the compacted table Post. */
@@ -79,7 +82,7 @@ export async function openHedgerow(dir: string): Promise<HedgerowSide> {
   return new HedgerowSide(await openDatabase({ dir }));
 }
 
-/** The embedded API, in this process. */
+/** Runs statements through the embedded API, in this process. */
 export class HedgerowSide implements StatementSide {
   readonly name = 'Hedgerow';
   readonly #database: Hedgerow;
@@ -111,7 +114,7 @@ export class HedgerowSide implements StatementSide {
     return rows;
   }
 
-  /** Runs up to the plan and its snapshot; reads no row. */
+  /** Runs a statement up to the plan and its snapshot; reads no row. */
   async plan(text: string, parameters: Parameters): Promise<void> {
     (await this.#execute(text, parameters)).close();
   }
@@ -128,13 +131,13 @@ export class HedgerowSide implements StatementSide {
 
 type Column = ArrayLike<unknown>;
 
-/** Numbers without nulls are read in place, without a copy. */
+/** Returns the values of a column; numbers without nulls are not copied. */
 function columnOf(vector: Vector, count: number): Column {
   if (vector.kind === 'number' && vector.nulls === undefined) return vector.values;
   return Array.from({ length: count }, (_, index) => valueAt(vector, index));
 }
 
-/** One case per width: filling an array element by element costs twice as much. */
+/** Has one case per width, because filling an array element by element costs twice as much. */
 function pushRows(rows: unknown[][], columns: readonly Column[], count: number): void {
   const [a, b, c, d] = columns as [Column, Column, Column, Column];
   switch (columns.length) {
@@ -160,8 +163,8 @@ async function runAll(step: () => boolean): Promise<void> {
 }
 
 /**
- * Tables e and m in memory, in time order, with 32-bit integers, the smallest type that holds the
- * values. Undefined if DuckDB is not installed.
+ * Creates tables e and m in memory, in time order. They use 32-bit integers, the smallest type that
+ * can hold the values. Returns undefined if DuckDB is not installed.
  */
 export async function openDuckSide(edges: readonly Edge[]): Promise<StatementSide | undefined> {
   const database = await openDuckDb();
@@ -197,7 +200,9 @@ const SQLITE_SCHEMA = `
   create index m_ts on m(ts, eid, node);
 `;
 
-/** Tables e and m in memory, with an index for every access path the statements use. */
+/**
+ * Creates tables e and m in memory, with an index for every access path that the statements use.
+ */
 export function openSqliteSide(edges: readonly Edge[]): StatementSide {
   const database = new Sqlite(':memory:');
   database.exec(SQLITE_SCHEMA);

@@ -1,5 +1,5 @@
-// Statements against DuckDB and SQLite: lookups, joins and aggregates from text to rows; planning
-// times; statements over HTTP.
+// Races statements against DuckDB and SQLite: lookups, joins and aggregates, from text to rows.
+// Also measures planning times and statements over HTTP.
 
 import { DUCKDB_MISSING } from '../test/support/duckdb.ts';
 import { alternate, sink } from './measure.ts';
@@ -45,8 +45,8 @@ export async function runStatements(options: PartOptions): Promise<BenchRow[]> {
 }
 
 /**
- * The sum of a whole column is cached after its first use, so the first sum has its own row: on a
- * freshly opened database whose segments have been read. DuckDB is warm.
+ * Times the first sum of a whole column, because the sum is cached after its first use. The
+ * database is freshly opened and its segments have been read; DuckDB is warm.
  */
 async function firstSum(dir: string, duckdb: StatementSide, rounds: number): Promise<BenchRow> {
   const timedSum = async (side: StatementSide, text: string) => {
@@ -78,7 +78,7 @@ interface Racer {
 }
 
 /**
- * Compares whole answers of a few queries and the row counts of all, then races all sides; the
+ * Compares whole answers for a few queries and the row counts for all, then races all sides. The
  * target is relative to the faster peer.
  */
 async function race(
@@ -97,7 +97,7 @@ async function race(
   await compareAnswers(kind, racers);
   const taken = await raceQueries(kind, racers, rounds);
   const rates = taken.map((ms) => (kind.queries.length / ms) * 1000);
-  // With a peer missing, the faster of the two is unknown.
+  // When a peer is missing, the faster of the two is unknown.
   const bestPeer = sides.includes(undefined) ? undefined : Math.max(...rates.slice(1));
   return racers.slice(1).map(({ side }, index) => {
     const peer = rates[index + 1]!;
@@ -111,7 +111,7 @@ async function race(
   });
 }
 
-/** The fastest form; each is tried twice. */
+/** Returns the fastest form, trying each twice. */
 async function fastest(
   side: StatementSide,
   forms: readonly string[],
@@ -153,8 +153,8 @@ function linesOf(rows: Rows): string {
 const SLICES = 10;
 
 /**
- * Milliseconds of every side for all queries: the sides alternate after every tenth of the queries;
- * medians of the rounds. Throws if row counts differ.
+ * Returns the milliseconds of every side for all queries, as sums of medians of the rounds. The
+ * sides alternate after every tenth of the queries. Throws if row counts differ.
  */
 async function raceQueries(
   { name, queries }: StatementKind,

@@ -1,11 +1,11 @@
-// The two stores that are compared, loaded alike: Hedgerow through its package, SQLite through
-// better-sqlite3.
+// Loads the two stores that are compared, both in the same way: Hedgerow through its package, and
+// SQLite through better-sqlite3.
 
 import Sqlite from 'better-sqlite3';
 import { openDatabase } from 'hedgerow';
 import type { Edge } from './dataset.ts';
 
-/** Edges per durable commit. */
+/** Number of edges per durable commit. */
 export const BATCH_EDGES = 10_000;
 
 export type Hedgerow = Awaited<ReturnType<typeof openDatabase>>;
@@ -36,7 +36,7 @@ const SCHEMA = `
 `;
 
 /**
- * Opens a file as a durable SQLite database whose cache holds all of it, just as ours holds all
+ * Opens a file as a durable SQLite database. Its cache holds the whole file, just as ours holds all
  * segments.
  */
 export function openSqlite(file: string): Sqlite.Database {
@@ -48,7 +48,7 @@ export function openSqlite(file: string): Sqlite.Database {
   return database;
 }
 
-/** Loads with the ids that Hedgerow assigns: 1, 2, 3, ... in edge order. */
+/** Loads the edges with the ids that Hedgerow assigns: 1, 2, 3, ... in edge order. */
 export function loadSqlite(file: string, edges: readonly Edge[]): Sqlite.Database {
   const database = openSqlite(file);
   database.exec(SCHEMA);

@@ -1,13 +1,13 @@
-// A seeded stream of edges in the shape of stackexchange-mix: skewed degrees, small sets, sparse
-// times over years, and ties.
+// Generates a seeded stream of edges in the shape of stackexchange-mix: skewed degrees, small sets,
+// sparse times over years, and ties.
 
 import { randomFrom } from '../test/core/support/random.ts';
 import type { Edge } from './dataset.ts';
 
-/** Set sizes of stackexchange-mix: cumulative shares of the edges with 1, 2, 3, ... members. */
+/** Set sizes in stackexchange-mix: cumulative shares of the edges with 1, 2, 3, ... members. */
 const SIZE_SHARES = [0.35, 0.65, 0.85, 0.95, 0.99, 1];
 const SECONDS_AN_EDGE = 212;
-/** Nodes per edge: 130,260 nodes for 1,286,239 edges. */
+/** Number of nodes per edge: 130,260 nodes for 1,286,239 edges. */
 const NODE_SHARE = 0.1;
 
 export function syntheticEdges(count: number, seed: number): Edge[] {

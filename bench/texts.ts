@@ -1,5 +1,5 @@
-// Statements of 100 KB built to slow the parser and binder down: for each, the longest stretch that
-// blocks the event loop, in CPU time of the process.
+// Measures statements of 100 KB that are built to slow down the parser and binder. The figure for
+// each is the longest stretch that blocks the event loop, in CPU time of the process.
 
 import { Statements } from '../dist/query/statements.js';
 import { nodeFs } from '../dist/storage/node-fs.js';
@@ -16,7 +16,7 @@ const EDGES = 4000;
 
 export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
   const dir = workspace.fresh('texts');
-  // Few edges: the texts are what is large.
+  // Few edges, because only the texts should be large.
   const database = await loadHedgerow(dir, dataset.edges.slice(0, EDGES));
   // Many columns, so that a misspelt name has many candidates to suggest.
   for (let i = 0; i < COLUMNS; i++)
@@ -55,8 +55,8 @@ export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promi
 }
 
 /**
- * CPU milliseconds of the longest stretch between two event loop turns. Prefixing `form` makes the
- * text a new one, so that nothing about it is cached.
+ * Returns the CPU milliseconds of the longest stretch between two event loop turns. The prefix
+ * `form` makes the text a new one, so that nothing about it is cached.
  */
 async function stretch(statements: Statements, { text, parameters = {} }: LargeText, form: string): Promise<number> {
   let longest = 0;

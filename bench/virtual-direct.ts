@@ -1,16 +1,16 @@
-// DuckDB in this process, with the limits the service gives it: the peer of virtual graphs, and the
-// writer of their file.
+// Runs DuckDB in this process, with the limits that the service sets for it. It is the peer of
+// virtual graphs, and writes the file that they read.
 
 export interface DirectDuckDb {
-  /** Writes the rows of a SELECT as Parquet, without ever holding all of them in memory. */
+  /** Writes the rows of a SELECT as Parquet without holding all of them in memory. */
   copy(sql: string, file: string): Promise<void>;
   view(name: string, file: string): Promise<void>;
-  /** Runs a SELECT with whole numbers for $1 to $n, reads every row and returns their number. */
+  /** Runs a SELECT with integers for $1 to $n, reads every row, and returns the number of rows. */
   count(sql: string, parameters: readonly number[]): Promise<number>;
   close(): void;
 }
 
-/** Undefined if DuckDB is not installed. */
+/** Returns undefined if DuckDB is not installed. */
 export async function openDirect(): Promise<DirectDuckDb | undefined> {
   const library = await import('@duckdb/node-api').catch(() => undefined);
   if (library === undefined) return undefined;

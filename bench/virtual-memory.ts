@@ -1,21 +1,19 @@
-// Peak memory of a service and of the process it started, sampled repeatedly.
+// Samples the peak memory of a service and of the process that it started.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 const LOOK_MS = 50;
 /**
- * Samples between two proportional sums: adding up a process's pages takes the system some
- * milliseconds.
+ * Number of samples between two proportional sums, because adding up the pages of a process takes
+ * the system some milliseconds.
  */
 const LOOKS_A_SUM = 10;
 
-/** Megabytes; each is the greatest value seen. */
+/** The greatest values seen, in megabytes. */
 export interface Peaks {
   readonly service: number;
   readonly duckdb: number;
-  /**
-   * Sum of the resident sizes; pages mapped by both processes, such as Node's code, count twice.
-   */
+  /** Sum of the resident sizes. Pages that both processes map, such as Node's code, count twice. */
   readonly together: number;
   /** The same sum with shared pages counted once. */
   readonly once: number;

@@ -1,5 +1,5 @@
-// Virtual graphs over Parquet: selective queries against DuckDB itself, and a whole graph streamed
-// over HTTP with its memory use.
+// Times virtual graphs over Parquet: selective queries against DuckDB itself, and streaming a whole
+// graph over HTTP, with the memory used.
 
 import { mkdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -16,7 +16,7 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Shorter than the stream takes: the timeout applies only until an answer begins. */
+/** Shorter than the whole stream, because the timeout applies only until an answer begins. */
 const TIMEOUT_MS = 10_000;
 /** Pause after each chunk of the slow reader. */
 const SLOW_PAUSE_MS = 20;
@@ -43,7 +43,7 @@ const SPEC = {
 };
 const MATCH = 'MATCH (t:Transfer){src:Account, dst:Account}';
 
-/** Rows are ordered by `id` and by time; accounts are scattered. */
+/** Generates rows in order of `id` and of time, with scattered accounts. */
 function transfersSql(rows: number): string {
   return `SELECT range AS id, (range * 7919) % 100000 AS src, (range * 104729) % 100003 AS dst, 'kind ' || (range % 8) AS kind,
     (range % 10007) / 8.0 AS amount, TIMESTAMP '2020-01-01' + INTERVAL (range * 7) SECOND AS at FROM range(${rows})`;
@@ -52,7 +52,7 @@ function transfersSql(rows: number): string {
 interface Selection {
   readonly name: string;
   readonly where: string;
-  /** The literals, in the order in which the compiled SQL takes them. */
+  /** The literals in the order of the compiled SQL's parameters. */
   readonly parameters: readonly number[];
 }
 
@@ -156,7 +156,10 @@ function memoryRow(name: string, ours: number): BenchRow {
   return benchRow({ name: `virtual peak memory, ${name}`, unit: 'MB', ours, target: { oursAtMost: MOST_MB } });
 }
 
-/** Number of whole lines received; the reader disconnects after `mostMs`, checked at each chunk. */
+/**
+ * Resolves with the number of complete lines received. The reader disconnects after `mostMs`, which
+ * is checked at each chunk.
+ */
 function readStream(server: Server, pauseMs: number, mostMs: number): Promise<number> {
   const body = JSON.stringify({ query: `${MATCH} RETURN t`, refresh: true, ordered: false });
   const headers = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' };

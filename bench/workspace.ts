@@ -1,5 +1,5 @@
-// A temporary directory for one run of the benches, with stores that several parts share, each
-// built on first use.
+// Manages a temporary directory for one run of the benches. Several parts share its stores, each of
+// which is built at its first use.
 
 import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,12 @@ export class Workspace {
   #logged: string | undefined;
   #sqlite: string | undefined;
 
-  /** A path that is not used elsewhere. */
+  /** Returns a path that is not used elsewhere. */
   fresh(name: string): string {
     return join(this.dir, `${name}-${this.#next++}`);
   }
 
-  /** A data directory, compacted and closed; callers copy it before changing it. */
+  /** Returns a data directory, compacted and closed. Callers must copy it before changing it. */
   async compacted(edges: readonly Edge[]): Promise<string> {
     if (this.#compacted === undefined) {
       const dir = this.fresh('compacted');
@@ -31,8 +31,8 @@ export class Workspace {
   }
 
   /**
-   * A data directory with all edges in the log, as a crash leaves it: copied from under an open
-   * database after its last commit.
+   * Returns a data directory with all edges in the log, as a crash leaves it. It is copied while
+   * the database is open, after its last commit.
    */
   async logged(edges: readonly Edge[]): Promise<string> {
     if (this.#logged === undefined) {
@@ -46,7 +46,7 @@ export class Workspace {
     return this.#logged;
   }
 
-  /** An SQLite file, vacuumed and closed, with its WAL checkpointed. */
+  /** Returns an SQLite file, vacuumed and closed, with its WAL checkpointed. */
   sqlite(edges: readonly Edge[]): string {
     if (this.#sqlite === undefined) {
       const file = this.fresh('sqlite');
@@ -60,8 +60,8 @@ export class Workspace {
   }
 
   /**
-   * Copies a data directory without its lock, and syncs the copy: otherwise the first sync after
-   * opening it would wait for the copying.
+   * Copies a data directory without its lock, and syncs the copy. Otherwise the first sync after
+   * opening the copy would wait for the copying.
    */
   copy(dir: string): string {
     const target = this.fresh('copy');
@@ -86,7 +86,7 @@ function syncFiles(path: string): void {
   closeSync(descriptor);
 }
 
-/** Disk space used by the files below a path, in bytes. */
+/** Returns the disk space used by the files below a path, in bytes. */
 export function diskBytes(path: string): number {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.blocks * 512;

@@ -1,5 +1,5 @@
-// What all commands share: the command line library, which only this file knows, and the flags that
-// several commands take.
+// Defines what all commands share: the command line library, which only this file imports, and the
+// flags that several commands take.
 
 import { type Command, Option } from 'commander';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
@@ -9,15 +9,15 @@ import type { World } from './world.ts';
 
 export { Command, CommanderError, Option } from 'commander';
 
-/** What an action of a command is given besides its flags. */
+/** What the action of a command receives besides the flags. */
 export interface Host {
   readonly world: World;
   /**
-   * For commands that a signal ends in order: their exit code says how that went, not that there
-   * was a signal.
+   * For commands that run until a signal ends them. Their exit code reports whether they shut down
+   * cleanly, not that a signal arrived.
    */
   readonly serverWorld: World;
-  /** Takes the exit code. */
+  /** Receives the exit code. */
   done(exitCode: number): void;
 }
 
@@ -33,10 +33,10 @@ export function withServerOrDirectory(command: Command, key: string): Command {
     .option('--config <file>', 'with --data: the TOML file its server is started with');
 }
 
-/** `true`: a flag without its value. */
+/** The flags by name; `true` means that the flag was given without a value. */
 export type Options = Readonly<Record<string, string | true | undefined>>;
 
-/** One flag for every setting; a switch without a value is on. */
+/** Adds a flag for every setting; a switch without a value is on. */
 export function withSettings(command: Command): Command {
   command.option('--config <file>', 'TOML file with settings; flags and environment beat it');
   for (const name of SETTING_NAMES) {
@@ -64,7 +64,7 @@ export function settingFlags(options: Options): SettingFlags {
   };
 }
 
-/** `tls-cert` -> `tlsCert`: the name under which commander gives the value. */
+/** Turns `tls-cert` into `tlsCert`, the name under which commander stores the value. */
 function camelCase(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

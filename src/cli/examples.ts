@@ -1,9 +1,8 @@
-// What the help of each command shows besides its flags: examples, and the meaning of the exit
-// codes.
+// Defines what the help of each command shows besides its flags: examples and the meaning of the
+// exit codes.
 
 /**
- * Calls by command; tests parse every one of them. A command without an example does not pass its
- * test.
+ * Example calls by command. Tests parse every example and require at least one for each command.
  */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   serve: ['hedgerow serve --data ./data', 'HEDGEROW_PORT=9000 hedgerow serve --config hedgerow.toml'],
@@ -60,7 +59,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   version: ['hedgerow version'],
 };
 
-/** For the end of a help text; empty: the command has no example. */
+/** Returns the examples for the end of a help text; empty when the command has none. */
 export function exampleText(command: string): string {
   const examples = EXAMPLES[command];
   if (examples === undefined) return '';
@@ -68,7 +67,7 @@ export function exampleText(command: string): string {
   return ['', title, ...examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/** The same for every command. */
+/** The exit codes are the same for every command. */
 export const EXIT_CODES = `
 Exit codes:
   0    done; a server that SIGINT (Ctrl-C) or SIGTERM stopped in order, too

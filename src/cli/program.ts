@@ -1,4 +1,4 @@
-// The `hedgerow` command line: which commands there are; a command is loaded when it is run.
+// Defines the commands of the `hedgerow` command line. A command's code is loaded when it is run.
 
 import { Readable } from 'node:stream';
 import type { AnalyzeFlags } from './analyze/command.ts';
@@ -19,12 +19,12 @@ import type { ShellFlags } from './shell/command.ts';
 import { nodeWorld, type World } from './world.ts';
 
 /**
- * Signals that end a command early, and the exit code of a command that one of them ended: 128 and
- * its number, as shells have it.
+ * Signals that end a command early, with the exit code of a command ended this way: 128 plus the
+ * number of the signal, as shells define it.
  */
 const CODE_OF_SIGNAL: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 };
 
-/** Resolves with the exit code, as EXIT_CODES explains it. Commands do their own printing. */
+/** Resolves with the exit code, one of EXIT_CODES. The commands print their own output. */
 export async function runProgram(
   argv: readonly string[],
   version: string,
@@ -55,15 +55,15 @@ export async function runProgram(
   return signal !== undefined && exitCode === 1 ? CODE_OF_SIGNAL[signal]! : exitCode;
 }
 
-/** A command that waits for its standard input would otherwise wait for ever. */
+/** Ends standard input, because a command that waits for it would never end. */
 function endInput(stdin: World['stdin']): void {
   if (!(stdin instanceof Readable)) return;
-  // Whoever reads it learns the reason; when nobody does, that is no error.
+  // A command that reads stdin receives the reason; when none does, the error is ignored.
   stdin.on('error', () => {});
   stdin.destroy(new Cancelled());
 }
 
-/** All commands with their flags, help texts and actions. */
+/** Builds all commands with their flags, help texts and actions. */
 export function buildProgram(host: Host, version: string): Command {
   const program = new Command('hedgerow')
     .description('Temporal hypergraph database: time-stamped events that join any number of nodes.')
@@ -98,7 +98,7 @@ export function buildProgram(host: Host, version: string): Command {
   return program;
 }
 
-/** Under the help of every command that does something. */
+/** Adds examples to the help of every command that does something itself. */
 function addExamples(command: Command, path: readonly string[]): void {
   for (const inner of command.commands) addExamples(inner, [...path, inner.name()]);
   if (command.commands.length === 0) command.addHelpText('after', exampleText(path.join(' ')));
@@ -215,7 +215,7 @@ function addLoad(program: Command, { done, world }: Host): void {
     });
 }
 
-/** Flags that say how rows become edges. */
+/** Adds the flags that determine how rows become edges. */
 function withRowFlags(command: Command): Command {
   return ROW_FLAGS.reduce((all, [flag, text]) => all.option(flag, text), command);
 }
@@ -270,7 +270,7 @@ function addAnalyze(program: Command, { done, world }: Host): void {
     });
 }
 
-/** Flags that say where statements run and how their rows are shown. */
+/** Adds the flags that select where statements run and how their rows are shown. */
 function withRunner(command: Command): Command {
   return withServerOrDirectory(command, 'key').option(
     '--format <format>',
@@ -278,7 +278,7 @@ function withRunner(command: Command): Command {
   );
 }
 
-/** Flags that say where edges go. */
+/** Adds the flags that select where edges are written. */
 function withTarget(command: Command): Command {
   return withServer(command, 'key')
     .option('--connections <number>', 'requests to the server at once (default 1, which keeps the order)')

@@ -1,13 +1,16 @@
-// The progress line on a terminal: how far an import or another long work is, how fast, and how
-// long it will take. The only file that knows cli-progress.
+// Draws the progress line on a terminal: how far an import or other long work has come, how fast it
+// is, and how long it will take. This is the only file that uses cli-progress.
 
 import { SingleBar } from 'cli-progress';
 import type { Output } from './world.ts';
 
 export interface Progress {
-  /** `doneBytes` of the input as it lies on disk (packed). Cheap: redraws a few times a second. */
+  /**
+   * `doneBytes`: bytes read of the input on disk (compressed, if it is). May be called very often:
+   * the line is redrawn only a few times a second.
+   */
   update(doneBytes: number, rows: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   stop(): void;
 }
 
@@ -17,8 +20,8 @@ const SHOWN_AFTER_MS = 1000;
 const SILENT: Progress & WorkProgress = { update() {}, stop() {} };
 
 /**
- * Nothing is shown when the output is no terminal. `totalBytes` undefined: the end is not known, so
- * neither percent nor time left are shown.
+ * Shows the progress of an import; shows nothing when the output is not a terminal. Without
+ * `totalBytes` the line has neither a percentage nor the time left.
  */
 export function startProgress(options: {
   output: Output;
@@ -52,14 +55,17 @@ export function startProgress(options: {
 }
 
 export interface WorkProgress {
-  /** From 0 to 1. Cheap: redraws a few times a second. */
+  /**
+   * `done`: from 0 to 1. May be called very often: the line is redrawn only a few times a second.
+   */
   update(done: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   stop(): void;
 }
 
 /**
- * The line of work that counts no rows; shown once it has taken a second, and only on a terminal.
+ * Shows the progress of work that does not count rows. The line appears after one second, and only
+ * on a terminal.
  */
 export function startWorkProgress(options: { output: Output; label: string; now: () => number }): WorkProgress {
   const { output, label, now } = options;
@@ -93,7 +99,7 @@ function barOn(output: Output, format: string): SingleBar {
   });
 }
 
-/** 75 -> `1 min 15 s`. */
+/** Formats a duration: 75 becomes `1 min 15 s`. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 60) return `${whole} s`;

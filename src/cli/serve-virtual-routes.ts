@@ -1,5 +1,5 @@
-// The routes of `hedgerow serve-virtual`: virtual graphs without keys and without a database, the
-// probes, and their own description.
+// Defines the routes of `hedgerow serve-virtual`: virtual graphs without keys and without a
+// database, the probes, and the description of these routes.
 
 import { refusal } from '../errors.ts';
 import { buildDocument, contentReply, JSON_TYPE, jsonTextReply } from '../http/index.ts';
@@ -17,12 +17,12 @@ This is the app for development: it asks for no key, listens on this machine onl
 
 **Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable.`;
 
-/** Results are copied into tables, which this service does not have. */
+/** Copies results into tables, which this service does not have. */
 const NEEDS_TABLES = 'materializeVirtualQuery';
 
 /**
- * Nobody is asked for a key, nothing is written to a log, and so no answer is kept for an
- * Idempotency-Key.
+ * Adapts a route: it requires no key, and no answer is stored for an Idempotency-Key, because there
+ * is no write-ahead log.
  */
 function alone(route: Route): Route {
   const errors = (route.errors ?? []).filter((status) => status !== 403 && status !== 507);

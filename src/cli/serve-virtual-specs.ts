@@ -1,5 +1,5 @@
-// The specs of `hedgerow serve-virtual`: JSON files of one folder, read at the start, written whole
-// when a graph changes.
+// Stores the specs of `hedgerow serve-virtual` as JSON files in one folder. They are read at the
+// start; when a graph changes, its file is replaced as a whole.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ import { jsonObject } from './virtual/json-text.ts';
 const END = '.json';
 
 /**
- * Every `<id>.json` of the folder as a graph. `root`: of the files of backends. Throws an Error
- * that names the file and the place in it.
+ * Loads every `<id>.json` of the folder as a graph. `root` is the folder for the files of backends.
+ * Throws an Error that names the file and the place of the fault.
  */
 export function openSpecFolder(dir: string, root: string): VirtualOptions['documents'] {
   const graphs = new Map<string, VirtualGraph>();
@@ -57,11 +57,11 @@ function graphOf(path: string, name: string, root: string): VirtualGraph {
 
 const ADVICE = 'Files of the spec folder that end in .json are specs; put others into a folder below.';
 
-/** The file first: what is seen is on the disk. */
+/** Changes the file first, so that everything that is visible is also on disk. */
 async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<string, VirtualGraph>): Promise<void> {
   const path = join(dir, id + END);
-  // Put there by hand since the start, or one that differs in case only, where file names do not
-  // tell cases apart.
+  // The file was added by other means since the start, or its name differs only in case and the
+  // file system ignores case.
   if (!graphs.has(id) && nodeFs.exists(path))
     throw refusal('conflict', `There is a file ${id}${END} that was not read at the start. Start again, or remove it.`);
   try {
@@ -75,7 +75,7 @@ async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<str
   else graphs.set(id, value as VirtualGraph);
 }
 
-/** One that somebody has removed already is gone, as it should be. */
+/** Removes the file; one that has already been removed is not an error. */
 async function remove(path: string, dir: string): Promise<void> {
   if (nodeFs.kindOf(path) === null) return;
   await nodeFs.remove(path);

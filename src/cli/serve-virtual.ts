@@ -1,5 +1,5 @@
-// `hedgerow serve-virtual`: virtual graphs alone, without keys and without a database, for this
-// machine only.
+// `hedgerow serve-virtual`: serves only virtual graphs, without keys and without a database, to
+// this machine.
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -27,8 +27,8 @@ export interface ServeVirtualFlags {
 }
 
 /**
- * Resolves with the exit code once the service has stopped: 2 for a wrong call, 1 when a spec is
- * wrong or it cannot listen.
+ * Resolves with the exit code after the service has stopped: 0 on success, 1 when a spec is wrong
+ * or the port cannot be opened, 2 for a wrong call.
  */
 export async function serveVirtual(flags: ServeVirtualFlags, world: World): Promise<number> {
   try {
@@ -54,7 +54,7 @@ export async function serveVirtual(flags: ServeVirtualFlags, world: World): Prom
     try {
       for (const warning of warnings) log.warn(warning);
       const virtual = graphsOf(config, root, documents);
-      // Nothing else is served here.
+      // Fails early without the library, because nothing else is served here.
       virtual.assertInstalled();
       const service = await listen(config, root, transport, observer, log);
       const stopped = new Promise<string>((done) => {
@@ -87,7 +87,7 @@ function foldersOf({ specDir: given, root }: ServeVirtualFlags, { cwd }: World):
   return { specDir, root: root === undefined ? specDir : resolve(cwd, root) };
 }
 
-/** Throws UsageError for an address that other machines can reach, whatever else is set. */
+/** Throws UsageError for an address that other machines can reach, whatever the other settings. */
 function settingsOf({ host = '127.0.0.1', port }: ServeVirtualFlags, root: string) {
   if (!isLoopback(host)) {
     const given = JSON.stringify(host);

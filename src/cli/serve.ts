@@ -5,7 +5,7 @@ import { transportLine } from '../http/index.ts';
 import { loadSettings, type SettingFlags } from './config/load.ts';
 import { reportFailure, type World } from './world.ts';
 
-/** Resolves with the exit code once the service has stopped. */
+/** Resolves with the exit code after the service has stopped. */
 export async function serve(flags: SettingFlags, world: World): Promise<number> {
   let app: App;
   try {
@@ -20,7 +20,7 @@ export async function serve(flags: SettingFlags, world: World): Promise<number> 
   try {
     await Promise.race([stopped, app.ready.then((opened) => showAddress(app, opened, world))]);
   } catch (error) {
-    // The reason why the start failed is reported, not what closing says about it.
+    // Reports why the start failed, not the errors of closing afterwards.
     await app.close('start failed').catch(() => undefined);
     return reportFailure(world, error);
   }
@@ -34,9 +34,9 @@ export async function serve(flags: SettingFlags, world: World): Promise<number> 
 }
 
 /**
- * Only once the directory is locked and open: the probes and every other route answer 503 until
- * then, and the log line `starting` has the address. The key goes to standard output too: log lines
- * are kept and sent elsewhere, and must never hold a key.
+ * Prints the address after the directory has been locked and opened; until then the readiness probe
+ * and all routes that need the database answer 503. Prints the first key to standard output,
+ * because log lines are stored and sent elsewhere and must never contain a key.
  */
 function showAddress({ url, transport }: App, { firstKey }: Opened, world: World): void {
   world.stdout.write(`hedgerow: listening on ${url}\nhedgerow: ${transportLine(transport)}\n`);

@@ -1,10 +1,10 @@
-// Where a server is, as flags name it.
+// Parses the address of a server, as flags give it.
 
 import { UsageError } from './world.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8000';
 
-/** Without a slash at its end. `host:port` is http. Throws UsageError. */
+/** Returns the address without a slash at its end; `host:port` means http. Throws UsageError. */
 export function urlOf(text: string): string {
   const full = withScheme(text);
   const url = URL.canParse(full) ? new URL(full) : undefined;
@@ -17,8 +17,8 @@ export function urlOf(text: string): string {
 }
 
 /**
- * `localhost:8000` is a valid URL too, of the scheme `localhost:`; what has no `//` after its
- * scheme has none.
+ * Adds `http://` to an address such as `localhost:8000`. URL would accept that text too, but with
+ * `localhost:` as the scheme.
  */
 function withScheme(text: string): string {
   const isHostAndPort = /^([^\s:/?#@[\]]+|\[[0-9a-f:.]+\]):\d+(\/|$)/i.test(text);

@@ -1,4 +1,4 @@
-// What a failed call of the operating system means to who ran the command, and what to do then.
+// Explains a failed call of the operating system to the user of a command, with what to do.
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'there is no room on the disk. Free some space, or write elsewhere, then run the command again.',
@@ -9,7 +9,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * A sentence on the failed call; undefined for any other error, and where its own message says
+ * Returns a sentence about the failed call; undefined for any other error, whose own message says
  * more.
  */
 export function systemProblem(error: unknown): string | undefined {

@@ -1,11 +1,11 @@
-// Lays out a table for people: columns as wide as their widest cell, nothing in it that a terminal
-// would act on.
+// Lays out a table for people: each column is as wide as its widest cell, and control characters
+// are escaped.
 
 import { displayWidth, padEnd } from './display-width.ts';
 
 const GAP = '  ';
 
-/** One line a row, the last column as long as it is. */
+/** Returns one line per row; the last column is not padded. */
 export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((cells) => cells.map(printable));
   const widths = header.map((_, column) => Math.max(...lines.map((cells) => displayWidth(cells[column] ?? ''))));
@@ -18,8 +18,8 @@ export function tableText(header: readonly string[], rows: readonly (readonly st
 }
 
 /**
- * Control characters and line breaks as \u00XX: a text that others wrote cannot forge lines or
- * drive the terminal.
+ * Escapes control characters and line breaks as \u00XX, so that a text from others cannot forge
+ * lines or control the terminal.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped);

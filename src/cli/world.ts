@@ -1,11 +1,11 @@
-// What a command sees of the process it runs in, so that tests can run commands without one.
+// What a command uses of the process it runs in, so that tests can run commands without a process.
 
 import { messageWithSettings } from '../config.ts';
 import { HedgerowError } from '../errors.ts';
 import { systemProblem } from './system-error.ts';
 
 export interface Output {
-  /** False: what was written waits to be taken, and `drain` follows. */
+  /** Returns false when the text is buffered; `drain` then follows once it has been written. */
   write(text: string): unknown;
   once?(event: 'drain', callback: () => void): unknown;
   readonly isTTY?: boolean | undefined;
@@ -17,21 +17,21 @@ export interface World {
   readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean | undefined };
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly now: () => number;
   /**
-   * Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. The answer
-   * takes the callback away again.
+   * Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. Returns a
+   * function that removes the callback.
    */
   onInterrupt(callback: (signal: string) => void): () => void;
   /**
-   * Calls back at every SIGHUP, unless a terminal is there, whose end the signal means. The answer
-   * takes the callback away again.
+   * Calls back at every SIGHUP. Does nothing on a terminal, where SIGHUP means that the terminal
+   * was closed. Returns a function that removes the callback.
    */
   onHangup(callback: () => void): () => void;
 }
 
-/** A mistake in how a command was called: exit code 2. */
+/** A wrong call of a command; the exit code is 2. */
 export class UsageError extends Error {}
 
 export function nodeWorld(): World {
@@ -64,8 +64,8 @@ export function nodeWorld(): World {
 }
 
 /**
- * `hedgerow inspect ... | head` closes the pipe early: that is no error. What else stops the output
- * ends the command.
+ * Handles errors of stdout. `hedgerow inspect ... | head` closes the pipe early, which is not an
+ * error; every other error ends the command.
  */
 function endAtBrokenOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0);
@@ -73,7 +73,9 @@ function endAtBrokenOutput(error: NodeJS.ErrnoException): void {
   process.exit(1);
 }
 
-/** The exit code of a failed command, said on stderr: 2 for a wrong call, 1 for everything else. */
+/**
+ * Reports the error on stderr and returns the exit code: 2 for a wrong call, 1 for any other error.
+ */
 export function reportFailure(world: World, error: unknown): number {
   world.stderr.write(`hedgerow: ${systemProblem(error) ?? sentenceOf(error)}\n`);
   return error instanceof UsageError ? 2 : 1;
@@ -84,7 +86,7 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** `value` of a flag as an integer; throws UsageError. */
+/** Parses the value of a flag as an integer. Throws UsageError. */
 export function integerFlag(name: string, value: string | undefined, least: number, most: number): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;

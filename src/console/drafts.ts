@@ -1,23 +1,23 @@
-// Texts that are being written, kept over reloads of the page; gone with the tab or the sign-out,
-// since they may hold data.
+// Keeps unfinished texts over reloads of the page. They are deleted with the tab or at the
+// sign-out, because they may contain data.
 
-/** What each is of. */
+/** What a draft is for. */
 export type DraftName = 'statement' | 'parameters' | 'rule' | 'question';
 
 const keyOf = (name: DraftName): string => `hedgerow.draft.${name}`;
 
-/** Empty when there is none. */
+/** Returns the draft; empty when there is none. */
 export function storedDraft(name: DraftName): string {
   return sessionStorage.getItem(keyOf(name)) ?? '';
 }
 
-/** An empty one is taken away. */
+/** Stores the draft; an empty one is removed. */
 export function storeDraft(name: DraftName, text: string): void {
   try {
     if (text === '') sessionStorage.removeItem(keyOf(name));
     else sessionStorage.setItem(keyOf(name), text);
   } catch {
-    // No room left in the tab's storage: an older draft would be the wrong one.
+    // The tab's storage is full. The older draft is removed, because it would be out of date.
     sessionStorage.removeItem(keyOf(name));
   }
 }

@@ -1,20 +1,23 @@
-// How values are written on the page: times, numbers, cells, all as plain text.
+// Formats values for the page as plain text: times, numbers, cells.
 
 import type { TimeWindow } from './state.ts';
 
-/** `2000-01-31 23:59:59`, in UTC; a number that is no time of the calendar stays one. */
+/**
+ * Formats a time as `2000-01-31 23:59:59`, in UTC; a number outside the range of dates stays a
+ * number.
+ */
 export function timeText(seconds: number): string {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) return String(seconds);
   return date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Value of a field of type datetime-local, taken as UTC. */
+/** Returns the value of a datetime-local field, which is taken as UTC. */
 export function timeField(seconds: number): string {
   return timeText(seconds).replace(' ', 'T');
 }
 
-/** Undefined when the field is empty or half written. */
+/** Returns undefined when the field is empty or incomplete. */
 export function secondsOfField(value: string): number | undefined {
   const ms = Date.parse(`${value}Z`);
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
@@ -54,7 +57,7 @@ export function secondsText(seconds: number): string {
   return `${seconds.toPrecision(3)} s`;
 }
 
-/** A value of a result in its cell. */
+/** Returns the text of a result's value. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') return value;

@@ -1,14 +1,14 @@
-// What the address brought along, as `hedgerow demo` prints it: a key, a statement to begin with.
-// It leaves the address before anything is shown.
+// Reads what the address contains when `hedgerow demo` printed it: a key and a first statement.
+// Both are removed from the address before anything is shown.
 
 export interface Given {
   readonly key: string;
-  /** Run at once, so one that only reads: links come from anywhere. */
+  /** Run at once, so only a statement that reads is accepted: the link may come from anyone. */
   readonly statement: string | undefined;
   readonly tab: 'rows' | 'graph';
 }
 
-/** `#key=...&statement=...&tab=graph`: the part after the hash is sent to no server. */
+/** Parses `#key=...&statement=...&tab=graph`. The part after the hash is sent to no server. */
 function takeFromAddress(): Given {
   const fields = new URLSearchParams(location.hash.slice(1));
   const key = fields.get('key') ?? '';
@@ -23,8 +23,8 @@ function takeFromAddress(): Given {
 
 export const given: Given = takeFromAddress();
 
-// When such an address is opened in a tab that shows the console, only the part after the hash
-// changes: the page starts again with it.
+// When such an address is opened in a tab that already shows the console, only the part after the
+// hash changes, so the page must be reloaded.
 addEventListener('hashchange', () => {
   const fields = new URLSearchParams(location.hash.slice(1));
   if (fields.has('key') || fields.has('statement')) location.reload();

@@ -1,31 +1,31 @@
-// Names of nodes, as an import leaves them in a table beside: `<table>_nodes`, one edge for each
-// node, its name in `vertex`.
+// Loads names of nodes. An import stores them in the table `<table>_nodes`: one edge for each node,
+// with its name in the column `vertex`.
 
 import { signal, useEffect } from './preact.ts';
 import { client, session } from './session.ts';
 import { revision, tableName, tables } from './state.ts';
 import { quoted } from './statement-words.ts';
 
-/** The same as `hedgerow import` uses. */
+/** The same names as `hedgerow import` uses. */
 export const NODES_SUFFIX = '_nodes';
 export const NAME_COLUMN = 'vertex';
-/** Further nodes are shown by their numbers. */
+/** Nodes beyond this many are shown by their numbers. */
 export const MOST_NAMES = 20_000;
-/** Tables whose names are kept at a time. */
+/** Number of tables whose names are kept in memory. */
 const MOST_TABLES = 4;
 const MOST_CHARACTERS = 60;
 
-/** Names may hold commas. */
+/** Separator between members; not a comma, because names may contain commas. */
 export const BETWEEN_MEMBERS = ' · ';
 
 export type NodeNames = ReadonlyMap<number, string>;
 
 interface Known {
   readonly table: string;
-  /** Of the data when they were read. */
+  /** Revision of the data when the names were read. */
   readonly revision: number;
   readonly names: NodeNames;
-  /** The table beside holds more of them. */
+  /** True when the table of nodes contains more names. */
   readonly isCut: boolean;
 }
 
@@ -33,12 +33,15 @@ const NONE: NodeNames = new Map();
 /** The newest last. */
 const known = signal<readonly Known[]>([]);
 
-/** Of a table, by default the chosen one; empty when it has none, or none yet. */
+/**
+ * Returns the names for a table, by default the chosen one. Empty when it has no names or they are
+ * not loaded yet.
+ */
 export function useNodeNames(table = tableName.value): NodeNames {
   return useKnown(table)?.names ?? NONE;
 }
 
-/** True when a table has more names than are shown. */
+/** Returns true when a table has more names than are shown. */
 export function useNamesCut(table: string): boolean {
   return useKnown(table)?.isCut === true;
 }
@@ -50,7 +53,7 @@ function useKnown(table: string): Known | undefined {
   useEffect(() => {
     if (beside !== undefined && found?.revision !== now) void load(table, beside, now);
   }, [table, beside, now]);
-  // While they are read anew those from before are good enough.
+  // While the names are being read again, the previous ones are shown.
   return beside === undefined ? undefined : found;
 }
 
@@ -75,7 +78,7 @@ async function load(table: string, beside: string, now: number): Promise<void> {
   const by = session.value;
   const before = known.value.find((item) => item.table === table);
   if (before?.revision === now) return;
-  // Noted at once, so that nobody else asks for the same.
+  // Recorded at once, so that no other component requests the same names.
   put({ table, revision: now, names: before?.names ?? NONE, isCut: before?.isCut ?? false });
   const statement = `MATCH (n:${quoted(beside)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name LIMIT ${MOST_NAMES + 1}`;
   const names = new Map<number, string>();
@@ -88,9 +91,9 @@ async function load(table: string, beside: string, now: number): Promise<void> {
         names.set(Number(members[0]), name);
     }
   } catch {
-    // Numbers say enough; what is wrong with the service the view itself tells.
+    // Numbers are shown instead. If the service cannot be reached, the view itself reports it.
   }
-  // Nothing of one who has signed out meanwhile stays.
+  // The user may have signed out meanwhile; then nothing is stored.
   if (session.value !== by) return;
   put({ table, revision: now, names, isCut });
 }
@@ -99,7 +102,7 @@ function put(item: Known): void {
   known.value = [...known.value.filter(({ table }) => table !== item.table), item].slice(-MOST_TABLES);
 }
 
-/** Nothing of one who has signed out stays. */
+/** Called at the sign-out, so that no data of the user remains. */
 export function forgetNames(): void {
   known.value = [];
 }

@@ -1,11 +1,13 @@
-// The one door to the plot library: bars over time with a brush, and lines over numbers.
+// Draws plots: bars over time with a brush, and lines. Only this file imports the plot library.
 
 import uPlot from 'uplot';
 import { numberText } from './format.ts';
 import { colour } from './theme.ts';
 
 export interface Plot {
-  /** Marks a stretch of the x axis without telling of it; undefined takes the mark away. */
+  /**
+   * Highlights a stretch of the x axis without calling `onBrush`; undefined removes the highlight.
+   */
   mark(stretch: { start: number; end: number } | undefined): void;
   destroy(): void;
 }
@@ -14,20 +16,20 @@ export interface PlotInput {
   /** Ascending. */
   readonly x: readonly number[];
   readonly y: readonly number[];
-  /** Width of a bar on the x axis; 0: a line. */
+  /** Width of a bar on the x axis; 0 draws a line. */
   readonly barWidth: number;
-  /** The x axis holds epoch seconds. */
+  /** True when the x axis holds epoch seconds. */
   readonly isTime: boolean;
   readonly height: number;
   readonly yLabel: string;
-  /** Called with a stretch that was brushed. */
+  /** Called with the stretch that the user has brushed. */
   readonly onBrush?: (start: number, end: number) => void;
 }
 
-/** Draws into an element and follows its width. */
+/** Draws into an element and adapts to changes of its width. */
 export function drawPlot(target: HTMLElement, input: PlotInput): Plot {
   let marked: { start: number; end: number } | undefined;
-  /** Places are known only while drawing, and others after each change of size. */
+  /** Positions are known only while drawing, and change with the size of the plot. */
   const showMark = (drawn: uPlot) => {
     if (marked === undefined) return;
     const left = drawn.valToPos(marked.start, 'x');
@@ -75,13 +77,13 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
       x: { time: input.isTime, range: () => [x[0] ?? 0, (x.at(-1) ?? 0) + (barWidth || 1e-9)] },
       y: { range: (_plot, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : Math.max(0, high) || 1] },
     },
-    // Half of a date follows the last tick.
+    // The label of the last tick extends beyond the plot by half of its width.
     padding: [6, input.isTime ? 34 : 8, 0, 0],
     axes: [
       {
         ...axis,
         size: 38,
-        // The least number of the other axis reaches below the line.
+        // The lowest label of the other axis extends below the line.
         gap: 6,
         ...(input.isTime ? { space: 64, values: timeTexts } : { space: 80, values: tickTexts }),
       },
@@ -110,14 +112,17 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
   };
 }
 
-/** Short enough to fit side by side, however large the numbers are. */
+/** Formats ticks so short that they fit side by side, however large the numbers are. */
 function tickTexts(_plot: uPlot, ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Math.abs(tick) < 1e9 ? numberText(tick) : tick.toExponential(1)));
 }
 
 const DAY_S = 86_400;
 
-/** UTC, as ISO 8601 writes it; what is the same as at the tick before is not said again. */
+/**
+ * Formats ticks in UTC like ISO 8601. The second line is left out when it is the same as at the
+ * previous tick.
+ */
 function timeTexts(_plot: uPlot, ticks: readonly number[], _axis: number, _space: number, step: number): string[] {
   let before = '';
   return ticks.map((tick) => {
@@ -136,7 +141,10 @@ function timeTexts(_plot: uPlot, ticks: readonly number[], _axis: number, _space
   });
 }
 
-/** `2000-01-31T16:25:00`; beyond the calendar the number itself, of the same length at least. */
+/**
+ * Formats as `2000-01-31T16:25:00`. A number outside the range of dates stays a number, padded to
+ * the same length.
+ */
 function isoTime(seconds: number): string {
   const time = new Date(seconds * 1000);
   return Number.isNaN(time.getTime()) ? String(seconds).padStart(19) : time.toISOString().slice(0, -5);

@@ -1,14 +1,13 @@
-// Looks for the service now and then, so that the page knows whether it can be reached though
-// nobody asks for anything.
+// Checks now and then whether the service can be reached, even when the user makes no request.
 
 import { goneSince, isOfService, note } from './service-state.ts';
 
-/** Between two looks while the service answers, and while it does not. */
+/** Pauses between two checks: while the service answers, and while it does not. */
 const PAUSE_MS = 20_000;
 const GONE_PAUSE_MS = 5000;
 const PATIENCE_MS = 10_000;
 
-/** One small question that takes no key. */
+/** Sends one small request that needs no key. */
 export async function lookForService(): Promise<void> {
   const init = { cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(PATIENCE_MS) } as const;
   try {
@@ -18,7 +17,10 @@ export async function lookForService(): Promise<void> {
   }
 }
 
-/** More often while it is gone; not while nobody sees the page. Answers what ends it. */
+/**
+ * Starts the checks: more often while the service is unreachable, and none while the page is
+ * hidden. Returns a function that ends them.
+ */
 export function watchService(): () => void {
   let isOver = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -30,7 +32,7 @@ export function watchService(): () => void {
     if (!document.hidden) await lookForService();
     if (!isOver) wait();
   };
-  // A failed request is a reason to look sooner.
+  // When a request fails, the next check comes sooner.
   const unfollow = goneSince.subscribe(wait);
   return () => {
     isOver = true;

@@ -1,5 +1,5 @@
-// Who is signed in: the key of this browser tab, the client that sends it, and whether the service
-// wants one at all.
+// Holds who is signed in: the key of this browser tab, the client that sends it, and whether the
+// service needs a key at all.
 
 import { Analytics } from '../client/analytics.ts';
 import { Connection } from '../client/connection.ts';
@@ -13,7 +13,7 @@ import { signal } from './preact.ts';
 import { watchedFetch } from './service-state.ts';
 
 /**
- * Those of the client that the page begins with; views that need others make them over the
+ * Returns the parts of the client that the page needs at first; views create further parts over the
  * connection.
  */
 function resourcesOver(connection: Connection) {
@@ -32,24 +32,24 @@ function resourcesOver(connection: Connection) {
 export interface Session {
   readonly connection: Connection;
   readonly client: ReturnType<typeof resourcesOver>;
-  /** Empty: the service asks for none. */
+  /** Empty when the service needs no key. */
   readonly key: string;
   readonly health: Health;
 }
 
 const STORED_KEY = 'hedgerow.key';
 
-/** Undefined: nobody is signed in. */
+/** Undefined when nobody is signed in. */
 export const session = signal<Session | undefined>(undefined);
 /** False until it is known whether a key is needed. */
 export const hasLooked = signal(false);
 
-/** The service that the page came from, whatever path a proxy puts in front. */
+/** Returns the URL from which the page was loaded, including a path that a proxy puts in front. */
 export const serviceUrl = (): string => new URL('.', location.href).href.replace(/\/$/, '');
 
 /**
- * Takes the key that this tab holds, or the one in its address, or none where the service needs
- * none.
+ * Signs in with the key stored in this tab, or the one in the address, or none where the service
+ * needs none. Resolves with a message when that fails.
  */
 export async function resumeSession(): Promise<string | undefined> {
   const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
@@ -71,12 +71,15 @@ export async function resumeSession(): Promise<string | undefined> {
   }
 }
 
-/** The page came with the answer: without a key any question would be refused. */
+/**
+ * Returns whether the page states that a key is needed; any request without a key would then be
+ * refused.
+ */
 function isKeyWanted(): boolean {
   return document.querySelector('meta[name=hedgerow-key]')?.getAttribute('content') === 'wanted';
 }
 
-/** Throws what the service says of the key. */
+/** Throws the error of the service about the key. */
 export async function signIn(key: string): Promise<void> {
   const connection = new Connection({
     url: serviceUrl(),
@@ -96,7 +99,7 @@ export function signOut(): void {
   session.value = undefined;
 }
 
-/** Of the person who is signed in; views are shown to nobody else. */
+/** Returns the session. Views are shown only to a user who is signed in. */
 function current(): Session {
   if (session.value === undefined) throw new Error('Sign in first.');
   return session.value;

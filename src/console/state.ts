@@ -1,5 +1,5 @@
-// What all views share: the tables, indexes and rules of the service, the table looked at, the
-// window of time, the view.
+// Holds what all views share: the tables, indexes and rules of the service, the chosen table, the
+// window of time, and the view.
 
 import type { Index, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
@@ -27,16 +27,16 @@ export const tables = signal<readonly Table[]>([]);
 export const indexes = signal<readonly Index[]>([]);
 export const rules = signal<RuleList['rules']>([]);
 export const catalogError = signal<unknown>(undefined);
-/** The lists have been asked for, whatever came of it. */
+/** True when the lists have been requested, whether or not that succeeded. */
 export const isListed = signal(false);
 export const tableName = signal('');
 export const table = computed(() => tables.value.find(({ name }) => name === tableName.value));
 /** Undefined: all of time. */
 export const timeWindow = signal<TimeWindow | undefined>(undefined);
-/** Counts what this page has written, so that what shows data looks again. */
+/** Counts the changes made by this page, so that views reload their data. */
 export const revision = signal(0);
 export const view = signal<ViewName>(viewOfAddress());
-/** A statement that another view wants to be run, or the address. */
+/** A statement to run that another view or the address asks for. */
 export const wantedStatement = signal<string | undefined>(given.statement);
 
 /** A table, or a column of one, whose name is to be inserted at the caret of the statement. */
@@ -46,7 +46,7 @@ export interface WantedName {
 }
 export const wantedName = signal<WantedName | undefined>(undefined);
 
-/** Everything as it is before anyone signs in. */
+/** Restores the state from before the sign-in. */
 export function forgetAll(): void {
   tables.value = [];
   indexes.value = [];
@@ -67,10 +67,9 @@ export async function loadCatalog(): Promise<void> {
       client().indexes.list(),
       client().rules.list(),
     ]);
-    // Whoever asked has signed out meanwhile.
+    // The user has signed out meanwhile.
     if (session.value !== by) return;
-    // A proxy may have answered: what is kept must be a list, or the views that show it would
-    // break.
+    // A proxy may have answered. Anything but lists would break the views.
     const lists = [tableList, indexList, ruleList.rules];
     if (!lists.every(Array.isArray)) throw new TypeError('no list');
     tables.value = tableList;
@@ -84,7 +83,7 @@ export async function loadCatalog(): Promise<void> {
   if (session.value === by) isListed.value = true;
 }
 
-/** Something was written: lists and plots look again. */
+/** Called after a change: reloads the lists, and makes plots reload their data. */
 export async function dataChanged(): Promise<void> {
   await loadCatalog();
   revision.value += 1;
@@ -119,7 +118,7 @@ function viewOfAddress(): ViewName {
   return VIEWS.find(([known]) => known === name)?.[0] ?? 'query';
 }
 
-/** A newcomer wants to see something: the table with the most rows. */
+/** Returns the table with the most rows, so that a new user sees some data. */
 function fullestOf(list: readonly Table[]): string {
   const ordered = [...list].sort((a, b) => b.row_count - a.row_count || Number(b.primary) - Number(a.primary));
   return ordered[0]?.name ?? '';

@@ -1,4 +1,4 @@
-// The words of the statement language, and names as statements write them.
+// Defines the words of the statement language, and how statements write names.
 
 import { bare } from '../formats/bare-statement.ts';
 import { COLUMN_TYPE_NAMES } from '../model/column-types.ts';
@@ -22,13 +22,16 @@ export const BUILT_IN_NAMES: readonly string[] = [...KEY_COLUMNS, ...BUILT_IN_CO
 
 const words = new Set(KEYWORDS);
 
-/** A table or column as a statement names it. */
+/** Quotes the name of a table or column for a statement if necessary. */
 export function quoted(name: string): string {
   const isPlain = /^[A-Za-z_]\w*$/.test(name) && !words.has(name.toUpperCase());
   return isPlain ? name : `\`${name}\``;
 }
 
-/** In capitals; empty when there is none. It says what kind of statement it is. */
+/**
+ * Returns the first word in capitals, which determines the kind of statement; empty when there is
+ * none.
+ */
 export function firstWord(statement: string): string {
   return /^\s*(\w+)/.exec(bare(statement))?.[1]?.toUpperCase() ?? '';
 }
@@ -37,16 +40,19 @@ export function isMatch(statement: string): boolean {
   return firstWord(statement) === 'MATCH';
 }
 
-/** The number after the LIMIT at the end of a statement; undefined: it has none, or a parameter. */
+/**
+ * Returns the number in the LIMIT at the end of a statement; undefined when there is none or it is
+ * a parameter.
+ */
 export function limitOf(statement: string): number | undefined {
   const found = /\bLIMIT\s+(\d+)\s*(?:\b(?:SKIP|OFFSET)\s+\S+\s*)?;?\s*$/i.exec(bare(statement));
   return found === null ? undefined : Number(found[1]);
 }
 
-/** The patterns of a statement in order: aliases with their tables. */
+/** Returns the patterns of a statement in order: aliases with their tables. */
 export function patternsOf(statement: string): { readonly alias: string; readonly table: string }[] {
   return [...bare(statement).matchAll(/\(\s*(\w+)\s*:\s*/g)].flatMap((match) => {
-    // Names in backquotes are blanked in the bare text, so the name is read in the statement
+    // In the bare text, names in backquotes are blanked out, so the name is read from the statement
     // itself.
     const name = /^(?:`([^`]+)`|(\w+))/.exec(statement.slice(match.index + match[0].length));
     const table = name?.[1] ?? name?.[2];
@@ -54,7 +60,7 @@ export function patternsOf(statement: string): { readonly alias: string; readonl
   });
 }
 
-/** The names of the parameters of a statement, in the order in which they first occur. */
+/** Returns the names of a statement's parameters, in the order in which they first occur. */
 export function parametersOf(statement: string): string[] {
   return [...new Set([...bare(statement).matchAll(/\$(\w+)/g)].map(([, name]) => name!))];
 }

@@ -1,4 +1,4 @@
-// Dark or light: what the system prefers, until the switch says otherwise.
+// Selects the dark or light theme: the system's preference, until the user switches.
 
 import { effect, signal } from './preact.ts';
 
@@ -26,7 +26,7 @@ export function switchTheme(): void {
   localStorage.setItem(STORED, theme.value);
 }
 
-/** A colour of the style sheet, for what is drawn on a canvas. */
+/** Returns a colour of the style sheet, for drawing on a canvas. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

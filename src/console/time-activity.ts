@@ -1,22 +1,22 @@
-// How many edges of a table fall into each stretch of its time.
+// Counts how many edges of a table are in each stretch of its time.
 
 import { client } from './session.ts';
 import { quoted } from './statement-words.ts';
 import { type Bars, barsOf } from './time-bars.ts';
 
-/** Bars over the whole table, more or less. */
+/** Approximate number of bars for the whole table. */
 const BARS = 240;
 
 export interface Activity extends Bars {
   readonly table: string;
   readonly edges: number;
-  /** Of the first and the last edge, seconds. */
+  /** Times of the first and the last edge, in seconds. */
   readonly first: number;
   readonly last: number;
   readonly bucketSeconds: number;
 }
 
-/** Undefined: the table has no edges. */
+/** Returns undefined when the table has no edges. */
 export async function activityOf(table: string): Promise<Activity | undefined> {
   const statement = `MATCH (e:${quoted(table)}) RETURN MIN(e.event_ts) AS first, MAX(e.event_ts) AS last, COUNT(*) AS edges`;
   const { rows } = await client().query.run(statement);

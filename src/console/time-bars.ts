@@ -1,15 +1,18 @@
-// Counts of edges as bars of one width, side by side.
+// Arranges counts of edges as bars of equal width, side by side.
 
-/** Seconds that are shown around edges that all lie close together. */
+/** Shortest span of time that is shown, in seconds, even when all edges are close together. */
 const LEAST_SPAN = 60;
 
 export interface Bars {
-  /** Where each stretch begins, all of them equally long. */
+  /** Start of each stretch; all stretches are equally long. */
   readonly starts: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** Stretches without edges are included: the width of bars follows from their distance. */
+/**
+ * Returns the bars. Includes stretches without edges, because the width of bars follows from their
+ * distance.
+ */
 export function barsOf(
   found: readonly { readonly ts: number; readonly count: number }[],
   first: number,
@@ -23,7 +26,7 @@ export function barsOf(
   const counts = starts.map(() => 0);
   for (const { ts, count } of found) {
     const at = Math.round(ts / bucketSeconds) - from;
-    // An edge that was written between the two questions may lie outside.
+    // An edge that was written between the two requests may be outside of the bars.
     if (counts[at] !== undefined) counts[at] += count;
   }
   return { starts, counts };

@@ -1,5 +1,5 @@
-// `hedgerow analyze TABLE MEASURE`: computes a measure at a server or in a data directory, and
-// writes its result.
+// `hedgerow analyze TABLE MEASURE`: computes a measure on a server or in a data directory and
+// writes the result.
 
 import { formatOf, type RunnerFlags } from '../query/options.ts';
 import { show } from '../query/output.ts';
@@ -17,8 +17,8 @@ export interface AnalyzeFlags extends RunnerFlags {
 }
 
 /**
- * Resolves with the exit code: 0, 1 when the measure fails, 2 for a wrong call. `json` gives the
- * whole answer, other formats the rows of its result.
+ * Resolves with the exit code: 0 on success, 1 when the measure fails, 2 for a wrong call. The
+ * format `json` writes the whole answer; the other formats write only the rows of the result.
  */
 export async function analyzeCommand(
   table: string | undefined,
@@ -66,12 +66,13 @@ async function ask(
   }
   const answer = await source.run(table, measure, params, signal);
   const rows = rowsOf(answer.result, measure);
-  // Whoever asks for the largest wants to see them as such; JSON objects go by id.
+  // A caller who asks for the largest values wants to see them in that order. The keys of a JSON
+  // object are in order of id.
   const isRanking = params.top !== undefined || params.limit !== undefined;
   return [answer, isRanking ? largestFirst(rows, answer.result) : rows];
 }
 
-/** Rows that are known, as what the formats of statements take. */
+/** Wraps rows that are already in memory in the interface that the output formats read from. */
 function fixedRows(rows: readonly Row[]): StatementRunner {
   const columns = [...new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))];
   async function* batches() {

@@ -1,10 +1,10 @@
-// Parameters of a measure as a person types them.
+// Parses the parameters of a measure as a person types them.
 
 import { UsageError } from '../world.ts';
 
 /**
- * `name=value` pairs, on top of a JSON object. What is no JSON is a text: `kind=jaccard` needs no
- * quotes. Throws UsageError.
+ * Returns the `name=value` pairs merged into the JSON object, if there is one. A value that is not
+ * JSON is taken as text, so `kind=jaccard` needs no quotes. Throws UsageError.
  */
 export function measureParametersOf(pairs: readonly string[], json: string | undefined): Record<string, unknown> {
   const params = json === undefined ? {} : objectOf(json);

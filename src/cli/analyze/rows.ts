@@ -1,19 +1,19 @@
-// The result of a measure as rows, for tables and CSV.
+// Turns the result of a measure into rows, for tables and CSV.
 
 import type { Row } from '../run/runner.ts';
 
 /**
- * Lists of lists of ids, each as long as it is; in other lists of lists an entry is a pair with its
- * value.
+ * Measures whose result is a list of groups: each entry is a list of ids, of any length. For other
+ * measures an entry that is a list is a pair of ids followed by a value.
  */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
 
-/** Maps give a row an id, lists a row an entry, anything else one row. */
+/** Returns a row per id for a map, a row per entry for a list, and one row for anything else. */
 export function rowsOf(result: unknown, measure: string): Row[] {
   if (Array.isArray(result)) return result.map((entry) => rowOfEntry(entry, GROUPED.has(measure)));
   if (typeof result !== 'object' || result === null) return [{ value: result }];
   const entries = Object.entries(result);
-  // Node and edge ids are integers, names of fields are not.
+  // Node and edge ids are integers; names of fields are not.
   if (entries.length === 0 || !entries.every(([key]) => /^-?\d+$/.test(key)))
     return entries.length === 0 ? [] : [result as Row];
   return entries.map(([id, value]) =>
@@ -22,8 +22,8 @@ export function rowsOf(result: unknown, measure: string): Row[] {
 }
 
 /**
- * Values by id: the largest first, equal ones by id, null last. Lists and what has no one value
- * keep the order they have.
+ * Sorts rows of an id and a value: the largest value first, equal values by id, null last. Does
+ * not reorder lists, or rows without a single value.
  */
 export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
   const isRanked = rows.every(

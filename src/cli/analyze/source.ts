@@ -1,4 +1,4 @@
-// Where measures are computed: at a server or in a data directory, through the same few calls.
+// Where measures are computed: on a server or in a data directory, both through one interface.
 
 import { Analytics } from '../../analytics/index.ts';
 import { HedgerowClient } from '../../client/index.ts';
@@ -10,7 +10,9 @@ import { UsageError, type World } from '../world.ts';
 
 export interface MeasureSource {
   list(signal: AbortSignal): Promise<readonly { measure: string; about: string }[]>;
-  /** Rejects with what is wrong; with the reason of the signal when it is aborted. */
+  /**
+   * Rejects with the error of the measure, or with the signal's reason when the signal is aborted.
+   */
   run(
     table: string,
     measure: string,
@@ -20,7 +22,7 @@ export interface MeasureSource {
   close(): Promise<void>;
 }
 
-/** Throws UsageError, ConfigError, or what the directory says. */
+/** Throws UsageError, ConfigError, or the error of opening the directory. */
 export async function openSource({ url, apiKey, data, config }: RunnerFlags, world: World): Promise<MeasureSource> {
   if (data !== undefined) {
     if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
@@ -30,7 +32,9 @@ export async function openSource({ url, apiKey, data, config }: RunnerFlags, wor
   return serverSource(urlOf(url ?? DEFAULT_URL), apiKey);
 }
 
-/** The server has a time limit of its own, and the person who waits can stop it. */
+/**
+ * Sets no time limit in the client: the server has its own, and the user can interrupt the wait.
+ */
 function serverSource(url: string, apiKey: string | undefined): MeasureSource {
   const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });
   return {
@@ -40,7 +44,7 @@ function serverSource(url: string, apiKey: string | undefined): MeasureSource {
   };
 }
 
-/** No time limit: the person who waits sees how far it is, and can stop it. */
+/** Sets no time limit: the user sees the progress and can interrupt the wait. */
 async function directorySource(data: string, config: string | undefined, world: World): Promise<MeasureSource> {
   const { database } = await openDirectory(data, config, world);
   const analytics = new Analytics({ database });

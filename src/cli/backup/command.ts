@@ -1,5 +1,5 @@
-// `hedgerow backup`: has a running server make a backup, or makes one of a directory that no server
-// has open.
+// `hedgerow backup`: asks a running server to make a backup, or backs up a data directory that no
+// server has open.
 
 import { resolve } from 'node:path';
 import { openDatabase } from '../../engine/index.ts';
@@ -20,14 +20,14 @@ export interface BackupFlags {
   config?: string | undefined;
 }
 
-/** What was made, wherever. */
+/** Describes the finished backup, whether the server or this process made it. */
 interface Made {
   path: string;
   size_bytes: number;
   tables: string[];
 }
 
-/** Resolves with the exit code: 0, 1 when there is no backup, 2 for a wrong call. */
+/** Resolves with the exit code: 0 on success, 1 when no backup was made, 2 for a wrong call. */
 export async function backupCommand(flags: BackupFlags, world: World): Promise<number> {
   try {
     checkFlags(flags);
@@ -64,10 +64,10 @@ async function backUpDirectory(
   world: World,
 ): Promise<Made> {
   const dir = resolve(world.cwd, data);
-  // Opening would make what is missing.
+  // Opening a database would create a missing directory.
   if (!['manifest', 'log'].some((name) => nodeFs.exists(`${dir}/${name}`)))
     throw new Error(`${dir} is no data directory: it holds neither a manifest nor a log.`);
-  // Nothing is served, so the address is of no concern here.
+  // Nothing is served, so any valid address will do.
   const settings = { host: '127.0.0.1', dataDir: dir };
   const { primaryTable, maxMembers, memoryBudgetMb } = loadSettings({ config, settings }, world).config;
   const database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// Asks a running server for a backup, and waits as long as that takes.
+// Asks a running server for a backup and waits until the backup is finished.
 
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -17,12 +17,12 @@ export interface BackupAnswer {
   compact_first: boolean;
 }
 
-/** The request never got there. */
+/** Error codes which mean that the request never reached the server. */
 const NOT_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
- * Not `fetch`: it gives up when an answer does not begin within five minutes, and a large backup
- * may take longer. Throws ServerRefusal or NoAnswer.
+ * Requests a backup. Uses `node:http` because `fetch` fails when an answer does not begin within
+ * five minutes, and a large backup may take longer. Throws ServerRefusal or NoAnswer.
  */
 export async function requestBackup({ url, apiKey }: ServerAddress, body: BackupRequest): Promise<BackupAnswer> {
   const { status, text } = await post(`${url}/v1/backup`, apiKey, JSON.stringify(body)).catch((error) => {

@@ -1,5 +1,5 @@
-// What a document claims: its proofs, and where it is a whole answer its derived facts and edges
-// too.
+// Extracts what a document claims: its proofs and, if it is a whole answer, also its derived facts
+// and edges.
 
 import { BASE_PREDICATES } from '../../rules/base-predicates.ts';
 import type { KnownFacts } from '../../rules/check-statements.ts';
@@ -7,7 +7,7 @@ import { factText, isConstant } from '../../rules/fact-text.ts';
 import { type EdgeSaying, knownOfEdges } from '../../rules/known-of-edges.ts';
 import type { Constant } from '../../rules/rule.ts';
 
-/** An item of `derived_facts`, as far as its fields are looked at. */
+/** An item of `derived_facts`, with the fields that are checked. */
 export interface Step {
   readonly step_tag: unknown;
   readonly fact: string;
@@ -19,14 +19,14 @@ export interface Step {
 
 export interface Claims {
   readonly proofs: readonly unknown[];
-  /** Derived facts by their text; undefined: the document does not list them. */
+  /** Derived facts by their text; undefined when the document does not list them. */
   readonly steps: ReadonlyMap<string, Step> | undefined;
   readonly known: KnownFacts | undefined;
 }
 
 /**
- * Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws an Error
- * that says what is wrong with it.
+ * Returns the claims of one proof, of an array of proofs, or of an answer from /v1/reason or
+ * /v1/rag/query. Throws an Error that describes what is wrong with the document.
  */
 export function claimsOf(document: unknown): Claims {
   if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
@@ -40,7 +40,11 @@ export function claimsOf(document: unknown): Claims {
   return { proofs: listOf(proofs, 'proofs'), steps, known: knownOf(steps, ofEdges) };
 }
 
-/** An answer lists all that was derived, and all edges that the rules were run over. */
+/**
+ * Returns a lookup of facts. An answer lists everything that was derived and every edge that the
+ * rules were run over, so a fact that is missing from such a list is false. Without the list, the
+ * lookup returns undefined.
+ */
 function knownOf(steps: ReadonlyMap<string, Step> | undefined, ofEdges: KnownFacts | undefined): KnownFacts {
   return (predicate, args) => {
     if (BASE_PREDICATES.has(predicate)) return ofEdges?.(predicate, args);

@@ -1,5 +1,5 @@
-// `hedgerow check-proof [FILE]`: checks the proofs of an answer, believing nothing of them, and
-// says what is wrong with each.
+// `hedgerow check-proof [FILE]`: checks the proofs of an answer without trusting any of their
+// contents, and reports what is wrong with each.
 
 import { HedgerowError } from '../../errors.ts';
 import { type ProofChecker, proofChecker } from '../../rules/check-proof.ts';
@@ -12,12 +12,12 @@ export interface CheckProofFlags {
   rules?: string | undefined;
 }
 
-/** Reasons shown of one proof. */
+/** At most this many reasons are shown for one proof. */
 const MOST_REASONS = 5;
 
 /**
- * Resolves with the exit code: 0 when all proofs are valid, 1 when one is not or cannot be read, 2
- * for a wrong call.
+ * Resolves with the exit code: 0 when all proofs are valid, 1 when a proof is invalid or the input
+ * cannot be read, 2 for a wrong call.
  */
 export async function checkProofCommand(
   file: string | undefined,
@@ -39,7 +39,7 @@ export async function checkProofCommand(
   }
 }
 
-/** A list of rules, an object that has one, or one rule. */
+/** Accepts an array of rules, an object with a `rules` array, or a single rule. */
 function rulesOf(value: unknown, file: string): unknown[] {
   const isObject = typeof value === 'object' && value !== null;
   const list = isObject && 'rules' in value ? value.rules : isObject && 'if' in value ? [value] : value;
@@ -58,7 +58,7 @@ function checkerOf(rules: unknown[] | undefined, { known }: Claims): ProofChecke
   }
 }
 
-/** A line for each proof that is not valid, and for each derived fact that has none. */
+/** Returns a line for each proof that is not valid, and for each derived fact that has no proof. */
 function badProofs(claims: Claims, check: ProofChecker): string[] {
   const lines: string[] = [];
   for (const [index, proof] of claims.proofs.entries()) {

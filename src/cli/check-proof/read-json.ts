@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError, type World } from '../world.ts';
 
-/** `-` is stdin. Throws UsageError when stdin is a terminal, Error for what cannot be read. */
+/**
+ * Reads the document; `-` means stdin. Throws UsageError when stdin is a terminal, and Error when
+ * the document cannot be read.
+ */
 export async function readJson(file: string, world: World): Promise<unknown> {
   const label = file === '-' ? 'stdin' : file;
   const bytes = file === '-' ? await readStdin(world) : readWhole(file, world);

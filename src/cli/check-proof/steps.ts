@@ -1,10 +1,10 @@
-// Whether the proofs of an answer and its derived facts say the same.
+// Checks that the proofs of an answer agree with its derived facts.
 
 import { shown } from '../../rules/fault.ts';
 import type { Proof } from '../../rules/proof.ts';
 import type { Claims, Step } from './claims.ts';
 
-/** `proof`: one that is valid by itself. */
+/** Returns how a proof contradicts `derived_facts`. The proof must already be valid by itself. */
 export function stepProblems(proof: unknown, steps: Claims['steps']): string[] {
   if (steps === undefined) return [];
   const { goal, nodes } = proof as Proof;
@@ -27,7 +27,7 @@ export function stepProblems(proof: unknown, steps: Claims['steps']): string[] {
   return problems;
 }
 
-/** A line for each derived fact that no proof is of. */
+/** Returns a line for each derived fact that is not the goal of any proof. */
 export function unprovedSteps({ proofs, steps }: Claims): string[] {
   if (steps === undefined) return [];
   const goals = new Set(proofs.map((proof) => (proof as Partial<Proof> | null)?.goal));

@@ -1,5 +1,5 @@
-// Commands that look into files, back them up and check them: inspect, backup, restore, verify,
-// check-proof.
+// Defines the commands that inspect, back up, restore and check files: inspect, backup, restore,
+// verify, check-proof.
 
 import type { BackupFlags } from '../backup/command.ts';
 import type { CheckProofFlags } from '../check-proof/command.ts';

@@ -1,4 +1,4 @@
-// Commands that run or set up a service: serve, serve-virtual, mcp, demo, keys, config.
+// Defines the commands that run or set up a service: serve, serve-virtual, mcp, demo, keys, config.
 
 import {
   type Command,

@@ -1,4 +1,4 @@
-// The commands of `hedgerow virtual`, as VIRTUAL_USAGE lists them.
+// Defines the commands of `hedgerow virtual`, as VIRTUAL_USAGE lists them.
 
 import { type Command, type Host, withServer } from '../command-line.ts';
 import type { VirtualFlags } from '../virtual/command.ts';
@@ -13,7 +13,7 @@ export function addVirtual(program: Command, { done, world }: Host): void {
     for (const [argument, meaning] of args) command.argument(argument, meaning);
     for (const [flag, meaning] of flags) command.option(flag, meaning);
     withServer(command, 'key').action(async (...given: unknown[]) => {
-      // After the arguments commander gives the flags and the command.
+      // Commander passes the arguments first, then the flags and the command.
       const options = given[args.length] as VirtualFlags;
       done(
         await (await import('../virtual/command.ts')).virtualCommand(

@@ -1,9 +1,9 @@
-// Completion for bash: one function that finds out which command is typed, then offers its
-// commands, flags or values.
+// Generates the completion script for bash: one function that finds out which command is being
+// typed and then offers its subcommands, flags or values.
 
 import type { CommandTree, Values } from './tree.ts';
 
-/** Runs in bash 3.2 too, which macOS has. */
+/** Returns a script that also runs in bash 3.2, the version of macOS. */
 export function bashScript(tree: CommandTree): string {
   const all = withInner(tree);
   return `# Completion of hedgerow for bash. In ~/.bashrc: source <(hedgerow completion bash)
@@ -45,7 +45,7 @@ function nameOf({ path }: CommandTree): string {
   return path.join(' ');
 }
 
-/** What follows a flag that takes something. */
+/** Returns the `case` branches for the word after a flag that takes a value. */
 function flagCases(command: CommandTree): string[] {
   return command.flags.flatMap(({ names, takes }) => {
     if (takes === undefined) return [];
@@ -54,7 +54,7 @@ function flagCases(command: CommandTree): string[] {
   });
 }
 
-/** Commands, or what an argument takes. */
+/** Returns the `case` branch for a plain word: a subcommand, or the values of the argument. */
 function wordCases(command: CommandTree): string[] {
   const name = quoted(nameOf(command));
   if (command.commands.length > 0)
@@ -70,7 +70,8 @@ function offer(values: Values): string {
 }
 
 function words(list: readonly string[]): string {
-  // One a line: IFS holds the newline alone, so that names of files may have blanks.
+  // Words are separated by newlines. IFS holds only the newline, so that names of files may contain
+  // blanks.
   return `COMPREPLY=($(compgen -W $'${list.join('\\n')}' -- "$word"))`;
 }
 

@@ -1,4 +1,4 @@
-// `hedgerow completion SHELL`: prints the script with which a shell completes what is typed.
+// `hedgerow completion SHELL`: prints the completion script for a shell.
 
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { bashScript } from './bash.ts';
@@ -12,7 +12,7 @@ const SCRIPTS: Readonly<Record<Shell, (tree: CommandTree) => string>> = {
   fish: fishScript,
 };
 
-/** Returns the exit code: 2 for a shell that is not known. */
+/** Returns the exit code: 0 on success, 2 for an unknown shell. */
 export function completionCommand(name: string, tree: CommandTree, world: World): number {
   const shell = shellOf(name);
   if (shell === undefined) {

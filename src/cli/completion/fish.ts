@@ -1,5 +1,5 @@
-// Completion for fish: a `complete` line for every command, flag and argument, each for the command
-// it belongs to.
+// Generates the completion script for fish: a `complete` line for every command, flag and argument,
+// with a condition that names the command to which it belongs.
 
 import type { CommandTree, Flag, Values } from './tree.ts';
 

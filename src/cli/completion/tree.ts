@@ -1,5 +1,5 @@
-// What a shell can complete, as a plain value: commands, their flags, and what each flag and
-// argument takes.
+// Describes as plain values what a shell can complete: the commands, their flags, and the values
+// that each flag and argument takes.
 
 import { KEY_ROLES } from '../../access/key-record.ts';
 import type { Command, Option } from '../command-line.ts';
@@ -9,32 +9,30 @@ import { INPUT_FORMATS } from '../import/formats.ts';
 import { FORMATS } from '../query/formats.ts';
 
 /**
- * What a flag or an argument takes: paths, some of a few words, or a text that nothing is known
- * about.
+ * The values that a flag or an argument takes: paths of files or directories, a word from a list,
+ * or any text. Nothing can be completed for `text`.
  */
 export type Values = 'files' | 'directories' | 'text' | readonly string[];
 
 export interface Flag {
-  /** As typed, the long one last: `-h`, `--help`. */
+  /** As typed, the long name last: `-h`, `--help`. */
   readonly names: readonly string[];
   readonly about: string;
-  /** Undefined: it takes nothing. */
+  /** Undefined when the flag takes no value. */
   readonly takes: Values | undefined;
 }
 
 export interface CommandTree {
-  /** Words from the program's name on, without it; empty: the program itself. */
+  /** Words after the program's name; empty for the program itself. */
   readonly path: readonly string[];
   readonly about: string;
   readonly commands: readonly CommandTree[];
   readonly flags: readonly Flag[];
-  /** What the first argument takes, and those after it. */
+  /** The values of the first argument and of those after it. */
   readonly argument: Values | undefined;
 }
 
-/**
- * Flags that take one of a few words which their placeholder does not list, by command and name.
- */
+/** By command and flag, the words that a flag accepts when its placeholder does not list them. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'import --format': INPUT_FORMATS,
   'import --on-error': ['stop', 'skip'],
@@ -88,7 +86,7 @@ function valuesOf(placeholder: string, flag: string, command: string): Values {
   const listed = placeholder.includes('|') ? placeholder.split('|').map((word) => word.trim()) : undefined;
   const words = WORDS[flag] ?? listed ?? (placeholder === 'format' ? FORMATS : undefined);
   if (words !== undefined) return words;
-  // Its file is on the server.
+  // The file is on the server, so the local shell cannot complete its name.
   if (command === 'virtual propose') return 'text';
   return pathsOf(placeholder) ?? 'text';
 }

@@ -1,5 +1,5 @@
-// Completion for zsh: a function for every command, with the specifications that `_arguments`
-// takes.
+// Generates the completion script for zsh: a function for every command, with the specifications
+// that `_arguments` takes.
 
 import type { CommandTree, Flag, Values } from './tree.ts';
 

@@ -1,5 +1,4 @@
-// `hedgerow config print`: every setting with its value and where it comes from; secrets are
-// masked.
+// `hedgerow config print`: prints every setting with its value and origin, and masks secrets.
 
 import { type Config, fileKeyOf, type LoadedConfig, SETTING_NAMES, SETTINGS, type SettingName } from '../../config.ts';
 import { tableText } from '../table-text.ts';
@@ -14,7 +13,7 @@ type Value = string | number | boolean | readonly string[] | null;
 
 const MASK = '***';
 
-/** Resolves with the exit code: 1 when the settings cannot be used. */
+/** Returns the exit code: 0 on success, 1 when the settings cannot be used. */
 export function configPrintCommand(flags: ConfigPrintFlags, world: World): number {
   let loaded: LoadedConfig;
   try {
@@ -37,7 +36,7 @@ export function configPrintCommand(flags: ConfigPrintFlags, world: World): numbe
 
 function shownValues(config: Config): [string, Value][] {
   const values = SETTING_NAMES.map((name): [string, Value] => [fileKeyOf(name), shownValue(config, name)]);
-  // Addresses of databases hold passwords.
+  // Addresses of databases contain passwords.
   const dsns = Object.keys(config.virtualDsn).map((name): [string, Value] => [
     `${fileKeyOf('virtualDsn')}.${name}`,
     MASK,

@@ -1,4 +1,4 @@
-// The settings of a command: its flags, the environment and the file that --config names.
+// Loads the settings of a command from its flags, the environment and the file of `--config`.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,13 +6,13 @@ import { ConfigError, type ConfigFile, type ConfigFlags, type LoadedConfig, load
 import { UsageError, type World } from '../world.ts';
 
 export interface SettingFlags {
-  /** `--config`. */
+  /** The value of `--config`. */
   config: string | undefined;
   settings: ConfigFlags;
 }
 
 /**
- * Throws UsageError for a setting that is not accepted, wherever it comes from; ConfigError for a
+ * Throws UsageError for a value that is not accepted, whatever its origin, and ConfigError for a
  * file that cannot be read.
  */
 export function loadSettings({ config, settings }: SettingFlags, world: World): LoadedConfig {

@@ -1,5 +1,5 @@
-// `hedgerow demo`: makes some weeks of meetings between made-up people and two rules, serves them,
-// and says what to try first.
+// `hedgerow demo`: generates some weeks of meetings between made-up people and two rules, serves
+// them, and tells the user what to try first.
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
@@ -25,7 +25,7 @@ export interface DemoFlags extends TargetFlags {
   people?: string | undefined;
   days?: string | undefined;
   seed?: string | undefined;
-  /** Of its own server. */
+  /** Port of the demo's own server. */
   port?: string | undefined;
   /** Show the console in a browser. */
   open?: boolean | undefined;
@@ -44,16 +44,16 @@ const LEAST_PEOPLE = 20;
 const MOST_PEOPLE = 1_000_000;
 const MOST_DAYS = 3650;
 const DEFAULT_TABLE = 'meetings';
-/** Of its own server, in the current directory. */
+/** Directory of the demo's own server, inside the current directory. */
 const DEFAULT_DIR = 'hedgerow-demo';
-/** An hour: meetings of a day fall into some twenty buckets. */
+/** One hour, so that the meetings of a day fall into about twenty buckets. */
 const BUCKET_SECONDS = '3600';
 const MEETINGS_A_CHUNK = 1000;
 const RULES_TEXT = `${DEMO_RULES.length} rules are stored: ${DEMO_RULES.map(({ id }) => id).join(' and ')}.`;
 
 /**
- * Resolves with the exit code: 0, 1 on failure, 2 for a wrong call. Without `--url` once its own
- * server has been told to stop.
+ * Resolves with the exit code: 0 on success, 1 on failure, 2 for a wrong call. Without `--url` and
+ * `--no-serve`, resolves only after the demo's own server has been stopped.
  */
 export async function demoCommand(flags: DemoFlags, world: World): Promise<number> {
   try {
@@ -76,7 +76,7 @@ async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Prom
   const { url, key } = server;
   try {
     await storeRules(url, key);
-    // From here on Ctrl-C ends it in order, also while it still says what to do.
+    // From here on Ctrl-C ends the demo in order, even while the instructions are being printed.
     const stopped = flags.serve === false ? undefined : interrupted(world);
     const step = { url, table: tableName, person: facts.busiest, key };
     const address = consoleAddress(step);
@@ -106,7 +106,7 @@ function placeText({ url, key }: OwnServer, address: string, name: string, isSer
   ];
 }
 
-/** Into a server that runs already, whose key is in no output. */
+/** Fills a server that already runs. Its key is not printed. */
 async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
   if (flags.port !== undefined || flags.open === true || flags.serve === false)
     throw new UsageError("--port, --open and --no-serve are for a server of the demo's own, not for --url.");
@@ -149,8 +149,8 @@ interface Filled {
 }
 
 /**
- * Makes the meetings and imports them; those of an earlier run with the same size and seed stay as
- * they are.
+ * Makes the meetings and imports them. When an earlier run with the same size and seed has already
+ * stored the meetings, leaves them in place.
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
@@ -177,7 +177,7 @@ async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Fil
   }
 }
 
-/** How many. Throws what stopped it. */
+/** Returns the number of inserted meetings. Throws the error that stopped the import. */
 async function importMeetings(target: ImportTarget, source: Source, world: World): Promise<number> {
   const progress = startProgress({ output: world.stderr, label: 'demo', totalBytes: undefined, now: world.now });
   const run = new ImportRun({
@@ -198,7 +198,7 @@ async function importMeetings(target: ImportTarget, source: Source, world: World
   );
 }
 
-/** The meetings as an input of an import. */
+/** Wraps the generated meetings as an input of an import. */
 function demoSource(size: DemoSize, facts: DemoFacts): Source {
   const chunks = demoChunks(size, facts);
   return {
@@ -213,7 +213,7 @@ function demoSource(size: DemoSize, facts: DemoFacts): Source {
   };
 }
 
-/** NDJSON text; the same bytes for the same size and seed. */
+/** Generates NDJSON text; the same size and seed always give the same bytes. */
 export async function* demoChunks({ people, days, seed }: DemoSize, facts: DemoFacts): AsyncGenerator<Buffer> {
   const random = new Random(seed);
   const town = buildTown(people, random);

@@ -1,12 +1,12 @@
-// What the demo learns of its own meetings while it makes them.
+// Counts what the demo later needs to know about the meetings, while they are generated.
 
 import type { Meeting } from './meetings.ts';
 
 export class DemoFacts {
   meetings = 0;
-  /** Meetings by person. */
+  /** Number of meetings by person. */
   readonly #counts: Uint32Array;
-  /** Breakfasts by person: who has none lives alone. */
+  /** Number of breakfasts by person; a person without a breakfast lives alone. */
   readonly #breakfasts: Uint32Array;
 
   constructor(people: number) {
@@ -22,7 +22,10 @@ export class DemoFacts {
     }
   }
 
-  /** Who met most often, of those who live with others; the least number among equals. */
+  /**
+   * Returns the person with the most meetings among those who live with others. Among equals,
+   * returns the one with the lowest number.
+   */
   get busiest(): number {
     let best = 1;
     for (let person = 2; person < this.#counts.length; person++) {

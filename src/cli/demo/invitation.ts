@@ -1,26 +1,26 @@
-// What the demo says at its end: where the console is, and three requests to paste.
+// Builds the text that the demo ends with: the console's address and three requests to paste.
 
 import { DAY_SECONDS, FIRST_DAY_TS } from './meetings.ts';
 
 export interface Invitation {
   url: string;
   table: string;
-  /** Whom to ask about. */
+  /** The person that the requests ask about. */
   person: number;
-  /** As in the requests; undefined: none is needed. */
+  /** The key as it is shown in the requests; undefined when no key is needed. */
   key: string | undefined;
 }
 
 const WEEK_DAYS = 7;
-/** A person's meetings of this many days can be drawn as hulls. */
+/** The meetings of one person within this many days are few enough to draw as hulls. */
 const DRAWN_DAYS = 3;
 const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
-/** Small enough that the answer can be read. */
+/** Few enough edges that a person can read the answer. */
 const TOP_EDGES = 8;
 
 /**
- * The console at something worth looking at; with a key, signed in. The part after the hash is sent
- * to no server, and the console takes it out of the address at once.
+ * Returns the console's address with a statement to run, and with the key if there is one. The part
+ * after the hash is sent to no server, and the console removes it from the address at once.
  */
 export function consoleAddress({ url, table, person, key }: Invitation): string {
   const end = FIRST_DAY_TS + DRAWN_DAYS * DAY_SECONDS;
@@ -31,7 +31,7 @@ export function consoleAddress({ url, table, person, key }: Invitation): string 
 
 export function invitationText({ url, table, person, key }: Invitation): string[] {
   const curl = key === undefined ? 'curl -s' : `curl -s -H "X-API-Key: ${key}"`;
-  // Not --json, which curl before 7.82 lacks.
+  // Does not use --json, which curl before 7.82 lacks.
   const json = "-H 'Content-Type: application/json'";
   const post = (path: string, body: object) => `${curl} ${json} ${url}${path} -d '${JSON.stringify(body)}'`;
   const statement = `MATCH (a:${table}), (b:${table}) WHERE ${person} IN a.members AND a.event_ts < ${FIRST_DAY_TS + WEEK_DAYS * DAY_SECONDS} AND follows(b, a, 7200) AND shared(a, b) >= 2 RETURN a.formation, b.formation, COUNT(*) AS times ORDER BY times DESC LIMIT 10`;

@@ -1,14 +1,14 @@
-// What happens in the town of the demo: every meeting of some days, in order of time.
+// Generates the meetings in the demo's town over some days, in order of time.
 
 import type { Random } from './random.ts';
 import type { Town } from './town.ts';
 
 export interface Meeting {
-  /** Epoch seconds of its start. */
+  /** Start of the meeting, in epoch seconds. */
   event_ts: number;
   /** 2 to 12 people, ascending. */
   members: number[];
-  /** Minutes. */
+  /** Duration in minutes. */
   weight: number;
   mean_dist_m: number;
   formation: string;
@@ -22,7 +22,7 @@ const MOST_MEMBERS = 12;
 const FRIDAY = 4;
 const SATURDAY = 5;
 
-/** All meetings, a day at a time in memory. */
+/** Yields all meetings; only those of one day are in memory at a time. */
 export function* meetings(town: Town, days: number, random: Random): Generator<Meeting> {
   for (let day = 0; day < days; day++) {
     const diary = new Diary(FIRST_DAY_TS + day * DAY_SECONDS, random);
@@ -33,7 +33,7 @@ export function* meetings(town: Town, days: number, random: Random): Generator<M
   }
 }
 
-/** The meetings of one day. */
+/** Collects the meetings of one day. */
 class Diary {
   readonly #midnightTs: number;
   readonly #random: Random;
@@ -44,7 +44,7 @@ class Diary {
     this.#random = random;
   }
 
-  /** Notes a meeting that begins between two hours; fewer than two people are no meeting. */
+  /** Adds a meeting that begins between two hours; does nothing for fewer than two people. */
   add(formation: string, people: readonly number[], hours: [number, number], minutes: [number, number]): void {
     const members = [...new Set(people)].slice(0, MOST_MEMBERS).sort((a, b) => a - b);
     if (members.length < 2) return;
@@ -54,13 +54,16 @@ class Diary {
       event_ts: this.#midnightTs + start,
       members,
       weight: random.between(...minutes),
-      // The more people, the wider the spacing.
+      // The more people meet, the further apart they are.
       mean_dist_m: Math.round((0.5 + 0.15 * members.length + random.next()) * 100) / 100,
       formation,
     });
   }
 
-  /** By time; equal times stay as noted. */
+  /**
+   * Returns the meetings by time; those at the same time stay in the order in which they were
+   * added.
+   */
   inOrder(): Meeting[] {
     return this.#meetings.sort((a, b) => a.event_ts - b.event_ts);
   }

@@ -1,14 +1,14 @@
-// Shows an address in the browser of the person at this machine.
+// Opens an address in the user's browser on this machine.
 
 import { spawn } from 'node:child_process';
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
-  // Not cmd's start: for it the & of an address ends the command.
+  // Does not use the `start` of cmd, because there an & in the address would end the command.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** False when nothing could be started. */
+/** Resolves with false when no browser could be started. */
 export function openPage(url: string): Promise<boolean> {
   const [command, ...parameters] = OPENERS[process.platform] ?? ['xdg-open'];
   return new Promise((resolve) => {

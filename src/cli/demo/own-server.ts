@@ -1,4 +1,5 @@
-// The demo's own server: over its own data directory, on a free port, with a key made for this run.
+// Starts the demo's own server: on its own data directory, a free port, and with a key made for
+// this run.
 
 import { type App, startApp } from '../../app.ts';
 import type { LoadedConfig } from '../../config.ts';
@@ -7,7 +8,7 @@ import { openKeyAccess } from '../keys/access.ts';
 import type { World } from '../world.ts';
 
 const KEY_DESCRIPTION = 'hedgerow demo';
-/** Ports tried one after the other before any free one is taken. */
+/** This many ports are tried in turn before the system chooses a free one. */
 const PORTS_TRIED = 10;
 
 export interface OwnServer {
@@ -16,7 +17,10 @@ export interface OwnServer {
   close(reason: string): Promise<void>;
 }
 
-/** `port`: undefined looks for a free one. Throws ConfigError, or what the directory says. */
+/**
+ * Starts the server; looks for a free port when `port` is undefined. Throws ConfigError, or the
+ * error of opening the directory.
+ */
 export async function startOwnServer(dir: string, port: string | undefined, world: World): Promise<OwnServer> {
   const key = await freshKey(dir, world);
   const app = await firstFree(dir, port, world);
@@ -29,7 +33,10 @@ export async function startOwnServer(dir: string, port: string | undefined, worl
   return { url: app.url, key, close: (reason) => app.close(reason) };
 }
 
-/** Keys are stored as hashes, so those of earlier runs cannot be shown again: they are revoked. */
+/**
+ * Creates a key and revokes those of earlier runs. Keys are stored as hashes, so earlier ones
+ * cannot be shown again.
+ */
 async function freshKey(dir: string, world: World): Promise<string> {
   const access = await openKeyAccess({ data: dir }, true, world);
   try {
@@ -60,7 +67,8 @@ function start(dir: string, port: string, world: World): Promise<App> {
 }
 
 /**
- * Of the environment what a server takes, but for what would make it another one than was promised.
+ * Loads the settings of a server from the environment, but overrides those that the demo sets
+ * itself: directory, address, port, keys and log level.
  */
 function settingsOf(dir: string, port: string | undefined, world: World): LoadedConfig {
   const settings = { dataDir: dir, host: '127.0.0.1', port, authDisabled: '0', logLevel: 'warn' };

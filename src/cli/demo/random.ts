@@ -1,4 +1,4 @@
-// Seeded random numbers (mulberry32), so that a seed always makes the same demo.
+// Seeded random numbers (mulberry32), so that the same seed always makes the same demo.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, but not with, 1. */
+  /** Returns a number from 0 (included) to 1 (excluded). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -16,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** An integer from `least` to `most`, both included. */
+  /** Returns an integer from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -25,12 +25,12 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** An item of a list that is not empty. */
+  /** Returns a random item; the list must not be empty. */
   pick<T>(items: readonly T[]): T {
     return items[Math.floor(this.next() * items.length)]!;
   }
 
-  /** `count` different items, all of them when there are fewer. */
+  /** Returns `count` different items, or all of them when there are fewer. */
   sample<T>(items: readonly T[], count: number): T[] {
     const left = [...items];
     const most = Math.min(count, left.length);

@@ -3,8 +3,7 @@
 import type { NewRule } from '../../client/index.ts';
 
 /**
- * The second one rests on the first, and on something that must not be: its proofs have three
- * levels.
+ * The second rule uses the conclusion of the first and a negation, so its proofs have three levels.
  */
 export const DEMO_RULES: readonly NewRule[] = [
   {

@@ -1,25 +1,25 @@
-// The town of the demo: who lives, works, learns and spends evenings with whom.
+// Builds the demo's town: who lives, works, learns and spends evenings with whom.
 
 import type { Random } from './random.ts';
 
-/** People are node ids from 1 on. */
+/** The town; people are the node ids 1, 2, ... */
 export interface Town {
   people: number;
   homes: number[][];
-  /** Pupils of a class, about 22. */
+  /** The pupils of each class, about 22. */
   classes: number[][];
-  /** Colleagues who work together every day, 5 to 12. */
+  /** Colleagues who work together every day, 5 to 12 in a team. */
   teams: number[][];
-  /** Everyone at one school or company: who may have lunch together. */
+  /** Everyone at a school or company; they may have lunch together. */
   sites: number[][];
-  /** Whom each site's teams belong to: index into `sites` of each team. */
+  /** Index into `sites` by team. */
   siteOfTeam: number[];
   clubs: { members: number[]; name: string /** 0 = Monday. */; evening: number }[];
-  /** Friends by person, index 0 unused. */
+  /** Friends by person; index 0 is unused. */
   friends: number[][];
 }
 
-/** How many people live in a home, as often as in a mid-sized town. */
+/** Sizes of homes to choose from; their frequencies are those of a mid-sized town. */
 const HOME_SIZES = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 4, 5];
 const ADULTS_OF_A_HOME = 2;
 const CLASS_SIZE = 22;
@@ -90,7 +90,10 @@ function addEvenings(town: Town, random: Random): void {
   }
 }
 
-/** Consecutive pieces of the sizes that `size` gives; the last one may be smaller. */
+/**
+ * Splits a list into consecutive pieces of the sizes that `size` returns; the last piece may be
+ * smaller.
+ */
 function pieces<T>(items: readonly T[], size: () => number): T[][] {
   const result: T[][] = [];
   for (let at = 0; at < items.length; ) {

@@ -1,5 +1,5 @@
-// `hedgerow dump DIR`: a whole database as files that other programs read, and that `hedgerow load`
-// makes a database of.
+// `hedgerow dump DIR`: writes a whole database as files that other programs can read and from which
+// `hedgerow load` makes a database.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,8 +26,8 @@ export interface DumpFlags extends RunnerFlags {
 }
 
 /**
- * Resolves with the exit code: 0, 1 when there is no whole dump, 2 for a wrong call. Each table is
- * dumped as it is when its turn comes.
+ * Resolves with the exit code: 0 on success, 1 when the dump is incomplete, 2 for a wrong call. The
+ * tables are dumped one after another, each in its state at that time.
  */
 export async function dumpCommand(given: string, flags: DumpFlags, world: World): Promise<number> {
   const controller = new AbortController();
@@ -45,7 +45,7 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     try {
       dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });
     } catch (error) {
-      // Half a dump is none.
+      // An incomplete dump is of no use.
       for (const path of [tables, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
         rmSync(path, { recursive: true, force: true });
       throw error;
@@ -86,7 +86,7 @@ interface Work {
   readonly world: World;
 }
 
-/** The file that says what is in the dump comes last. */
+/** Writes all files; the file that lists the contents of the dump is written last. */
 async function writeDump(
   dir: string,
   format: DumpFormat,
@@ -100,7 +100,7 @@ async function writeDump(
   } finally {
     await source.runner.close();
   }
-  // As many rows as were written: others may have come since.
+  // Stores the number of rows that were written, because more may have been inserted since.
   const rowsOf = (name: string) => files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
   const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
   const schema = schemaStatements(tables, definitions.indexes);

@@ -1,5 +1,5 @@
-// What a dump says of a database beside its edges, and where that is read from and written to: a
-// server or a data directory.
+// Defines what a dump contains besides the edges, and the places from which these definitions are
+// read and to which they are written: a server or a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
 import { type AlterableOption, OPTION_FIELDS } from '../../model/options.ts';
@@ -10,7 +10,7 @@ import { UsageError, type World } from '../world.ts';
 import { addColumnStatement } from './schema-statements.ts';
 
 export type DumpedIndex = Pick<IndexItem, 'table' | 'column'>;
-/** Whatever the rules and the graphs take again; checked by them. */
+/** A rule or a virtual graph as JSON; `putRule` and `createGraph` validate it. */
 export type Document = Readonly<Record<string, unknown>>;
 
 export interface Definitions {
@@ -20,7 +20,7 @@ export interface Definitions {
   readonly virtual_graphs: readonly Document[];
 }
 
-/** Keys are no part of it. */
+/** Reads and writes the definitions of a database; API keys are not among them. */
 export interface DefinitionStore {
   read(): Promise<Definitions>;
   createTable(table: TableItem): Promise<void>;
@@ -33,8 +33,8 @@ export interface DefinitionStore {
 }
 
 /**
- * `make`: a directory that is not there is made. Throws UsageError, ConfigError, or what the
- * directory says.
+ * Opens the place that the flags name. With `make`, creates a missing directory. Throws UsageError,
+ * ConfigError, or the error of opening the directory.
  */
 export async function openDefinitions(flags: RunnerFlags, world: World, make: boolean): Promise<DefinitionStore> {
   const { url, apiKey, data, config } = flags;
@@ -43,7 +43,7 @@ export async function openDefinitions(flags: RunnerFlags, world: World, make: bo
     return atServer(new ServerClient({ url: urlOf(url ?? DEFAULT_URL), apiKey }, world.now));
   }
   if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
-  // The engine is loaded when it is needed.
+  // Loads the database engine only when it is needed.
   const { inDirectory, makeDirectory } = await import('./directory-definitions.ts');
   if (make) await makeDirectory(data, config, world);
   return inDirectory(data, config, world);
@@ -76,7 +76,7 @@ function atServer(client: ServerClient): DefinitionStore {
   };
 }
 
-/** None where the server has no library for them. */
+/** Returns no graphs when the server lacks the library for virtual graphs. */
 async function graphsOf(client: ServerClient): Promise<Document[]> {
   try {
     return await client.graphs();
@@ -86,7 +86,7 @@ async function graphsOf(client: ServerClient): Promise<Document[]> {
   }
 }
 
-/** Versions are counted anew where it is loaded. */
+/** Removes the version numbers, because the database that loads the document counts its own. */
 export function withoutVersion(document: object): Document {
   const { version: _version, stratum: _stratum, spec_version: _spec, ...rest } = document as Record<string, unknown>;
   return rest;

@@ -1,4 +1,4 @@
-// What a dump says of a database beside its edges, read from a data directory and written to one.
+// Reads and writes the definitions of a dump in a data directory.
 
 import { resolve } from 'node:path';
 import { type Database, openDatabase, type TableItem } from '../../engine/index.ts';

@@ -1,5 +1,5 @@
-// The file of a dump that says what is in it; it is written last, so that a directory without it
-// holds no whole dump.
+// The file that lists the contents of a dump. It is written last, so a directory without it does
+// not hold a complete dump.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -11,9 +11,9 @@ import type { Definitions } from './definitions.ts';
 export const DUMP_FORMATS = ['parquet', 'ndjson', 'statements'] as const;
 export type DumpFormat = (typeof DUMP_FORMATS)[number];
 
-/** A file with edges. */
+/** Describes a file with edges. */
 export interface DumpedFile {
-  /** In the directory of the dump. */
+  /** Path relative to the directory of the dump. */
   readonly path: string;
   readonly table: string;
   readonly rows: number;
@@ -24,29 +24,32 @@ export interface DumpedFile {
 export interface DumpFile extends Definitions {
   readonly format: 'hedgerow-dump';
   readonly version: 1;
-  /** Of the files with edges, `tables/<name>.<ending>`. */
+  /** Format of the files with edges, `tables/<name>.<ending>`. */
   readonly edges: DumpFormat;
   readonly files: readonly DumpedFile[];
-  /** Epoch milliseconds. */
+  /** When the dump was made, in epoch milliseconds. */
   readonly at: number;
 }
 
 export const DUMP_NAME = 'hedgerow-dump.json';
-/** For people, and for the shell; not read by a load. */
+/** The schema as statements, for people and for `hedgerow shell`; a load does not read it. */
 export const SCHEMA_NAME = 'schema.hql';
 const ENDINGS: Readonly<Record<DumpFormat, string>> = { parquet: 'parquet', ndjson: 'ndjson.gz', statements: 'hql' };
 
-/** In the directory of the dump. */
+/** Returns the path of a table's edges, relative to the directory of the dump. */
 export function edgesPath(table: string, format: DumpFormat): string {
   return `tables/${table}.${ENDINGS[format]}`;
 }
 
-/** Edges with a null in a column that has a default: only a statement can say that. */
+/**
+ * Returns the path for edges with a null in a column that has a default. They are written as
+ * statements, the only format that can set such a column to null.
+ */
 export function nullsPath(table: string): string {
   return `tables/${table}.nulls.hql`;
 }
 
-/** What the dump says of a file that was just written. */
+/** Returns the entry for a file that has just been written. */
 export async function dumpedFile(dir: string, path: string, table: string, rows: number): Promise<DumpedFile> {
   const { bytes, sha256 } = await contentOf(join(dir, path));
   return { path, table, rows, bytes, sha256 };
@@ -66,7 +69,10 @@ export async function writeDumpFile(dir: string, dump: DumpFile): Promise<void> 
   await writeFileAtomically(nodeFs, join(dir, DUMP_NAME), Buffer.from(`${JSON.stringify(dump, null, 2)}\n`));
 }
 
-/** Throws an Error for what is no whole dump: sizes first, then what the files hold. */
+/**
+ * Checks the sizes of all files first, then their contents. Throws an Error for a dump that is not
+ * complete.
+ */
 export async function readDump(dir: string): Promise<DumpFile> {
   const dump = readDumpFile(dir);
   for (const { path, bytes } of dump.files) {
@@ -122,7 +128,10 @@ function isTable(table: DumpFile['tables'][number] | null): boolean {
   );
 }
 
-/** Of a table, and where its files are: a dump names no other files. */
+/**
+ * Returns whether the entry belongs to a table of the dump and has one of that table's two paths; a
+ * dump contains no other files.
+ */
 function isFile(file: DumpedFile | null, { tables, edges }: DumpFile): boolean {
   const { path, table, rows, bytes, sha256 } = file ?? {};
   return (

@@ -1,4 +1,4 @@
-// Rows of a table as INSERT statements, some hundred rows each, a row a line.
+// Writes the rows of a table as INSERT statements of up to 500 rows, one row per line.
 
 import type { PropertyValue, TableItem } from '../../engine/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
@@ -6,20 +6,23 @@ import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
 
-/** A statement is one commit. */
+/** Each statement is one commit, so these limits bound the size of a commit. */
 const ROWS = 500;
 const CHARACTERS = 2 ** 18;
 
 type Columns = readonly Pick<TableItem['columns'][number], 'name' | 'type'>[];
 
-/** The same rows in the same order give the same statements, however they come in batches. */
+/**
+ * Builds the statements. They depend only on the rows and their order, not on how the rows are
+ * split into batches.
+ */
 export class InsertStatements {
   readonly #head: string;
   readonly #table: string;
   readonly #columns: Columns;
   #rows: string[] = [];
   #characters = 0;
-  /** Taken so far. */
+  /** Rows added so far. */
   count = 0;
 
   constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
@@ -30,8 +33,8 @@ export class InsertStatements {
   }
 
   /**
-   * The statements that are whole with these rows. Throws an Error for a row that no statement can
-   * hold.
+   * Returns the statements that these rows complete. Throws an Error for a row that is too long for
+   * a statement.
    */
   add(rows: readonly Row[]): string {
     let text = '';
@@ -50,7 +53,7 @@ export class InsertStatements {
     return text;
   }
 
-  /** The statement that is begun; empty when none is. */
+  /** Returns the unfinished statement; empty when there is none. */
   end(): string {
     if (this.#rows.length === 0) return '';
     const text = `${this.#head}${this.#rows.join(',\n')};\n`;
@@ -59,7 +62,7 @@ export class InsertStatements {
     return text;
   }
 
-  /** Null is written out: what is left out gets the default of its column. */
+  /** Writes every column, null too: a column that is left out would get its default. */
   #rowText(row: Row): string {
     const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
     return `(${[String(row.event_ts), `[${(row.members as readonly number[]).join(', ')}]`, ...values].join(', ')})`;

@@ -1,4 +1,4 @@
-// The tables and indexes of a database as the statements that make them.
+// Writes the tables and indexes of a database as the statements that create them.
 
 import type { TableItem } from '../../engine/index.ts';
 import { optionWords } from '../../model/options.ts';
@@ -6,7 +6,8 @@ import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 
 /**
- * For `hedgerow shell`. Rules and virtual graphs are no statements: comments say where they are.
+ * Returns a script for `hedgerow shell`. There are no statements for rules and virtual graphs, so
+ * comments in the script say where they are.
  */
 export function schemaStatements(tables: readonly TableItem[], indexes: readonly DumpedIndex[]): string {
   const primary = tables.find((table) => table.primary);
@@ -22,7 +23,10 @@ export function schemaStatements(tables: readonly TableItem[], indexes: readonly
   return `${lines.join('\n')}\n`;
 }
 
-/** Columns from the first one with a default on are added one by one: only so they can have one. */
+/**
+ * Adds the first column with a default and all columns after it one by one, because only ADD COLUMN
+ * can set a default.
+ */
 function tableStatements(item: TableItem): string[] {
   const { name, member_tables, columns, primary } = item;
   const table = nameText(name);
@@ -33,7 +37,7 @@ function tableStatements(item: TableItem): string[] {
     plain.length === 0
       ? ''
       : ` PROPERTIES (${plain.map((column) => `${nameText(column.name)} ${column.type}`).join(', ')})`;
-  // The primary table is there from the first start.
+  // The primary table exists from the first start.
   const create = `CREATE HYPEREDGE TABLE ${primary ? 'IF NOT EXISTS ' : ''}${table} (${member_tables.map(nameText).join(', ')})`;
   return [
     `${create}${properties} ${optionWords({ ...item })};`,

@@ -1,14 +1,14 @@
-// Names and values as statements write them.
+// Writes names and values as they appear in statements.
 
 import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
 
-/** In backquotes, where a word of the language is a name too. */
+/** Quotes a name with backquotes, so that a keyword of the language can be a name too. */
 export function nameText(name: string): string {
   return `\`${name}\``;
 }
 
-/** Read again it is the same value. */
+/** Returns a literal that is read back as the same value. */
 export function valueText(value: PropertyValue, type: ColumnType): string {
   switch (typeof value) {
     case 'string':
@@ -20,7 +20,7 @@ export function valueText(value: PropertyValue, type: ColumnType): string {
   }
 }
 
-/** With a point or an exponent: integers end at 2^53. */
+/** Writes a point or an exponent into every number, because integer literals end at 2^53. */
 function realText(value: number): string {
   const text = Object.is(value, -0) ? '-0' : String(value);
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -28,13 +28,13 @@ function realText(value: number): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 /**
- * Besides those: what editors, terminals and programs that read lines take for something of their
- * own.
+ * Characters to escape. Besides those in ESCAPES these are characters to which editors, terminals
+ * or programs that read lines give a meaning of their own.
  */
 const ESCAPED = /[\\'\p{Cc}\p{Cf}\u2028\u2029\ufeff]/gu;
 
 function textLiteral(text: string): string {
-  // A text that is exactly $name would be that parameter.
+  // A text of the exact form $name would be read as a parameter.
   if (/^\$[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return `'$' + '${text.slice(1)}'`;
   return `'${text.replace(ESCAPED, escapeOf)}'`;
 }

@@ -13,7 +13,7 @@ import type { Output } from '../world.ts';
 import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
 import { InsertStatements } from './insert-statements.ts';
 
-/** `table`: with the columns that are dumped. */
+/** Writes the files of one table; `table` has the columns to dump. */
 export async function writeTable(
   dir: string,
   format: DumpFormat,
@@ -49,8 +49,8 @@ async function* statementBytes(batches: Rows['batches'], table: TableItem): Asyn
 }
 
 /**
- * The rows that an import makes the same again; the others, whose nulls would become defaults, go
- * aside.
+ * Returns the rows that an import restores exactly. Moves the other rows, whose nulls would become
+ * defaults, to `aside`.
  */
 function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
@@ -66,7 +66,7 @@ function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
   return { ...rows, batches: kept() };
 }
 
-/** Made when the first row comes. */
+/** The file for the rows that are set aside; it is created when the first row arrives. */
 class AsideFile {
   readonly #path: string;
   readonly #statements: InsertStatements;

@@ -25,10 +25,10 @@ export interface ExportFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Rows that tell the types of a statement's columns. */
+/** Number of first rows from which the types of a statement's columns are inferred. */
 const SAMPLE_ROWS = 1000;
 
-/** Resolves with the exit code: 0, 1 when it fails, 2 for a wrong call. */
+/** Resolves with the exit code: 0 on success, 1 when the export fails, 2 for a wrong call. */
 export async function exportCommand(flags: ExportFlags, world: World): Promise<number> {
   const controller = new AbortController();
   const forget = world.onInterrupt(() => controller.abort(new Cancelled()));
@@ -76,7 +76,10 @@ function checkFlags({ statement, table, start, end, separator }: ExportFlags): v
     throw new UsageError('--separator takes what can stand between two integers.');
 }
 
-/** By the flag, else by the name of the file, else NDJSON. Throws UsageError. */
+/**
+ * Returns the format of the flag, else the one for the file's ending; NDJSON for stdout. Throws
+ * UsageError.
+ */
 function outputFormat({ format, out }: ExportFlags): OutputFormat {
   if (format === undefined) {
     const found = out === undefined || out === '-' ? 'ndjson' : formatOfName(out);
@@ -91,8 +94,8 @@ function outputFormat({ format, out }: ExportFlags): OutputFormat {
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
 
 /**
- * Epoch seconds, or a time in ISO 8601; without a zone it is UTC, as in an import. Throws
- * UsageError.
+ * Returns epoch seconds from a number or a time in ISO 8601. A time without a zone is UTC, as in an
+ * import. Throws UsageError.
  */
 function timeFlag(name: string, given: string | undefined, whole: (seconds: number) => number): number | undefined {
   if (given === undefined) return undefined;
@@ -104,7 +107,10 @@ function timeFlag(name: string, given: string | undefined, whole: (seconds: numb
   );
 }
 
-/** Throws an Error that names the tables. */
+/**
+ * Finds a table, or the primary table when no name is given. When it does not exist, throws an
+ * Error that lists the tables.
+ */
 export function tableOf(tables: readonly TableShape[], name: string | undefined): TableShape {
   const found = tables.find((table) =>
     name === undefined ? table.primary : table.name.toLowerCase() === name.toLowerCase(),
@@ -118,11 +124,14 @@ export function tableStatement(name: string, start?: number | undefined, end?: n
     ...(start === undefined ? [] : [`e.event_ts >= ${start}`]),
     ...(end === undefined ? [] : [`e.event_ts <= ${end}`]),
   ];
-  // A table may be called as a word of the language is.
+  // A table may have the name of a keyword.
   return `MATCH (e:\`${name}\`)${bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`} RETURN *`;
 }
 
-/** The rows of a statement as they come; `table`: of all columns of that table. */
+/**
+ * Returns the rows of a statement as they arrive. With `table`, the columns are those of that
+ * table; otherwise they are inferred from the first rows.
+ */
 export async function rowsOf(
   { runner, tables }: RowSource,
   statement: string,
@@ -160,14 +169,14 @@ export async function rowsOf(
   return { columns, batches: all(), areEdges: table !== undefined };
 }
 
-/** Rows alone do not tell the columns of a statement that gives none. */
+/** Runs a statement for its column names, which cannot be inferred when there are no rows. */
 async function namesOf(
   runner: RowSource['runner'],
   statement: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { columns, batches } = await runner.run(statement, {}, signal);
-  // Read to its end, which gives free what it holds.
+  // Reading to the end frees what the statement holds.
   for await (const _rows of batches);
   return columns;
 }

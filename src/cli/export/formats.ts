@@ -1,4 +1,4 @@
-// Rows to the bytes of a file, in each of the formats.
+// Encodes rows as the bytes of a file, in each of the formats.
 
 import { csvLines, type ParquetSink, type ResultColumn } from '../../query/copy/index.ts';
 import { parquetSink } from '../../query/copy/parquet-remote.ts';
@@ -12,13 +12,13 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 export interface Rows {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Rows of a table, not of any statement. */
+  /** True for the rows of a table, false for those of an arbitrary statement. */
   readonly areEdges: boolean;
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];
 
-/** `separator`: between the members of an edge in CSV. */
+/** Encodes the rows; `separator` separates the members of an edge in CSV. */
 export function bytesOf(format: OutputFormat, rows: Rows, separator: string): AsyncIterable<Uint8Array> {
   switch (format) {
     case 'csv':
@@ -66,7 +66,10 @@ async function* parquetBytes({ columns, batches }: Rows): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Rows of a statement may hold what its first ones did not. */
+/**
+ * Throws when a later row of a statement has a value that does not fit the type inferred from the
+ * first rows.
+ */
 function checkTypes(batch: readonly Row[], columns: readonly ResultColumn[]): void {
   for (const { name, type } of columns) {
     const row = batch.find((each) => !fits(each[name], type));

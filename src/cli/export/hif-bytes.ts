@@ -1,5 +1,5 @@
-// Edges as a HIF document (v0.1): incidences as the rows come, edges with their attributes after
-// them, set aside until then.
+// Writes edges as a HIF document (v0.1). Incidences are written as the rows arrive. The edges with
+// their attributes must follow all incidences, so they wait in a temporary file.
 
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -12,13 +12,13 @@ interface Edges {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
   /**
-   * Each row is an edge of its own, called by its id. Rows of a statement may have one twice: they
-   * get numbers, and keep an id as attribute.
+   * True: each row is a different edge and is named by its id. False: the rows of a statement may
+   * repeat an edge, so they are named by numbers and an id becomes an attribute.
    */
   readonly areEdges: boolean;
 }
 
-/** Nodes have no list of their own: they are what the incidences name. */
+/** Yields the document. It has no list of nodes; the nodes are those that the incidences name. */
 export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGenerator<Uint8Array> {
   const isEdges = ['event_ts', 'members'].every((wanted) => columns.some(({ name }) => name === wanted));
   if (!isEdges)
@@ -69,7 +69,7 @@ async function* incidences(
   }
 }
 
-/** Throws an Error for a row that is no edge. */
+/** Returns the members. Throws an Error for a row that is not an edge. */
 function membersOf({ event_ts: time, members }: Row, index: number): readonly number[] {
   const isEdge = Array.isArray(members) && members.length > 0 && members.every(Number.isSafeInteger);
   if (isEdge && Number.isSafeInteger(time)) return members;
@@ -79,7 +79,7 @@ function membersOf({ event_ts: time, members }: Row, index: number): readonly nu
 }
 
 function edgeText(edge: number, { members: _members, weight, ...others }: Row): string {
-  // What is null is left out: no attribute, no value.
+  // Null values are left out, because in HIF a missing attribute means the same.
   const attrs = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null && value !== undefined));
   if (typeof weight === 'number')
     return `{"edge":${edge},"weight":${JSON.stringify(weight)},"attrs":${JSON.stringify(attrs)}}`;

@@ -1,5 +1,5 @@
-// Where an export goes: a file that gets its name when it is whole, or stdout; packed when the name
-// says so.
+// Writes an export to stdout or to a file. The file gets its final name only when it is complete,
+// and is compressed when its name ends with .gz.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,8 +11,8 @@ import { FILE_MODE } from '../../storage/index.ts';
 import type { Output } from '../world.ts';
 
 /**
- * Writes all pieces. `path` undefined: to `stdout`. Rejects with what stops it; no file is left
- * then.
+ * Writes all pieces; to `stdout` when `path` is undefined. Rejects with the error that stops the
+ * export, and leaves no file in that case.
  */
 export async function writeOutput(
   pieces: AsyncIterable<Uint8Array>,
@@ -55,7 +55,7 @@ async function writeFile(pieces: AsyncIterable<Uint8Array>, path: string, packed
   await handle.close();
 }
 
-/** As bytes: Parquet is no text. */
+/** Writes bytes rather than text, because Parquet is binary. */
 async function writeTo(output: Output, piece: Uint8Array): Promise<void> {
   const write = output.write as unknown as (piece: Uint8Array) => unknown;
   if (write.call(output, piece) === false && output.once !== undefined)

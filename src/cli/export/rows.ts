@@ -1,4 +1,4 @@
-// The rows of an export, from a server or a data directory, and the columns they have.
+// Opens the rows of an export on a server or in a data directory, and determines their columns.
 
 import type { ColumnType } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -19,7 +19,7 @@ export interface RowSource {
   readonly tables: readonly TableShape[];
 }
 
-/** Throws UsageError, ConfigError, or what the directory or the server says. */
+/** Throws UsageError, ConfigError, or the error of the directory or the server. */
 export async function openRows(flags: RunnerFlags, world: World): Promise<RowSource> {
   const runner = await openRunner(flags, withSmallBudget(world));
   try {
@@ -30,7 +30,7 @@ export async function openRows(flags: RunnerFlags, world: World): Promise<RowSou
   }
 }
 
-/** Every row is read once: nothing of the table has to stay in memory. */
+/** A small budget is enough: every row is read only once, so nothing needs to stay in memory. */
 const MEMORY_MB = '64';
 
 function withSmallBudget(world: World): World {
@@ -55,7 +55,7 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
   return tables;
 }
 
-/** The columns that `RETURN *` gives. */
+/** Returns the columns of `RETURN *`. */
 export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
@@ -66,8 +66,9 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
 }
 
 /**
- * Columns of a statement: types of the tables' columns of that name where there are some and the
- * rows agree, else what the first rows hold. `names`: where there are no rows.
+ * Returns the columns of a statement. When all columns of tables with the same name agree on a
+ * type, and the rows fit that type, the column gets it. Otherwise its type is inferred from the
+ * rows. `names` is needed when there are no rows.
  */
 export function columnsOfRows(
   rows: readonly Row[],
@@ -91,14 +92,14 @@ function knownType(name: string, tables: readonly TableShape[]): ResultColumn['t
   return isOne ? types[0]?.type : undefined;
 }
 
-/** Numbers are real ones: whether all that follow are whole is not known. */
+/** Takes every number as real, because later rows may hold fractions. */
 function seenType(values: readonly unknown[]): ResultColumn['type'] {
   const seen = values.filter((value) => value !== null && value !== undefined);
   const found = (['real', 'boolean', 'text'] as const).find((type) => seen.every((value) => fits(value, type)));
   return seen.length === 0 ? 'text' : (found ?? 'json');
 }
 
-/** The value, or null, fits a column of this type. */
+/** Returns whether a value fits a column of this type; null fits every column. */
 export function fits(value: unknown, type: ResultColumn['type']): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'json') return true;

@@ -1,4 +1,4 @@
-// `hedgerow import FILE...`: reads edges from files or stdin into a server or a data directory.
+// `hedgerow import FILE...`: imports edges from files or stdin into a server or a data directory.
 
 import { resolve } from 'node:path';
 import { type Progress, startProgress } from '../progress.ts';
@@ -17,8 +17,9 @@ import type { Source } from './source.ts';
 import type { ImportTarget } from './targets/target.ts';
 
 /**
- * Resolves with the exit code: 0, 1 when not every input was read to its end or most rows were
- * rejected, 2 for a wrong call. Fewer rejected lines under `--on-error skip` are no failure.
+ * Resolves with the exit code: 0 on success; 1 when an input was not read to its end, or when more
+ * than half of the rows were rejected; 2 for a wrong call. With `--on-error skip`, rejecting up to
+ * half of the rows is not a failure.
  */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
   let inputs: Input[] = [];
@@ -29,7 +30,7 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     const rules = { limits, onError, maxRejects: maxRejectsOf(flags) };
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
-    // What does not fit is reported before anything is made.
+    // Reports columns that do not fit before anything is created.
     for (const { looked } of inputs) looked.plan([]);
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
@@ -52,7 +53,7 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     world.stderr.write(`hedgerow: ${tally.rejected} of ${rows} rows were rejected; the reject file says why.\n`);
     return 1;
   } catch (error) {
-    // Names and cells of files are in messages: nothing in them drives the terminal.
+    // Messages quote names and cells from files, so control characters are made visible.
     if (error instanceof Error) error.message = printable(error.message);
     return reportFailure(world, error);
   } finally {
@@ -77,7 +78,7 @@ function checkPaths(paths: readonly string[], flags: ImportFlags, world: World):
 
 interface RunRules extends Pick<RunOptions, 'limits' | 'onError' | 'maxRejects' | 'rejectPathOf'> {
   readonly found: readonly FoundProgress[];
-  /** Those of the inputs that are read are added. */
+  /** Collects the warnings about the inputs that are read. */
   readonly warnings: Set<string>;
 }
 
@@ -144,7 +145,10 @@ async function runImport(
   }
 }
 
-/** A failure here is the import's, told after what was inserted. */
+/**
+ * Compacts the table. A failure becomes the reason why the import stopped, and is reported after
+ * the number of inserted rows.
+ */
 async function compact(target: ImportTarget, tally: Tally): Promise<void> {
   try {
     await target.compact();
@@ -153,9 +157,9 @@ async function compact(target: ImportTarget, tally: Tally): Promise<void> {
   }
 }
 
-/** Bytes of all inputs together. */
+/** Adds up the bytes of all inputs. */
 class ProgressSums {
-  /** Undefined when the size of some input is not known. */
+  /** Undefined when the size of an input is unknown. */
   readonly totalBytes: number | undefined;
   readonly #sources: readonly Source[];
 

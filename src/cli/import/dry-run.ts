@@ -1,4 +1,4 @@
-// `hedgerow import --dry-run`: says what an import would do, and does nothing.
+// `hedgerow import --dry-run`: reports what an import would do, and changes nothing.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,16 +13,16 @@ import { type TriedRows, tryRows } from './rows/try-rows.ts';
 import { ServerClient } from './targets/server-client.ts';
 import { NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
-/** What is known of the table, without making anything. */
+/** What can be found out about the table without creating anything. */
 interface Look {
   readonly place: string;
-  /** Undefined: there is no such table. */
+  /** Undefined when there is no such table. */
   readonly table:
     | { readonly name: string; readonly columns: readonly TableColumn[]; readonly rows: number }
     | undefined;
 }
 
-/** Resolves with the exit code: 1 when the import would fail. */
+/** Resolves with the exit code: 0, or 1 when the import would fail. */
 export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world: World): Promise<number> {
   const look = await lookAt(flags, world);
   const wanted = flags.table ?? look.table?.name ?? 'the primary table';
@@ -62,7 +62,7 @@ function inputLines(plan: PlannedInput, { count, bad, firstBad }: TriedRows, wan
       : [`bad rows: ${bad === count ? `all ${count}` : `${bad} of the first ${count}`}, from line ${firstBad.line} on`];
   return [
     ...badText,
-    // Of what cannot be read, nothing is known.
+    // The notes describe rows; when no row can be read, there is nothing to describe.
     ...(bad > 0 && plan.firstEdges().length === 0 ? [] : plan.notes),
     ...plan.warnings.map((warning) => `warning: ${warning}`),
     ...(plan.named ? [`numbers of names: table ${wanted}${NODES_SUFFIX}, column vertex`] : []),
@@ -75,7 +75,7 @@ function missingText({ name, type }: TableColumn, { format }: Input, { create }:
   return `no column ${name} in the table; --create makes it`;
 }
 
-/** Why an import would stop, or take nothing. */
+/** Returns why an import would stop or take no rows; undefined when it would succeed. */
 function failureText({ source }: Input, { count, bad, firstBad }: TriedRows, onError: 'stop' | 'skip') {
   if (firstBad === undefined || (onError === 'skip' && bad * 2 <= count)) return undefined;
   const what = `line ${firstBad.line} of ${source.path}: ${firstBad.reason}`;

@@ -1,5 +1,5 @@
-// Tells files that no format reads by how they begin, so that they are refused with what to do
-// about them; and UTF-16.
+// Recognizes files by their first bytes: compressed files, which are refused with a message how to
+// unpack them, and text in UTF-16, which is decoded.
 
 const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
   [[0x50, 0x4b, 3, 4], 'is a zip archive (spreadsheets are too). Unpack it, or save the sheet as CSV'],
@@ -8,17 +8,19 @@ const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
   [[0x42, 0x5a, 0x68], 'is packed with bzip2. Unpack it, or pipe it: bzip2 -dc FILE | hedgerow import -'],
 ];
 
-/** So many bytes tell. */
+/** Number of bytes that are needed to recognize a file. */
 export const KIND_BYTES = 4;
 
-/** What is wrong with a file that begins like this; undefined: nothing that shows here. */
+/**
+ * Returns what is wrong with a file that begins with these bytes; undefined for an unknown kind.
+ */
 export function unreadableKind(head: Uint8Array): string | undefined {
   return PACKED.find(([mark]) => mark.every((byte, at) => head[at] === byte))?.[1];
 }
 
 /**
- * Of a text that begins like this: by its mark, or by the zeros beside two characters of ASCII.
- * Undefined: it is no UTF-16.
+ * Returns the UTF-16 encoding of a text that begins with these bytes. Recognizes it by its byte
+ * order mark, or by the zeros beside two ASCII characters. Undefined when it is not UTF-16.
  */
 export function wideEncoding(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second, third, fourth] = head;

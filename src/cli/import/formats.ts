@@ -1,4 +1,4 @@
-// Which format an input has: by its flag, else by the ending of its name.
+// Determines the format of an input: from its flag, else from the ending of its name.
 
 import { UsageError } from '../world.ts';
 
@@ -15,7 +15,7 @@ const ENDINGS: Readonly<Record<string, InputFormat>> = {
   json: 'hif',
 };
 
-/** Throws UsageError. */
+/** Parses `--format`. Throws UsageError. */
 export function formatFlag(given: string | undefined): InputFormat | undefined {
   if (given === undefined) return undefined;
   const format = INPUT_FORMATS.find((name) => name === given);
@@ -23,7 +23,9 @@ export function formatFlag(given: string | undefined): InputFormat | undefined {
   throw new UsageError(`--format is ${JSON.stringify(given)}, but it takes one of ${INPUT_FORMATS.join(', ')}.`);
 }
 
-/** By the ending of the name, `.gz` left out of it; undefined when that says nothing. */
+/**
+ * Returns the format for the ending of the name, ignoring `.gz`; undefined for an unknown ending.
+ */
 export function formatOfName(path: string): InputFormat | undefined {
   return ENDINGS[endingOf(path)];
 }

@@ -1,4 +1,4 @@
-// Opens the inputs of an import in the formats they have.
+// Opens the inputs of an import, each in its format.
 
 import { resolve } from 'node:path';
 import { HedgerowError } from '../../errors.ts';
@@ -18,7 +18,7 @@ export interface Input {
   readonly looked: LookedInto;
 }
 
-/** Throws UsageError, or what is wrong with an input; then none is open. */
+/** Throws UsageError or the error of an input; in both cases no input stays open. */
 export async function openInputs(paths: readonly string[], flags: ImportFlags, world: World): Promise<Input[]> {
   const rows = rowFlags(flags);
   const csv = csvFlags(flags);
@@ -40,7 +40,7 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
           case 'parquet':
             if (encoding !== undefined && encoding !== 'utf-8')
               throw new UsageError(`--encoding is for texts, and ${one.label} is read as Parquet.`);
-            // The library is large: it is loaded when it is needed.
+            // The Parquet library is large, so it is loaded only when it is needed.
             return (await import('./parquet-input.ts')).lookIntoParquet(one, rows);
           case 'hif':
             return lookIntoHif(exact(one), rows, flags.create === true);
@@ -58,7 +58,10 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
   return inputs;
 }
 
-/** The same input, refused where bytes mean nothing in its encoding; CSV rejects lines for that. */
+/**
+ * Returns the same input, but rejects it when bytes are invalid in its encoding. CSV does not use
+ * this: it rejects only the lines concerned.
+ */
 function exact(source: Source): Source {
   async function* checked() {
     for await (const chunk of source.chunks) {
@@ -71,7 +74,10 @@ function exact(source: Source): Source {
   return { ...source, chunks: checked() };
 }
 
-/** Where neither flag nor name tell: JSON begins with a brace; other text is CSV. */
+/**
+ * Guesses the format when neither the flag nor the name determines it: JSON when the text begins
+ * with a bracket or brace, otherwise CSV.
+ */
 async function withFormat(source: Source, known: InputFormat | undefined) {
   if (known !== undefined) return { source, format: known };
   const { head, chunks } = await peek(source.chunks, 1);

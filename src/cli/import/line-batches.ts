@@ -1,10 +1,10 @@
-// Cuts a stream of bytes into batches of whole lines, with every line's number, in bounded memory.
+// Cuts a stream of bytes into batches of whole lines in bounded memory, and numbers the lines.
 
 import type { EdgeInput } from '../../engine/index.ts';
 
-/** A place in an input where a batch may begin. */
+/** A position in an input at which a batch may begin. */
 export interface Position {
-  /** Bytes of the unpacked input, or rows, or edges, before it. */
+  /** What precedes the position: bytes of the uncompressed input for text, else rows or edges. */
   readonly offset: number;
   /** 1-based number of the line, row or edge that begins there. */
   readonly line: number;
@@ -12,69 +12,75 @@ export interface Position {
 
 export const START: Position = { offset: 0, line: 1 };
 
-/** A node of the input that has a name there, and got a number here. */
+/** A node that has a name in the input and received a number from the import. */
 export interface NamedNode {
   readonly id: number;
   readonly name: string;
-  /** Time of the first edge it was seen in. */
+  /** Time of the first edge in which the node occurred. */
   readonly event_ts: number;
 }
 
-/** Some lines of an input, one after another. */
+/** Consecutive lines of an input. */
 export interface LineBatch {
-  /** How many lines. */
+  /** Number of lines. */
   readonly count: number;
   readonly bytes: Buffer;
   /**
-   * Where line i ends, its newline not counted. It starts after the newline of line i - 1, the
-   * first one at 0.
+   * Offset in `bytes` of the end of each line, without its newline. Line i begins after the newline
+   * of line i - 1; the first line begins at 0.
    */
   readonly ends: readonly number[];
-  /** 1-based number of the first line in its input. */
+  /** 1-based number of the first line within the input. */
   readonly firstLine: number;
   /**
-   * The batch is the beginning of a single line that is longer than the limit; the rest of it is
-   * dropped.
+   * True when the batch holds only the beginning of a single line that is longer than the limit.
+   * The rest of the line is dropped.
    */
   readonly tooLong: boolean;
-  /** Where the input continues after line i; -1: where the batch itself begins. */
+  /** The position in the input after line i; for -1, the position at which the batch begins. */
   after(index: number): Position;
-  /** Of an input that is no NDJSON: the row that line i was made from, as it can be shown. */
+  /** The row from which line i was made, in readable form. Only for formats other than NDJSON. */
   original?(index: number): string;
   /**
-   * Of an input that is no NDJSON: the edges that the lines hold, so that they need not be read
-   * again. Undefined: no line could be made of the row.
+   * The edges that the lines contain, so that the lines need not be parsed. Undefined for a row
+   * from which no edge could be made. Only for formats other than NDJSON.
    */
   readonly edges?: readonly (EdgeInput | undefined)[];
   /**
-   * Of an input that is no NDJSON: what tells this batch from one that was cut or read in another
-   * way.
+   * Identifies the content of the batch, so that a batch that was cut or read in another way is
+   * recognized. Only for formats other than NDJSON.
    */
   content?(): string | Uint8Array;
   /**
-   * Its lines will not be asked for again: only their places. Memory stays small while the batch
-   * becomes durable.
+   * Frees the lines, to keep memory small while the batch becomes durable. Afterwards only the
+   * positions of the lines may be asked for.
    */
   release?(): void;
-  /** What is wrong with rows that no line could be made of; their lines are empty. */
+  /**
+   * What is wrong with the rows from which no edge could be made, by index; their lines are empty.
+   */
   readonly faults?: ReadonlyMap<number, string> | undefined;
-  /** Nodes that first occur in this batch: they are stored before it. */
+  /** Nodes that first occur in this batch; they must be stored before the batch. */
   readonly names?: readonly NamedNode[] | undefined;
 }
 
 export interface BatchLimits {
   rows: number;
-  /** A batch is closed when it has this many bytes; one with a longer line has more. */
+  /**
+   * A batch is closed as soon as it has at least this many bytes.
+   */
   bytes: number;
-  /** Longer lines are not kept. */
+  /** Longer lines are dropped, except for their beginning. */
   lineBytes: number;
-  /** A batch of rows ends with the first bad one: nothing of those after it is wanted. */
+  /**
+   * True: a batch of rows ends with its first bad row, because none of the rows after it is wanted.
+   */
   endsAtFault?: boolean | undefined;
 }
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** What is kept of a line that is too long, to show it. */
+/** Number of bytes that are kept of a line that is too long, to show them. */
 const SHOWN_BYTES = 200;
 
 export function startOf(batch: LineBatch, index: number): number {
@@ -86,7 +92,10 @@ export function lineText(batch: LineBatch, index: number): string {
   return batch.bytes.toString('utf8', startOf(batch, index), batch.ends[index]!);
 }
 
-/** `from`: where the first chunk begins. The same bytes from there on give the same batches. */
+/**
+ * Cuts the chunks into batches; `from` is the position of the first chunk. The same bytes from the
+ * same position always give the same batches.
+ */
 export async function* lineBatches(
   chunks: AsyncIterable<Buffer>,
   limits: BatchLimits,
@@ -103,9 +112,9 @@ class LineCutter {
   #used = 0;
   #ends: number[] = [];
   #line: number;
-  /** Bytes of the input before those that are kept. */
+  /** Position in the input of the first byte in `#bytes`. */
   #offset: number;
-  /** The beginning of a line that is too long, while its end is looked for. */
+  /** The beginning of a line that is too long, until its end has been found. */
   #long: Buffer | undefined;
 
   constructor(limits: BatchLimits, from: Position) {
@@ -138,14 +147,15 @@ class LineCutter {
       yield this.#take();
     }
     this.#append(chunk.subarray(copied));
-    // Only when it must be: batches are not to depend on how the input is cut into chunks.
+    // Done only when it cannot be avoided, because batches must not depend on how the input is cut
+    // into chunks.
     if (this.#used - this.#finished > lineBytes) {
       if (this.#ends.length > 0) yield this.#take();
       this.#beginLong();
     }
   }
 
-  /** Bytes of the lines that are whole. */
+  /** Number of bytes in the complete lines. */
   get #finished(): number {
     return this.#ends.length === 0 ? 0 : this.#ends[this.#ends.length - 1]! + 1;
   }
@@ -171,7 +181,7 @@ class LineCutter {
     this.#used = needed;
   }
 
-  /** The finished lines; an unfinished one is kept for the next batch. */
+  /** Returns the complete lines as a batch; keeps an incomplete line for the next batch. */
   #take(): LineBatch {
     const ends = this.#ends;
     const finished = this.#finished;

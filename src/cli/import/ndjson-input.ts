@@ -1,4 +1,4 @@
-// NDJSON as an input of an import: one JSON edge a line, as the server takes it.
+// Reads NDJSON as an input of an import: one JSON edge per line, in the format of the server.
 
 import type { ColumnType } from '../../engine/index.ts';
 import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
@@ -12,7 +12,9 @@ import type { TableColumn } from './targets/target.ts';
 const HEAD_BYTES = 512 * 1024;
 const SAMPLE_LINES = 1000;
 
-/** Columns are looked for when they are to be made; otherwise not a byte is read ahead. */
+/**
+ * Reads ahead only when `wantsColumns` is true, to find the columns that may have to be created.
+ */
 export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
   const peeked = wantsColumns
     ? await peek(source.chunks, HEAD_BYTES)
@@ -39,7 +41,7 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
   };
 }
 
-/** Keys that are no key of an edge, with the types that their values have. */
+/** Returns the keys that need a column of their own, each with a type that fits its values. */
 function columnsOf(lines: readonly string[]): TableColumn[] {
   const seen = new Map<string, { name: string; types: Set<ColumnType> }>();
   for (const line of lines) {
@@ -55,8 +57,8 @@ function columnsOf(lines: readonly string[]): TableColumn[] {
 }
 
 /**
- * Of the line and of its `properties`; none for what is no JSON object: that is reported when the
- * line is read.
+ * Returns the entries of a line and of its `properties`. Returns none for a line that is not a JSON
+ * object; that fault is reported when the line is read.
  */
 function entriesOf(line: string): [string, unknown][] {
   try {

@@ -1,16 +1,16 @@
-// The rows of a table of nodes: names to numbers, there and back.
+// Converts between names of nodes with their numbers and the rows of a table of nodes.
 
 import type { NamedNode } from './line-batches.ts';
 import { NAME_COLUMN } from './targets/target.ts';
 
-/** One JSON edge a line. */
+/** Returns the rows as NDJSON. */
 export function nodeLines(nodes: readonly NamedNode[]): string {
   return nodes
     .map(({ id, name, event_ts }) => `${JSON.stringify({ event_ts, members: [id], [NAME_COLUMN]: name })}\n`)
     .join('');
 }
 
-/** The number of each name. */
+/** Returns the number of each name. */
 export async function numbersOf(rows: AsyncIterable<object>): Promise<Map<string, number>> {
   const numbers = new Map<string, number>();
   for await (const row of rows) {

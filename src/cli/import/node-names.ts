@@ -1,11 +1,11 @@
-// Numbers for nodes that have names: counted from 1 as they come, or from the greatest number in
-// the table of nodes.
+// Assigns numbers to named nodes in the order in which they occur. The first number is 1, or
+// follows the greatest number in the table of nodes.
 
 import { HedgerowError } from '../../errors.ts';
 import { isTooLong, MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { NamedNode } from './line-batches.ts';
 
-/** They are held in memory, some 100 bytes each. */
+/** All names are held in memory, at about 100 bytes each. */
 const MOST_NAMES = 20_000_000;
 
 export class NodeNames {
@@ -13,13 +13,13 @@ export class NodeNames {
   #next = 1;
   #added: NamedNode[] = [];
 
-  /** `numbers`: those that are known; it grows. */
+  /** `numbers`: the names that are known already; the map is extended. */
   constructor(numbers: Map<string, number> = new Map()) {
     this.#numbers = numbers;
     for (const number of numbers.values()) if (number >= this.#next) this.#next = number + 1;
   }
 
-  /** Throws `invalid_input`. */
+  /** Returns the number of a name, and assigns one to a new name. Throws `invalid_input`. */
   numberOf(name: string, event_ts: number): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
@@ -28,19 +28,19 @@ export class NodeNames {
     if (this.#numbers.size >= MOST_NAMES)
       throw new Error(`The input names more than ${MOST_NAMES} nodes. Give them numbers before the import.`);
     const id = this.#next++;
-    // A copy: what is cut out of a larger text would keep all of that in memory.
+    // A copy, because a slice of a larger text would keep that whole text in memory.
     const own = Buffer.from(name).toString();
     this.#numbers.set(own, id);
     this.#added.push({ id, name: own, event_ts });
     return id;
   }
 
-  /** How many are new since the last `take`. */
+  /** Number of names that are new since the last `take`. */
   get waiting(): number {
     return this.#added.length;
   }
 
-  /** Of those that are new, keeps the first `count`: the row that named the others is none. */
+  /** Keeps only the first `count` new names; the row that named the others is not a valid row. */
   forget(count: number): void {
     for (const { name } of this.#added.splice(count)) {
       this.#numbers.delete(name);
@@ -48,7 +48,7 @@ export class NodeNames {
     }
   }
 
-  /** Those that are new since the last call. */
+  /** Returns the names that are new since the last call. */
   take(): readonly NamedNode[] {
     const added = this.#added;
     this.#added = [];

@@ -1,4 +1,4 @@
-// The flags of `hedgerow import`, checked.
+// Checks the flags of `hedgerow import`.
 
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
@@ -13,17 +13,17 @@ import type { ImportTarget, TargetTable } from './targets/target.ts';
 
 const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
-/** Bodies stay well under the server's default limit of 64 MB. */
+/** Keeps request bodies well under the server's default limit of 64 MB. */
 const BATCH_BYTES = MEGABYTE;
 export const LINE_BYTES = 64 * MEGABYTE;
 
 /**
- * An import reads nothing back: rows go from the log into segments as soon as there are some, and
- * memory stays small.
+ * Memory budget of the database. A small one is enough: an import reads nothing back, and rows are
+ * moved from the log into segments as soon as there are enough of them.
  */
 const IMPORT_MEMORY_MB = 32;
 
-/** Where to write, as `import` and `demo` take it. */
+/** The flags that select the target, shared by `import` and `demo`. */
 export interface TargetFlags {
   url?: string | undefined;
   apiKey?: string | undefined;
@@ -46,16 +46,16 @@ export interface ImportFlags extends TargetFlags {
   propertyColumns?: string | undefined;
   types?: string | undefined;
   delimiter?: string | undefined;
-  /** Between whole and fraction of numbers. */
+  /** The decimal separator of numbers. */
   decimal?: string | undefined;
-  /** False: CSV without names of columns. */
+  /** False: the CSV has no header with the names of columns. */
   header?: boolean | undefined;
-  /** Names of the columns of CSV without a header. */
+  /** Names of the columns when the CSV has no header. */
   columns?: string | undefined;
   encoding?: string | undefined;
-  /** The time of edges that have none. */
+  /** The time for edges without one. */
   ts?: string | undefined;
-  /** As `createTable`, and columns that are missing too. */
+  /** Like `createTable`, but also creates missing columns. */
   create?: boolean | undefined;
   dryRun?: boolean | undefined;
   resume?: boolean | undefined;
@@ -66,7 +66,7 @@ export interface ImportFlags extends TargetFlags {
   compact?: boolean | undefined;
 }
 
-/** Opens what the flags name. Throws UsageError, ConfigError, or what the target says. */
+/** Opens the target that the flags name. Throws UsageError, ConfigError, or the target's error. */
 export async function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
   const table = tableOf(flags);
   if (flags.data !== undefined) {
@@ -83,7 +83,7 @@ export async function openTarget(flags: TargetFlags, world: World): Promise<Impo
   });
 }
 
-/** As a target that these flags open would say it. Throws UsageError. */
+/** Returns the `place` of the target that these flags would open. Throws UsageError. */
 export function placeOf({ data, url }: TargetFlags, world: World): string {
   return data === undefined ? urlOf(url ?? DEFAULT_URL) : resolve(world.cwd, data);
 }
@@ -93,7 +93,7 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
   if (flags.connections !== undefined) throw new UsageError('--connections needs a server, not --data.');
   const { config } = loadConfig({
     environment: world.environment,
-    // Nothing is served, so the address is of no concern here.
+    // Nothing is served, so any valid address will do.
     flags: { host: '127.0.0.1', dataDir: resolve(world.cwd, data), maxMembers: flags.maxMembers },
     isTerminal: false,
   });
@@ -118,7 +118,7 @@ export function batchLimits(flags: ImportFlags): BatchLimits {
   return { rows, bytes: BATCH_BYTES, lineBytes: LINE_BYTES };
 }
 
-/** Undefined: any number. Throws UsageError. */
+/** Undefined when the number of rejected lines is not limited. Throws UsageError. */
 export function maxRejectsOf(flags: ImportFlags): number | undefined {
   return integerFlag('--max-rejects', flags.maxRejects, 0, Number.MAX_SAFE_INTEGER);
 }

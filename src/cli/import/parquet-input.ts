@@ -1,4 +1,4 @@
-// Parquet as an input of an import: one edge a row.
+// Reads Parquet as an input of an import: one edge per row.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { peek, type Source } from './source.ts';
 
 const MARK = Buffer.from('PAR1');
 
-/** Throws `invalid_input` for what is no Parquet. */
+/** Throws `invalid_input` for a file that is not Parquet. */
 export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<LookedInto> {
   const { path, remove } = await wholeFile(source);
   try {
@@ -44,7 +44,10 @@ export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<
   }
 }
 
-/** Parquet is read from its end: what comes packed or through a pipe is laid aside first. */
+/**
+ * Returns a path at which the whole file is stored. Parquet is read from its end, so input that is
+ * compressed or comes through a pipe is first written to a temporary file.
+ */
 async function wholeFile(source: Source): Promise<{ path: string; remove: () => void }> {
   const { head, chunks } = await peek(source.chunks, MARK.length);
   if (!head.subarray(0, MARK.length).equals(MARK))

@@ -1,36 +1,40 @@
-// An input of which it is known how it becomes edges; every format makes these.
+// Defines an input whose conversion into edges has been planned; every format produces these.
 
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
 import type { TableColumn } from './targets/target.ts';
 
-/** An input of one format, looked into. */
+/** An input whose beginning has been read. */
 export interface LookedInto {
   /**
-   * What becomes of it in a table with these columns. Throws UsageError for flags that do not fit.
+   * Plans how the input is stored in a table with these columns. Throws UsageError for flags that
+   * do not fit.
    */
   plan(known: readonly TableColumn[]): PlannedInput;
   close(): void;
 }
 
 export interface PlannedInput {
-  /** Columns that the table needs; those that every table has are not among them. */
+  /** Columns that the table needs, without those that every table has. */
   readonly columns: readonly TableColumn[];
-  /** Nodes have names, which get numbers. */
+  /** True when nodes have names, to which numbers are assigned. */
   readonly named: boolean;
-  /** For people: what is read from where. */
+  /** Tells a person which column is read as what. */
   readonly notes: readonly string[];
-  /** What may not be meant, a sentence each. */
+  /** What the user may not have intended, one sentence each. */
   readonly warnings: readonly string[];
-  /** Some of the first edges as lines of JSON, nodes that have names by those. */
+  /** Some of the first edges as lines of JSON; named nodes are shown by name. */
   firstEdges(): string[];
-  /** Of the same place always the same batches. `names`: when nodes have names. */
+  /**
+   * Reads the batches; from the same position they are always the same. `names` is needed when
+   * nodes have names.
+   */
   batches(limits: BatchLimits, from: Position, names: NodeNames | undefined): AsyncIterable<LineBatch>;
 }
 
 export const SHOWN_EDGES = 5;
 
-/** As many as can be shown of these rows; a fault is shown in place of its row. */
+/** Returns lines for the first rows; a bad row is replaced by a message about its fault. */
 export function shownEdges<T>(rows: readonly T[], lineOf: (row: T) => string): string[] {
   return rows.slice(0, SHOWN_EDGES).map((row) => {
     try {

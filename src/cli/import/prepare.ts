@@ -1,11 +1,14 @@
-// Makes a target ready for an input: columns that it needs, numbers of nodes that have names.
+// Prepares a target for an input: creates missing columns and loads the numbers of named nodes.
 
 import type { Input } from './inputs.ts';
 import { NodeNames } from './node-names.ts';
 import type { PlannedInput } from './planned-input.ts';
 import type { ImportTarget } from './targets/target.ts';
 
-/** Throws what to do about columns that are missing. `names`: of an input before this one. */
+/**
+ * Plans the input. `names`: the names of nodes from earlier inputs. When columns are missing and
+ * may not be created, throws an Error that explains what to do.
+ */
 export async function prepare(
   { source, format, looked }: Input,
   target: ImportTarget,
@@ -15,7 +18,7 @@ export async function prepare(
   const plan = looked.plan(target.columns());
   for (const column of plan.columns) {
     if (target.columns().some(({ name }) => name.toLowerCase() === column.name.toLowerCase())) continue;
-    // Keys of NDJSON that are no column were never an error.
+    // NDJSON may have keys without a column; this was never an error.
     if (!create && format === 'ndjson') continue;
     if (!create)
       throw new Error(

@@ -1,5 +1,5 @@
-// Runs an import: inputs one after another, batches through the target with a bounded number under
-// way, bad lines aside.
+// Runs an import: reads the inputs one after another, sends batches to the target with a bounded
+// number of them in flight, and sets bad lines aside.
 
 import { type BatchLimits, type LineBatch, lineBatches, lineText } from './line-batches.ts';
 import type { ProgressFile } from './progress/progress-file.ts';
@@ -15,7 +15,7 @@ export type Stop =
   | { why: 'failure'; error: unknown };
 
 export interface Tally {
-  /** Edges that are durable. */
+  /** Number of edges that are durable. */
   inserted: number;
   rejected: number;
   stop: Stop | undefined;
@@ -26,25 +26,28 @@ export interface RunOptions {
   limits: BatchLimits;
   onError: 'stop' | 'skip';
   /**
-   * More bad lines end the import after the batches that are under way. Undefined: any number is
-   * passed over.
+   * With more bad lines, the import ends after the batches in flight. Undefined: the number of bad
+   * lines is not limited.
    */
   maxRejects?: number | undefined;
   rejects: RejectFiles;
-  /** Where bad lines of an input go. */
+  /** The path of the file for the bad lines of an input. */
   rejectPathOf(source: Source): string;
   onProgress(source: Source, tally: Readonly<Tally>): void;
-  /** The batches of an input; left out: it is NDJSON. */
+  /** The batches of an input; left out for NDJSON. */
   batchesOf?(source: Source): AsyncIterable<LineBatch>;
-  /** Where it is kept how far the import of an input is. */
+  /** The file that records how far the import of an input has come. */
   progressOf?(source: Source): ProgressFile | undefined;
 }
 
-/** A batch on its way. */
+/** A batch in flight. */
 interface UnderWay {
   readonly batch: LineBatch;
   readonly number: number;
-  /** Undefined: it is not known, or not so, that all good lines of the batch are in the table. */
+  /**
+   * Number of inserted lines; undefined when not all good lines of the batch are in the table, or
+   * when that is unknown.
+   */
   readonly inserted: Promise<number | undefined>;
 }
 
@@ -54,9 +57,11 @@ export class ImportRun implements Intake {
   readonly #options: RunOptions;
   #source: Source | undefined;
   readonly #rejects = new Map<LineBatch, Reject[]>();
-  /** The place of the bad line at which the import stops. */
+  /** Index, in its batch, of the bad line at which the import stops. */
   #badIndex = 0;
-  /** What comes later must not be noted as done: something before it is not. */
+  /**
+   * True once a batch was not inserted completely. Later batches must then not be recorded as done.
+   */
   #hasGap = false;
 
   constructor(options: RunOptions) {
@@ -68,7 +73,7 @@ export class ImportRun implements Intake {
     return this.tally.stop !== undefined;
   }
 
-  /** Ends the import after the batches that are under way. */
+  /** Ends the import after the batches in flight. */
   interrupt(): void {
     this.#stop({ why: 'interrupt' });
     this.#source?.close();
@@ -95,8 +100,8 @@ export class ImportRun implements Intake {
   }
 
   /**
-   * Takes the inputs in order. Failures are in the tally, not thrown: what was inserted before must
-   * be said.
+   * Imports the inputs in order. Records a failure in the tally instead of throwing it, because the
+   * number of edges inserted before must be reported.
    */
   async take(sources: readonly Source[]): Promise<Tally> {
     for (const source of sources) {
@@ -105,7 +110,7 @@ export class ImportRun implements Intake {
       try {
         await this.#takeOne(source);
       } catch (error) {
-        // An interrupt cuts the input off; that is no failure of its own.
+        // An interrupt also makes reading fail; that is not a failure of its own.
         if (this.tally.stop?.why !== 'interrupt') this.#stop({ why: 'failure', error });
       }
     }
@@ -127,14 +132,14 @@ export class ImportRun implements Intake {
         onProgress(source, this.tally);
       }
     } finally {
-      // Also after a failure: what is under way becomes durable or fails, and is counted.
+      // Also after a failure: every batch in flight is awaited and counted.
       for (const each of underWay) await this.#settle(source, each, progress);
       await progress?.write();
     }
     if (!this.closed) await progress?.finish();
   }
 
-  /** Never rejects: a failure stops the import. */
+  /** Never rejects; a failure stops the import. */
   async #insert(batch: LineBatch, key: string | undefined): Promise<number | undefined> {
     try {
       const inserted = await this.#options.target.insert(batch, this, key);
@@ -146,7 +151,7 @@ export class ImportRun implements Intake {
     }
   }
 
-  /** Writes down what became of a batch; to be called in the order of the batches. */
+  /** Records the result of a batch; must be called in the order of the batches. */
   async #settle(
     source: Source,
     { batch, number, inserted }: UnderWay,
@@ -160,7 +165,8 @@ export class ImportRun implements Intake {
     if (progress === undefined) return files.add(path, rejects);
     if (rows === undefined) this.#hasGap = true;
     const stopsHere = this.stopAtFirst && rejects.length > 0;
-    // The line at which the import stopped is met again when it is resumed: it is not counted yet.
+    // A resumed import reads the line at which this one stopped again, so the line is not counted
+    // yet.
     const rejectBytes = stopsHere ? await files.bytesOf(path) : undefined;
     await files.add(path, rejects);
     if (this.#hasGap) return;
@@ -175,14 +181,17 @@ export class ImportRun implements Intake {
     if (stopsHere) this.#hasGap = true;
   }
 
-  /** The first reason stays, but a failure is more: then lines before a bad one may be missing. */
+  /**
+   * Keeps the first reason, but a failure replaces any other reason: after a failure, lines before
+   * a bad line may be missing.
+   */
   #stop(stop: Stop): void {
     const known = this.tally.stop;
     if (known === undefined || (stop.why === 'failure' && known.why !== 'failure')) this.tally.stop = stop;
   }
 }
 
-/** How a stop is reported: one sentence, and what to do. */
+/** Describes a stop in one sentence and adds what to do. */
 export function stopText(stop: Stop): string {
   switch (stop.why) {
     case 'bad_line':

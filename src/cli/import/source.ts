@@ -1,5 +1,5 @@
-// Opens one input of an import, a file or stdin, unpacks it when it begins with the magic bytes of
-// gzip, and turns texts of other encodings into UTF-8.
+// Opens one input of an import, a file or stdin. Decompresses it when it begins with the magic
+// bytes of gzip, and converts texts in other encodings to UTF-8.
 
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,25 +10,25 @@ import { KIND_BYTES, unreadableKind, wideEncoding } from './file-kinds.ts';
 export interface Source {
   /** `-` for stdin. */
   readonly path: string;
-  /** For people and file names: the file's own name, or `stdin`. */
+  /** Name for messages and file names: the name of the file, or `stdin`. */
   readonly label: string;
-  /** Bytes on disk; undefined for what has no size (stdin, pipes). */
+  /** Bytes on disk; undefined when the size is unknown (stdin, pipes). */
   readonly totalBytes: number | undefined;
-  /** Bytes read so far, packed ones when the input is packed. */
+  /** Bytes read so far; compressed bytes when the input is compressed. */
   bytesRead(): number;
-  /** It is packed; known once its first bytes were read. */
+  /** True when the input is compressed; known once its first bytes have been read. */
   packed(): boolean;
   /**
-   * The encoding that it was decoded from; undefined: it is read as it is. Known once its first
-   * bytes were read.
+   * The encoding from which the input is converted; undefined when it is read unchanged. Known once
+   * its first bytes have been read.
    */
   decodedFrom(): string | undefined;
   /**
-   * The unpacked bytes, of a text in UTF-8. Iterating throws when the input cannot be read or is
-   * not whole gzip.
+   * The decompressed bytes; those of a text in UTF-8. Iterating throws when the input cannot be
+   * read or is incomplete gzip.
    */
   readonly chunks: AsyncIterable<Buffer>;
-  /** Gives up reading, also while it waits for more; iterating may throw then. */
+  /** Stops reading, even while waiting for more bytes; iterating may then throw. */
   close(): void;
 }
 
@@ -41,8 +41,8 @@ interface Facts {
 }
 
 /**
- * `encoding`: as TextDecoder calls it; undefined: UTF-16 is recognised. Throws when there is no
- * such file.
+ * Opens an input. `encoding` is a name of TextDecoder; when undefined, UTF-16 is recognized. Throws
+ * when the file does not exist.
  */
 export function openSource(path: string, stdin: ByteStream, encoding?: string): Source {
   const label = path === '-' ? 'stdin' : basename(path);
@@ -84,7 +84,7 @@ async function* unpacked(open: () => AsyncIterable<Uint8Array>, tally: Facts, la
   }
   tally.packed = true;
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // Errors of both sides come out of iterating `gunzip`.
+  // Errors of both streams are thrown while iterating over `gunzip`.
   pipeline(Readable.from(joined(head, raw), { objectMode: false }), gunzip, () => {});
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
@@ -104,7 +104,7 @@ async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return head;
 }
 
-/** Bytes that mean nothing in the encoding become U+FFFD. */
+/** Converts to UTF-8; bytes that are invalid in the encoding become U+FFFD. */
 async function* decoded(chunks: AsyncGenerator<Buffer>, facts: Facts, label: string): AsyncGenerator<Buffer> {
   const head = await firstBytes(chunks);
   const kind = unreadableKind(head);
@@ -136,12 +136,12 @@ async function* joined(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerato
   yield* rest;
 }
 
-/** What an input begins with, and all of it. */
+/** The beginning of an input, together with the whole input. */
 export interface Peeked {
-  /** `bytes` of it, or what there is. */
+  /** At least as many bytes as were asked for, or the whole input when it is shorter. */
   readonly head: Buffer;
   readonly isWhole: boolean;
-  /** With the head. */
+  /** The whole input, including the head. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
@@ -165,7 +165,7 @@ async function* only(head: Buffer): AsyncGenerator<Buffer> {
   yield head;
 }
 
-/** Without that many bytes at the beginning. */
+/** Yields the chunks without that many bytes at their beginning. */
 export async function* without(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
   let left = bytes;
   for await (const chunk of chunks) {

@@ -1,19 +1,19 @@
-// The manifest that belongs to a file, when the file lies in a data directory: it knows the names
+// Reads the manifest of the data directory that contains a file, because the manifest has the names
 // of tables and columns.
 
 import { dirname, resolve } from 'node:path';
 import { type Checkpoint, checkCheckpoint, type FileTools, type TableDefinition } from '../../engine/verify/index.ts';
 import { manifestPath, readManifest } from '../../storage/index.ts';
 
-/** The checkpoint of a data directory, null without one. Throws `corrupt`. */
+/** Returns the checkpoint of a data directory; null when there is none. Throws `corrupt`. */
 export function readCheckpoint(tools: FileTools, dir: string): Checkpoint | null {
   const document = readManifest(tools.fs, dir, tools.crc32c);
   return document === null ? null : checkCheckpoint(document, manifestPath(dir));
 }
 
 /**
- * Tables by number as the manifest `levels` directories above `path` has them; none when there is
- * no good one.
+ * Returns the tables by number from the manifest `levels` directories above `path`; none when there
+ * is no valid manifest.
  */
 export function tablesAround(tools: FileTools, path: string, levels: number): ReadonlyMap<number, TableDefinition> {
   let dir = resolve(path);
@@ -22,7 +22,7 @@ export function tablesAround(tools: FileTools, path: string, levels: number): Re
     const checkpoint = readCheckpoint(tools, dir);
     return new Map((checkpoint?.tables ?? []).map(({ definition }) => [definition.id, definition]));
   } catch {
-    // Names are a help only: a damaged manifest is reported when the manifest itself is inspected.
+    // Names are only a help; a damaged manifest is reported when the manifest itself is inspected.
     return new Map();
   }
 }

@@ -1,5 +1,5 @@
-// `hedgerow inspect PATH...`: says what a file of the database is and what is in it, without
-// changing anything.
+// `hedgerow inspect PATH...`: reports what kind of file of the database a path is and what it
+// contains, without changing anything.
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -33,11 +33,14 @@ interface Inspected {
 const DEFAULT_FRAMES = 50;
 const DEFAULT_ROWS = 3;
 const MOST_ROWS = 65_536;
-/** Directories between a file and its data directory. */
+/** Number of levels from a file up to its data directory. */
 const ABOVE_LOG = 2;
 const ABOVE_SEGMENT = 3;
 
-/** The exit code: 0, 1 when something is corrupt or cannot be read, 2 for a wrong call. */
+/**
+ * Returns the exit code: 0 on success, 1 when something is corrupt or cannot be read, 2 for a wrong
+ * call.
+ */
 export function inspectCommand(paths: readonly string[], flags: InspectFlags, world: World): number {
   let exitCode = 0;
   try {
@@ -87,7 +90,10 @@ function inspect(tools: FileTools, path: string, limits: { frames: number; rows:
   }
 }
 
-/** By the magic bytes, or else by the name: a damaged file may have lost its magic. */
+/**
+ * Determines the kind by the magic bytes, or else by the name, since a damaged file may have lost
+ * its magic bytes.
+ */
 function kindOf(tools: FileTools, path: string): Report['kind'] {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined) throw new Error(`There is nothing at ${path}.`);

@@ -1,4 +1,5 @@
-// A data directory for people: its tables with their segments, and its log, in one overview.
+// Reports on a data directory for people: an overview of its tables with their segments, and its
+// log.
 
 import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
 import {
@@ -31,7 +32,7 @@ export interface TableLine {
   name: string;
   number: number;
   bucket_seconds: number;
-  /** Operations in the log that are in no segment. */
+  /** Operations that are in the log but not in a segment. */
   pending: number;
   rows: number;
   bytes: number;
@@ -40,11 +41,11 @@ export interface TableLine {
 
 export interface MarkLine {
   epoch: number;
-  /** Of the newest log file, 0 = none yet. */
+  /** Number of the newest log file; 0 when there is none yet. */
   sequence: number;
-  /** Everything up to here is durable in the log. */
+  /** Everything up to this LSN is durable in the log. */
   reached_lsn: number;
-  /** Newest LSN that was told to be durable; 0 when nothing says so. */
+  /** Newest LSN that was acknowledged as durable; 0 when none is recorded. */
   watermark_lsn: number;
   closed: boolean;
 }
@@ -54,24 +55,24 @@ export interface DirectoryReport {
   path: string;
   /** LSN of the manifest; null before the first compaction. */
   manifest_lsn: number | null;
-  /** What the lock file says, when there is one: a server may run. */
+  /** Content of the lock file, if there is one; a server may then be running. */
   lock: string | null;
   tables: TableLine[];
-  /** What the mark says of the log; null without one. */
+  /** What the mark records about the log; null when there is no mark. */
   mark: MarkLine | null;
-  /** Without their frames. */
+  /** The log files, without their frames. */
   logs: Omit<LogReport, 'shown'>[];
   problems: Problem[];
 }
 
 /**
- * A compaction that ends while its directory is read takes files away: then it is read again, so
- * often at most.
+ * When a compaction finishes while the directory is read, files disappear and reading starts over.
+ * This is the greatest number of attempts.
  */
 const ATTEMPTS = 5;
 const HEAD_BYTES = 65536;
 
-/** `deep`: reads and checks every segment whole, not only its header. */
+/** With `deep`, reads and checks every segment completely, not only its header. */
 export function inspectDirectory(tools: FileTools, path: string, deep: boolean): DirectoryReport {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -144,7 +145,7 @@ function tableLine(
       const { rows, timeMin, timeMax, nodes } = segmentFacts(tools, file, entry, deep);
       segments.push({ file, bytes, rows, time_min: timeMin, time_max: timeMax, nodes, bytes_per_edge: bytes / rows });
     } catch (error) {
-      // Missing for good, or taken away by a compaction: the manifest of now tells.
+      // The file is lost, or a compaction has just removed it; the current manifest shows which.
       if (isMissing(error) && stillListed(tools, dir, id, number))
         problems.push({ file, offset: 0, what: 'the file is missing' });
       else problems.push(problemOf(error, file));
@@ -185,8 +186,8 @@ function stillListed(tools: FileTools, dir: string, table: number, segment: numb
 }
 
 /**
- * Counts what a frame holds of each table and no segment has; tables that only the log knows are
- * added.
+ * Counts the operations of a frame that are not yet in a segment, by table. Adds tables that are
+ * known only from the log.
  */
 function countPending(
   frame: FrameReport,

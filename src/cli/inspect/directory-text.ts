@@ -1,4 +1,4 @@
-// The text of a data directory's report.
+// Formats the report on a data directory as text.
 
 import { basename } from 'node:path';
 import type { DirectoryReport, TableLine } from './directory-report.ts';

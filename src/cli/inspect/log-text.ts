@@ -1,4 +1,4 @@
-// The text of a log file's report.
+// Formats the report on a log file as text.
 
 import type { FrameReport, LogReport, RunReport, TableDefinition } from '../../engine/verify/index.ts';
 import { problemText, tableText } from './text.ts';

@@ -1,4 +1,4 @@
-// A manifest for people: which tables there are, and their segments and log positions.
+// Reports on a manifest for people: the tables with their segments and log positions.
 
 import {
   type Checkpoint,

@@ -1,8 +1,8 @@
-// Header and section directory of a segment file read field by field (assembly/FORMAT.md section
-// 2), also from a damaged one.
+// Reads the header and the section directory of a segment file field by field, even of a damaged
+// file (assembly/FORMAT.md section 2).
 //
-// The core checks a segment as a whole and says where it is wrong; this shows its content, section
-// by section.
+// The core checks a segment as a whole and reports where it is wrong. This file lists the content
+// instead, section by section.
 
 import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/verify/index.ts';
 import { KIND_CODES } from '../../model/column-types.ts';
@@ -31,10 +31,10 @@ export interface SegmentHeader {
 
 export interface SegmentSection {
   kind: string;
-  /** Column number, for sections of columns. */
+  /** Column number, for the sections of a column. */
   column: number | null;
   type: string;
-  /** Bytes of one entry, 0 = various. */
+  /** Bytes per entry; 0 when the entries differ in size. */
   width: number;
   offset: number;
   bytes: number;
@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<number, string>> = {
   16: 'column',
   17: 'psi',
 };
-/** Kinds of values by their codes, as types of columns are written. */
+/** Kinds of values by their codes, written like the types of columns. */
 const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(
   (names, [kind, code]) => {
     names[code] = kind.toUpperCase();
@@ -66,7 +66,7 @@ const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(
   [''],
 );
 
-/** Null when the bytes are too few to hold a header. */
+/** Returns null when there are too few bytes for a header. */
 export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHeader | null {
   if (bytes.length < SEGMENT_HEADER_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -96,7 +96,7 @@ export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHea
   };
 }
 
-/** The sections whose directory entries lie in the file. */
+/** Returns the sections whose directory entries are within the file. */
 export function readSections(bytes: Uint8Array, crc32c: Crc32c): SegmentSection[] {
   return sectionEntries(bytes).map(({ kind, column, type, width, offset, bytes: size, checksum, count }) => ({
     kind: KINDS[kind] ?? `unknown kind ${kind}`,

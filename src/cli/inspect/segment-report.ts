@@ -1,4 +1,4 @@
-// A segment file for people: header, sections with their checksums, first and last rows.
+// Reports on a segment file for people: header, sections with checksums, first and last rows.
 
 import {
   buildRowPlan,
@@ -21,7 +21,7 @@ export interface SegmentReport {
   bytes_per_edge: number | null;
   header: SegmentHeader | null;
   sections: SegmentSection[];
-  /** As in the file: rows that were deleted since are among them. */
+  /** The rows in the file, including those that have been deleted since. */
   first_rows: unknown[];
   last_rows: unknown[];
   problems: Problem[];
@@ -30,8 +30,8 @@ export interface SegmentReport {
 const NO_DEAD: DeadRows = { count: 0, rows: new Uint32Array(), lsns: new Float64Array(), version: 0 };
 
 /**
- * `rows`: how many of the first and of the last rows to show. `table`: what is known of its
- * columns.
+ * Makes the report. `rows`: how many of the first and of the last rows to show. `table`: returns
+ * the definition of a table, if it is known.
  */
 export function inspectSegment(
   tools: FileTools,
@@ -66,7 +66,7 @@ export function inspectSegment(
   return report;
 }
 
-/** Columns under their names; those that no manifest explains under their numbers. */
+/** Maps columns to their names. Columns that are in no manifest are named after their numbers. */
 function planFor(sections: readonly SegmentSection[], table: TableDefinition | undefined): RowPlan {
   const columns: Pick<Column, 'id' | 'name' | 'default'>[] = [...BUILT_IN_COLUMNS, ...(table?.columns ?? [])];
   for (const { kind, column } of sections) {

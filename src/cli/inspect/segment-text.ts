@@ -1,4 +1,4 @@
-// The text of a segment's report.
+// Formats the report on a segment as text.
 
 import type { TableDefinition } from '../../engine/verify/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';

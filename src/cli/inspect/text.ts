@@ -1,4 +1,4 @@
-// How inspectors show things to people: problems, tables of cells, times.
+// Formats what inspectors show to people: problems, tables of cells, times.
 
 import type { Problem } from '../../engine/verify/index.ts';
 
@@ -6,7 +6,7 @@ export function problemText({ file, offset, what }: Problem): string {
   return what.includes(file) ? `PROBLEM ${what}` : `PROBLEM ${file} at offset ${offset}: ${what}`;
 }
 
-/** Rows of cells as lines; columns of numbers are aligned to the right. */
+/** Formats rows of cells as lines; columns of numbers are aligned to the right. */
 export function tableText(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = [head, ...rows.map((row) => row.map(String))];
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
@@ -19,7 +19,7 @@ export function tableText(head: readonly string[], rows: readonly (readonly (str
   );
 }
 
-/** An epoch second as UTC, where it is a date that people use. */
+/** Formats epoch seconds as UTC; a number outside the range of dates stays a number. */
 export function timeText(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');

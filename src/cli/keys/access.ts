@@ -1,5 +1,5 @@
-// Where `hedgerow keys` does its work: at a running server, or in a data directory that no server
-// has open.
+// Gives `hedgerow keys` access to API keys: on a running server, or in a data directory that no
+// server has open.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -28,8 +28,8 @@ export interface KeyAccess {
 }
 
 /**
- * Throws UsageError, ConfigError, or what the directory says. `mayMake`: a directory that is not
- * there is made.
+ * Opens the place of the keys. With `mayMake`, creates a missing directory. Throws UsageError,
+ * ConfigError, or the error of opening the directory.
  */
 export function openKeyAccess(flags: AccessFlags, mayMake: boolean, world: World): Promise<KeyAccess> {
   if (flags.data !== undefined) return openDirectory(flags.data, flags, mayMake, world);
@@ -73,7 +73,7 @@ async function openDirectory(data: string, flags: AccessFlags, mayMake: boolean,
   if (flags.url !== undefined) throw new UsageError('--data and --url exclude each other.');
   const dir = resolve(world.cwd, data);
   if (!mayMake && !existsSync(dir)) throw new Error(`There is no directory ${data}.`);
-  // Nothing is served, so the address is of no concern here.
+  // Nothing is served, so any valid address will do.
   const settings = { host: '127.0.0.1', dataDir: dir };
   const { primaryTable, memoryBudgetMb, maxMembers } = loadSettings({ config: flags.config, settings }, world).config;
   let database: Database;

@@ -1,4 +1,4 @@
-// `hedgerow keys create|list|revoke`: manages API keys of a server or a data directory.
+// `hedgerow keys create|list|revoke`: manages the API keys of a server or a data directory.
 
 import { KEY_ROLES, type KeyItem, MAX_DESCRIPTION_LENGTH, MAX_EXPIRES_DAYS } from '../../access/key-record.ts';
 import type { NewKey } from '../../access/keys.ts';
@@ -16,7 +16,10 @@ export interface CreateFlags extends KeysFlags {
   expiresDays?: string | undefined;
 }
 
-/** Resolves with the exit code, as the two below: 0, 1 on failure, 2 for a wrong call. */
+/**
+ * Like the two functions below, resolves with the exit code: 0 on success, 1 on failure, 2 for a
+ * wrong call.
+ */
 export function keysCreateCommand(flags: CreateFlags, world: World): Promise<number> {
   return withAccess(flags, true, world, async (access) => {
     const created = await access.create(newKeyOf(flags));
@@ -57,7 +60,7 @@ async function withAccess(
     if (isCreate) newKeyOf(flags);
     const access = await openKeyAccess(flags, isCreate, world);
     try {
-      // Before the close, which may fail: a key that was made must be seen.
+      // Written before the close, which may fail: the user must see a key that was created.
       world.stdout.write(await work(access));
     } finally {
       await access.close();
@@ -97,7 +100,10 @@ function cellsOf({ key_id, role, created_at, last_used_at, expires_at, descripti
   return [key_id, role, timeText(created_at, '-'), timeText(last_used_at, 'never'), expires, description || '-'];
 }
 
-/** Epoch seconds -> `2026-01-31T10:00:00Z`. A time no calendar has is shown as it is. */
+/**
+ * Formats epoch seconds as `2026-01-31T10:00:00Z`; a number outside the range of dates stays a
+ * number.
+ */
 function timeText(seconds: number | null, none: string): string {
   if (seconds === null) return none;
   const date = new Date(seconds * 1000);

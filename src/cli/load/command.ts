@@ -1,4 +1,4 @@
-// `hedgerow load DIR`: makes a database of a dump, at a server or in a data directory.
+// `hedgerow load DIR`: makes a database from a dump, on a server or in a data directory.
 
 import { resolve } from 'node:path';
 import { type DefinitionStore, openDefinitions } from '../dump/definitions.ts';
@@ -12,12 +12,14 @@ export interface LoadFlags extends RunnerFlags {
   resume?: boolean | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when not all was loaded, 2 for a wrong call. */
+/**
+ * Resolves with the exit code: 0 on success, 1 when not everything was loaded, 2 for a wrong call.
+ */
 export async function loadCommand(given: string, flags: LoadFlags, world: World): Promise<number> {
   try {
     const dir = resolve(world.cwd, given);
     const resume = flags.resume === true;
-    // Faults of the dump are reported before anything is made.
+    // Faults of the dump are reported before anything is created.
     const dump = await readDump(dir);
     checkProgress(dump, world.cwd, resume);
     const as = flags.data === undefined ? world : withDumpSettings(world, dump);
@@ -35,7 +37,10 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
   }
 }
 
-/** A new directory gets the primary table of the dump, and all edges that there can be. */
+/**
+ * Adds settings for a new directory: the name of the primary table is that in the dump, and the
+ * limit of members is the highest possible, so that every edge of the dump is accepted.
+ */
 function withDumpSettings(world: World, { tables }: DumpFile): World {
   const name = tables.find(({ primary }) => primary)?.name;
   const environment = {

@@ -1,4 +1,4 @@
-// Makes what a dump defines: tables before the edges, everything else after them.
+// Creates what a dump defines: tables before the edges, everything else after them.
 
 import type { TableItem } from '../../engine/index.ts';
 import {
@@ -13,8 +13,9 @@ import type { DefinitionStore } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 
 /**
- * Resolves with the rows that each table of the dump holds already. Throws before anything is made
- * when one is there that is none of this load, or is another one than that of the dump.
+ * Creates the tables, and resolves with the number of rows that each of them already holds. A table
+ * may exist only if it matches that of the dump and, unless a load is being resumed, is empty.
+ * Otherwise throws before anything is created.
  */
 export async function makeTables(
   store: DefinitionStore,
@@ -72,12 +73,15 @@ async function setOptions(store: DefinitionStore, there: TableItem, item: TableI
     if (here[option] !== dumped[option]) await store.setOption(there.name, option, dumped[option]);
 }
 
-/** The dump or the server may be of a version with fewer options: then their defaults hold. */
+/** Returns the options of a table, with defaults for those that an older version lacks. */
 function optionsOf(item: TableItem): TableOptions {
   return completeOptions(optionsIn(item));
 }
 
-/** What is there already stays. */
+/**
+ * Sets the options of the tables, and creates the indexes, rules and virtual graphs that are
+ * missing.
+ */
 export async function makeOthers(store: DefinitionStore, dump: DumpFile): Promise<void> {
   const there = await store.read();
   for (const item of dump.tables) {

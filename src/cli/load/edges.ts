@@ -1,5 +1,5 @@
-// Loads the edges of a dump, table by table: files through the import, statements one after
-// another.
+// Loads the edges of a dump, table by table: data files through the import, files of statements by
+// running one statement after another.
 
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,7 +12,10 @@ import { runStatements } from './statements.ts';
 
 const STATEMENTS = '.hql';
 
-/** `rowsBefore`: by table; above 0 only where a load is resumed. Resolves with an exit code. */
+/**
+ * Resolves with an exit code. `rowsBefore` holds the number of existing rows by table, which is
+ * above 0 only when a load is resumed.
+ */
 export async function loadEdges(
   dir: string,
   dump: DumpFile,
@@ -22,7 +25,7 @@ export async function loadEdges(
 ): Promise<number> {
   for (const { name } of dump.tables) {
     const files = dump.files.filter(({ table }) => table === name);
-    // Files are loaded in order, so the rows that are there are those of the first ones.
+    // Files are loaded in order, so the existing rows are those of the first files.
     let there = rowsBefore.get(name)!;
     for (const file of files) {
       const done = Math.min(file.rows, there);
@@ -55,12 +58,12 @@ function importFlags(table: string, resume: boolean, { url, apiKey, data }: Runn
   return { table, url, apiKey, data, resume, onError: 'stop', ...(data === undefined ? {} : { maxMembers: '255' }) };
 }
 
-/** Where the import of a file of the dump keeps how far it is. */
+/** Returns the path of the progress file that the import of a file of the dump writes. */
 function progressPath(name: string, cwd: string): string {
   return join(cwd, `${basename(name)}.progress.json`);
 }
 
-/** Throws when a load was interrupted here and is not to be resumed. */
+/** Throws when a load was interrupted here and is not being resumed. */
 export function checkProgress({ files }: DumpFile, cwd: string, resume: boolean): void {
   const begun = files.map(({ path }) => progressPath(path, cwd)).find((path) => !resume && existsSync(path));
   if (begun === undefined) return;

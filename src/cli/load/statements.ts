@@ -1,4 +1,4 @@
-// Runs the INSERT statements of a dump, and passes over those that were run before.
+// Runs the INSERT statements of a dump, and skips those that were run before.
 
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,7 +8,7 @@ import { Cancelled, type StatementRunner } from '../run/runner.ts';
 import { type Piece, StatementSplitter } from '../shell/statement-splitter.ts';
 import type { World } from '../world.ts';
 
-/** `done`: rows of the file that are in the table. Resolves with an exit code. */
+/** Resolves with an exit code. `done` is the number of rows of the file that are in the table. */
 export async function runStatements(
   path: string,
   { table, done }: { table: string; done: number },
@@ -23,7 +23,7 @@ export async function runStatements(
     try {
       let left = done;
       for await (const { text } of statementsOf(path)) {
-        // A statement is one commit: it is there as a whole or not at all.
+        // A statement is one commit, so the table contains all of its rows or none.
         const rows = rowsIn(text);
         if (left >= rows) left -= rows;
         else if (left > 0)
@@ -52,7 +52,7 @@ async function insert(runner: StatementRunner, statement: string, signal: AbortS
   return rows;
 }
 
-/** One row a line after the first line, as the dump writes them. */
+/** Counts the rows of a statement: a dump writes one row per line, after the first line. */
 function rowsIn(statement: string): number {
   return statement.split('\n').length - 1;
 }

@@ -1,25 +1,28 @@
-// Carries out a call of a tool: its answer as a value and as text, its error as a sentence for the
-// model.
+// Carries out a call of a tool. The answer is returned as a value and as text; an error becomes a
+// sentence for the model.
 
 import { HedgerowApiError } from '../../client/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { errorText } from '../run/error-text.ts';
 import type { Tool, Toolbox } from './tool.ts';
 
-/** Where the facts of an error are; structured content would have to be an answer. */
+/**
+ * Key in `_meta` for the details of an error. They cannot be structured content, because that must
+ * match the schema of an answer.
+ */
 export const ERROR_META = 'hedgerow/error';
 
-/** As the protocol has it. */
+/** The result of a tool call, as the protocol defines it. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
-  /** As the tool's output schema has it; an error has none. */
+  /** Matches the output schema of the tool; absent for an error. */
   structuredContent?: Record<string, unknown>;
-  /** Code and places of an error, for programs. */
+  /** Code and details of an error, for programs. */
   _meta?: Record<string, unknown>;
   isError?: boolean;
 }
 
-/** Rejects only when the signal is aborted. */
+/** Calls the tool. Rejects only when the signal is aborted. */
 export async function answerOf(
   tool: Tool,
   given: Readonly<Record<string, unknown>> | undefined,
@@ -37,7 +40,7 @@ export async function answerOf(
   }
 }
 
-/** Sentences of the service name its routes; here there are tools. */
+/** Messages of the service mention routes; they are replaced by the names of tools. */
 const ROUTES: readonly [route: string, instead: string][] = [
   ['GET /v1/tables lists them', 'list_tables lists them'],
   ['GET /v1/rules lists them', 'list_rules lists them'],
@@ -50,7 +53,7 @@ function forTools(text: string): string {
 function codeOf(error: unknown): string | undefined {
   if (error instanceof HedgerowError) return error.code;
   if (!(error instanceof HedgerowApiError)) return undefined;
-  // The parser of the server answered: an argument is too long for a path.
+  // The server rejected the request before reading its body: an argument is too long for a path.
   return error.statusCode === 431 ? 'invalid_input' : error.code;
 }
 

@@ -1,4 +1,4 @@
-// Schemas of arguments that several tools take.
+// Schemas of the arguments that several tools take.
 
 import { refusal } from '../../errors.ts';
 import { described, integer, integerFrom, tableName, text, v } from '../../http/schema.ts';
@@ -6,7 +6,10 @@ import { described, integer, integerFrom, tableName, text, v } from '../../http/
 export const DEFAULT_ROWS = 50;
 export const MOST_ROWS = 1000;
 
-/** The arguments of a tool; a name that is none of them is a mistake worth hearing of. */
+/**
+ * Schema of a tool's arguments. An unknown name is rejected, so that the model learns of its
+ * mistake.
+ */
 export const object = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, 'is no argument of this tool');
 
 export const oneTable = () => described(tableName(), 'Name of the table, as list_tables shows it.');
@@ -18,11 +21,11 @@ export const someTable = () =>
     ),
   );
 
-/** The number of a node, or its name where names are kept. */
+/** Schema of a node: its number, or its name when the table has names of nodes. */
 export const givenNode = (sentence: string) =>
   described(v.union([integer(), text()], 'must be the number or the name of a node'), sentence);
 
-/** An object of values by name. */
+/** Schema of an object with values by name. */
 export const values = (sentence: string) =>
   v.optional(described(v.record(text(), v.unknown(), 'must be an object'), sentence), {});
 
@@ -45,14 +48,20 @@ const DAY_SECONDS = 86_400;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** Models are poor at epoch seconds: what `secondsOf` reads is taken too. */
+/**
+ * Schema of a time. Accepts every form that `secondsOf` reads, because models are poor at computing
+ * epoch seconds.
+ */
 export const moment = (sentence: string) =>
   described(
     v.union([integer(), text()], MOMENT_MESSAGE),
     `${sentence} Epoch seconds, or a time in UTC such as 2024-01-03T10:00:00Z; a date alone means the whole day.`,
   );
 
-/** Epoch seconds; a date alone is its first second, or its last one. Throws `invalid_input`. */
+/**
+ * Returns epoch seconds. A date without a time becomes its first or its last second. Throws
+ * `invalid_input`.
+ */
 export function secondsOf(given: number | string, name: string, end: 'first' | 'last'): number {
   if (typeof given === 'number') return given;
   const text = given.trim().replace(' ', 'T');
@@ -72,8 +81,8 @@ interface GivenWindow {
 }
 
 /**
- * Throws `invalid_input`, also when the window is the wrong way round: that is a slip, not a search
- * for nothing.
+ * Returns the window in epoch seconds. Throws `invalid_input`, also when the start is after the
+ * end, which is more likely a mistake than a search that should find nothing.
  */
 export function windowOf({ start_ts, end_ts }: GivenWindow): { start_ts?: number; end_ts?: number } {
   const start = start_ts === undefined ? undefined : secondsOf(start_ts, 'start_ts', 'first');

@@ -1,12 +1,12 @@
-// Keeps answers small enough for a model to read: a limited number of characters, with a hint how
-// to get the rest.
+// Keeps answers small enough for a model to read: limits the number of characters, and adds a hint
+// how to get the rest.
 
-/** Characters of JSON of an answer, about. */
+/** Approximate limit of the characters of JSON in an answer. */
 export const MOST_CHARACTERS = 60_000;
 
 /**
- * The first items that fit into `room` characters of JSON, one at least, which is shortened where
- * it alone is too long.
+ * Returns the first items that fit into `room` characters of JSON, but at least one. A single item
+ * that is too long is shortened.
  */
 export function fitting<T>(items: readonly T[], room: number = MOST_CHARACTERS): T[] {
   let left = room;
@@ -21,7 +21,8 @@ export function fitting<T>(items: readonly T[], room: number = MOST_CHARACTERS):
 }
 
 /**
- * At most `limit` rows of a stream, as many as fit; ends the stream then. `more`: there are others.
+ * Returns at most `limit` rows of a stream, as many as fit, and then ends the stream. `more` is
+ * true when further rows exist.
  */
 export async function firstOf<T>(rows: AsyncIterable<T>, limit: number): Promise<{ rows: T[]; more: boolean }> {
   const taken: T[] = [];
@@ -35,8 +36,8 @@ export async function firstOf<T>(rows: AsyncIterable<T>, limit: number): Promise
 }
 
 /**
- * Reads a page again with fewer rows until it fits, so that its cursor continues after the last row
- * shown.
+ * Reads a page, and reads it again with fewer rows until it fits. This way its cursor continues
+ * after the last row that is shown.
  */
 export async function fittingPage<T extends object>(limit: number, read: (limit: number) => Promise<T>): Promise<T> {
   for (let rows = limit; ; ) {
@@ -48,27 +49,27 @@ export async function fittingPage<T extends object>(limit: number, read: (limit:
   }
 }
 
-/** A text cut to `most` characters, which says that it is. */
+/** Cuts a text to `most` characters and appends the number of characters that were cut off. */
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
 }
 
 /**
- * The value with its long texts and lists cut until its JSON has about `room` characters; what was
- * cut off is counted in its place.
+ * Cuts long texts and lists in the value until its JSON has about `room` characters. Each cut place
+ * states how much was cut off.
  */
 export function shortened<T>(value: T, room: number): T {
   if (JSON.stringify(value).length <= room) return value;
   for (let most = room / 2; ; most /= 2) {
     const less = pruned(value, most);
-    // With no room left at all the names of fields alone would be too long.
+    // Stops at 16, because with very little room the names of the fields alone may be too long.
     if (most < 16 || JSON.stringify(less).length <= room) return less as T;
   }
 }
 
 /**
- * Texts to `most` characters, lists to an eighth as many entries: an entry with its comma takes
- * some.
+ * Cuts texts to `most` characters and lists to an eighth as many entries, because each entry takes
+ * several characters.
  */
 function pruned(value: unknown, most: number): unknown {
   if (typeof value === 'string') return cut(value, Math.floor(most));

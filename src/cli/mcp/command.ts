@@ -28,18 +28,18 @@ const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a tab
 const ON_A_TERMINAL =
   'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';
 
-/** Prefix of the descriptions of tables as resources. */
+/** Prefix of the URIs of resources that describe tables. */
 const TABLE_URI = 'hedgerow://tables/';
 const JSON_TYPE = 'application/json';
 /**
- * Calls that run at the same time; the others of a client that asks thousands of things at once
- * wait in their order.
+ * Number of calls that run at the same time. When a client sends thousands of calls at once, the
+ * others wait in order.
  */
 const MOST_AT_ONCE = 16;
 
 /**
- * Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call.
- * Nothing but the protocol is written to stdout.
+ * Resolves with the exit code after the client has disconnected: 0 on success, 1 on failure, 2 for
+ * a wrong call. Writes only messages of the protocol to stdout.
  */
 export async function mcpCommand(flags: McpFlags, world: World): Promise<number> {
   try {
@@ -47,7 +47,7 @@ export async function mcpCommand(flags: McpFlags, world: World): Promise<number>
     const allowWrites = flags.allowWrites === true;
     const { client, close } = await openPlace(flags, allowWrites, world);
     try {
-      // Both are the process's own: the protocol needs their events.
+      // Both are the streams of this process; the protocol needs their events.
       const [input, output] = [world.stdin as unknown as Readable, world.stdout as unknown as Writable];
       if (world.stdin.isTTY) world.stderr.write(ON_A_TERMINAL);
       const session = await sdk.serve(offerOf({ client, allowWrites }), input, output);
@@ -104,7 +104,7 @@ function offerOf(toolbox: Toolbox): Offer {
   };
 }
 
-/** Errors of the protocol are one sentence, as those of tools. */
+/** Turns an error of the protocol into one sentence, like the errors of tools. */
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

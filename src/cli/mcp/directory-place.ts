@@ -1,4 +1,4 @@
-// A data directory as a place of the tools: served to this process alone, on loopback.
+// Opens a data directory for the tools, by serving it on loopback to this process alone.
 
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../access/principal.ts';
@@ -18,8 +18,8 @@ import type { World } from '../world.ts';
 import { CALLS, type Place } from './place.ts';
 
 /**
- * Served on a free loopback port under a key that nobody else learns, so that both places answer
- * with the same sentences.
+ * Serves the directory on a free loopback port under a secret key. The tools thus use the same
+ * client as with a server, and get the same messages.
  */
 export async function openDirectoryPlace(
   data: string,
@@ -73,8 +73,8 @@ function serveOn(database: Database, settings: Config, world: World): Promise<Se
 }
 
 /**
- * A key of this run, stored nowhere. The keys of the directory are not asked: who can read its
- * files needs none.
+ * Accepts a single key that exists only during this run. The keys of the directory are not checked,
+ * because a user who can read its files needs none.
  */
 function soleKey(key: string, role: Principal['role']): Keys {
   const principal: Principal = { keyId: 'mcp', role };

@@ -1,4 +1,4 @@
-// Tools that compute measures of a table.
+// Defines the tools that compute measures of a table.
 
 import { described, integer, text, v } from '../../http/schema.ts';
 import { largestFirst, rowsOf } from '../analyze/rows.ts';
@@ -86,9 +86,9 @@ const runMeasure = tool({
   },
 });
 
-/** Parameters that are nodes, or edges with `on: "edges"`. */
+/** Parameters that are nodes; with `on: "edges"` they are edges. */
 const NODE_PARAMETERS: ReadonlySet<string> = new Set(['node_id', 'source', 'target']);
-/** Measures whose results are by node, as long as no parameter says edges. */
+/** Measures whose results are by node, unless a parameter selects edges. */
 const BY_NODE: ReadonlySet<string> = new Set([
   'node_degree',
   'isolated_nodes',
@@ -104,7 +104,7 @@ const BY_NODE: ReadonlySet<string> = new Set([
   's_connected_components',
 ]);
 
-/** With numbers for names of nodes and epoch seconds for times. */
+/** Replaces names of nodes by their numbers and times by epoch seconds. */
 async function plainParams(params: Record<string, unknown>, names: NodeNames): Promise<Record<string, unknown>> {
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {

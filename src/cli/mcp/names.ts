@@ -1,22 +1,25 @@
-// Names of nodes: nodes are numbers, and an import of names keeps them beside its table, in
-// TABLE_nodes with the column `vertex`.
+// Looks up names of nodes. Nodes are numbers; an import of named nodes stores the names beside the
+// table, in TABLE_nodes with the column `vertex`.
 
 import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 
-/** Nodes looked up by one statement; the planner unites as many lookups of its node index. */
+/** Number of nodes per statement; the planner combines that many lookups in the node index. */
 const NODES_A_STATEMENT = 200;
-/** Nodes of one answer that are named. */
+/** At most this many nodes of an answer are named. */
 export const MOST_NAMED = 1000;
 
-/** A node as tools take it: its number, or its name where names are kept. */
+/** A node as tools accept it: its number, or its name when the table has names of nodes. */
 export type GivenNode = number | string;
 
-/** The names of one table's nodes; `table` undefined: none are kept. */
+/** The names of one table's nodes. */
 export class NodeNames {
-  /** Where they are kept, and the table whose nodes they name. */
+  /**
+   * The table with the names; undefined when there is none. `of` is the table whose nodes they
+   * name.
+   */
   readonly table: string | undefined;
   readonly of: string;
   readonly #client: HedgerowClient;
@@ -30,16 +33,16 @@ export class NodeNames {
   }
 
   /**
-   * `name`: undefined is the primary table. A table that is not there has no names: what asks for
-   * it next says so.
+   * Opens the names of a table; without `name`, of the primary table. A missing table has no names;
+   * the next request reports that it is missing.
    */
   static async open(client: HedgerowClient, name: string | undefined, signal: AbortSignal): Promise<NodeNames> {
     const of = name ?? (await client.tables.list({ signal })).find(({ primary }) => primary)!.name;
-    // Two requests at most, however many tables there are.
+    // This takes at most two requests, however many tables there are.
     return new NodeNames(client, of, await namesTable(client, of, signal), signal);
   }
 
-  /** Throws `invalid_input` for a name that no node has, saying where names are. */
+  /** Throws `invalid_input` for an unknown name, and explains where names are stored. */
   async numberOf(node: GivenNode): Promise<number> {
     return (await this.numbersOf([node]))[0]!;
   }
@@ -55,7 +58,7 @@ export class NodeNames {
     return nodes.map((node) => (typeof node === 'string' ? numbers.get(node)! : node));
   }
 
-  /** Names by number, of those that have one; of the first MOST_NAMED. */
+  /** Returns the names by number of the first MOST_NAMED nodes; leaves out nodes without a name. */
   async namesOf(nodes: Iterable<number>): Promise<ReadonlyMap<number, string>> {
     const names = new Map<number, string>();
     if (this.table === undefined) return names;
@@ -98,7 +101,7 @@ async function namesTable(client: HedgerowClient, of: string, signal: AbortSigna
   }
 }
 
-/** Whether its rows are nodes with their names. */
+/** Returns whether the rows of a table are nodes with their names. */
 export function holdsNames({ columns }: Pick<Table, 'columns'>): boolean {
   return columns.some(({ name, type }) => name.toLowerCase() === NAME_COLUMN && kindOfType(type) === 'text');
 }

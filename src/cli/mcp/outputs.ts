@@ -1,8 +1,8 @@
-// Schemas of what tools answer.
+// Schemas of the answers of tools.
 
 import { described, finite, integer, text, v } from '../../http/schema.ts';
 
-/** An answer: nothing but these fields is in it. */
+/** Schema of an answer that contains only these fields. */
 export const answer = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries);
 
 export const hint = () => v.optional(described(text(), 'What to do to get the rest, or another answer.'));
@@ -12,14 +12,14 @@ export const seconds = () => described(integer(), 'Epoch seconds, UTC.');
 const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
 /**
- * Of a row too long to be shown whole, lists and texts are cut, and the last item of a list says
- * how much is left off.
+ * Schema of the members of an edge. When a row is too long to be shown, its lists and texts are
+ * cut. The last item of a cut list is then a text that states how many items are missing.
  */
 const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
 const memberNames = () =>
   v.optional(described(v.array(v.nullable(text())), 'Names of the members in their order, where names are kept.'));
 
-/** An edge; columns of its table are further fields. */
+/** Schema of an edge; the columns of its table are further fields. */
 export const edge = v.objectWithRest(
   {
     id: described(integer(), 'For statements: WHERE e.id = ...'),
@@ -47,7 +47,7 @@ export const citedEdge = v.strictObject({
   properties: described(v.looseObject({}), 'Columns of its table.'),
 });
 
-/** Rows of statements and measures, whose fields are not known before. */
+/** Schema of a row of a statement or measure, whose fields are not known in advance. */
 export const row = v.looseObject({});
 
 export const names = () =>

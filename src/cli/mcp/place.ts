@@ -1,4 +1,4 @@
-// Where the tools work: at a server, or in a data directory.
+// Opens the place that the tools work on: a server or a data directory.
 
 import { HedgerowClient } from '../../client/index.ts';
 import type { RunnerFlags } from '../query/options.ts';
@@ -6,8 +6,8 @@ import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
 /**
- * The service has a time limit of its own and says so in a sentence; the caller can cancel. A limit
- * here would only send long work once more.
+ * Options of the client. It has no time limit of its own: the service has one and reports it in a
+ * sentence, and the caller can cancel. A limit in the client would only repeat long work.
  */
 export const CALLS = { timeoutMs: 0, readYourWrites: true } as const;
 
@@ -16,12 +16,14 @@ export interface Place {
   close(): Promise<void>;
 }
 
-/** Throws UsageError, ConfigError, or what the directory says. A server is not asked yet. */
+/**
+ * Throws UsageError, ConfigError, or the error of opening the directory. Does not contact a server.
+ */
 export async function openPlace(flags: RunnerFlags, allowWrites: boolean, world: World): Promise<Place> {
   const { url, apiKey, data, config } = flags;
   if (data !== undefined) {
     if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
-    // The whole service; a session with a server starts sooner without it.
+    // Loads the whole service; a session with a server starts sooner without it.
     const { openDirectoryPlace } = await import('./directory-place.ts');
     return openDirectoryPlace(data, config, allowWrites, world);
   }

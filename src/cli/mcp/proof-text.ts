@@ -1,4 +1,4 @@
-// A proof as lines to read: each fact above what it rests on, down to stored edges.
+// Formats a proof as lines: each fact above the facts it follows from, down to stored edges.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { timeText } from './shown.ts';
@@ -6,12 +6,12 @@ import { timeText } from './shown.ts';
 type Proof = ReasonAnswer['proofs'][number];
 type ProofNode = Proof['nodes'][number];
 
-/** Of one proof; what is beyond is counted. */
+/** At most this many lines are shown for one proof; the facts beyond are counted. */
 const MOST_LINES = 60;
 
 /**
- * The goal first, what a fact rests on indented below it. A fact that several others rest on is
- * proved once.
+ * Returns the lines. The goal is first, and the premises of a fact are indented below it. A fact
+ * that several others follow from is proved only once.
  */
 export function proofLines({ nodes, status, goal }: Proof): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));

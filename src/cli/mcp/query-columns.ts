@@ -1,5 +1,5 @@
-// Which columns of a statement's answer are times and which are lists of nodes, so that both can be
-// shown as people write them.
+// Finds out which columns in the answer to a statement are times and which are lists of nodes, so
+// that both can be shown in a readable form.
 
 import type { Expression, ItemNode, Statement } from '../../query/language.ts';
 
@@ -10,7 +10,7 @@ export interface ColumnKinds {
   readonly members: readonly string[];
   /** Columns with whole edges. */
   readonly edges: readonly string[];
-  /** Tables of the patterns. */
+  /** Tables of the patterns in the statement. */
   readonly tables: readonly string[];
 }
 
@@ -18,14 +18,14 @@ const NONE: ColumnKinds = { times: [], members: [], edges: [], tables: [] };
 const TIME = 'event_ts';
 const KEEPS_TIME: ReadonlySet<string> = new Set(['min', 'max']);
 
-/** `columns`: their names in the answer, which are in the order of the items. */
+/** `columns`: names of the columns in the answer, in the order of the items. */
 export function columnKinds(statement: Statement, columns: readonly string[]): ColumnKinds {
   if (statement.kind !== 'match') return NONE;
   const tables = statement.patterns.map(({ table }) => table.name);
   const aliases = new Set(statement.patterns.map(({ alias }) => alias.name));
   const { items } = statement;
   const named = (isMeant: (item: ItemNode) => boolean) => columns.filter((_, at) => items?.[at] && isMeant(items[at]));
-  // RETURN * names columns as the table does, after the alias where there are several patterns.
+  // RETURN * names columns as the table does; with several patterns the alias precedes the name.
   const bare = (name: string) => columns.filter((column) => column.split('.').at(-1) === name);
   if (items === undefined) return { times: bare(TIME), members: bare('members'), edges: [], tables };
   return {

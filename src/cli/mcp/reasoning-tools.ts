@@ -1,4 +1,4 @@
-// Tools that conclude: facts with proofs, answers in words.
+// Defines the tools that draw conclusions: facts with proofs, and answers in words.
 
 import type { HedgerowClient, ReasonAnswer } from '../../client/index.ts';
 import { described, finite, integer, integerFrom, text, v } from '../../http/schema.ts';
@@ -128,7 +128,7 @@ const reason = tool({
   },
 });
 
-/** The text with the nodes named in it as the service reads them. */
+/** Returns the text with the nodes added in the form that the service reads. */
 async function withNodes(query: string, nodes: readonly GivenNode[], names: NodeNames): Promise<string> {
   if (nodes.length === 0) return query;
   const numbers = [...new Set(await names.numbersOf(nodes))];
@@ -137,7 +137,7 @@ async function withNodes(query: string, nodes: readonly GivenNode[], names: Node
   return query.trim() === '' ? list : `${query} (${list})`;
 }
 
-/** Nodes that a proof rests on. */
+/** Returns the nodes that are members in the evidence of a proof. */
 function provenMembers({ nodes }: ReasonAnswer['proofs'][number]): number[] {
   return nodes.flatMap((node) => {
     const member = node.kind === 'evidence' && node.predicate === 'member' ? node.args[1] : undefined;
@@ -223,7 +223,7 @@ const ask = tool({
 
 type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
 
-/** The best first; how good each is to the retrieval is of no use here. */
+/** Returns the cited edges, the best first; leaves out the scores of the retrieval. */
 async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
   const byNumber = await names.namesOf(membersOf(edges));
   return edges.map(({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }) =>

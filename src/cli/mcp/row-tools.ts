@@ -1,4 +1,4 @@
-// Tools that read and write rows: statements, time windows, the edges of a node, inserts.
+// Defines the tools that read and write rows: statements, time windows, edges of a node, inserts.
 
 import type { HedgerowClient, NewHyperedge, QueryRow } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
@@ -23,7 +23,7 @@ import { type ColumnKinds, columnKinds } from './query-columns.ts';
 import { membersOf, namesObject, shownEdge, timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
 
-/** Enough to write statements without having seen the language before. */
+/** Explains enough for a model to write statements without having seen the language before. */
 const LANGUAGE = `Run one statement of Hedgerow's own language (not SQL, not Cypher) and get its rows.
 Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTINCT] items [ORDER BY item [DESC], ...] [SKIP n] [LIMIT n]
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (plain items beside them group); RETURN * gives all columns.
@@ -82,8 +82,8 @@ const query = tool({
 });
 
 /**
- * A column of seconds is followed by one of text: `event_ts` by `time`, `a.event_ts` by `a.time`,
- * `first` by `first_time`.
+ * Adds a column of text after each column of seconds: `time` after `event_ts`, `a.time` after
+ * `a.event_ts`, `first_time` after `first`.
  */
 function shownRow(one: QueryRow, { times, edges }: ColumnKinds): object {
   if (times.length === 0 && edges.length === 0) return one;
@@ -99,7 +99,10 @@ function shownRow(one: QueryRow, { times, edges }: ColumnKinds): object {
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map();
 
-/** Names of the members in the rows, from all tables of the statement that keep names. */
+/**
+ * Returns the names of the members in the rows, from the name tables of all tables in the
+ * statement.
+ */
 async function namesIn(
   rows: readonly QueryRow[],
   { members, edges, tables }: ColumnKinds,
@@ -120,8 +123,8 @@ async function namesIn(
 }
 
 /**
- * Looked at here too, not only by the service: an admin's key must not make a model an admin.
- * Throws `forbidden`.
+ * Throws `forbidden` for statements that are not allowed here. The service alone cannot decide
+ * that: with an admin's key, it would let the model do what an admin may do.
  */
 function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void {
   if (role === 'readonly') return;
@@ -162,7 +165,7 @@ const pageEntries = {
   hint: hint(),
 };
 
-/** What a model can use of a page, with times and names. */
+/** Returns what a model can use of a page, with readable times and names. */
 async function pageOf(page: Page, table: string | undefined, names: NodeNames): Promise<Page & { hint?: string }> {
   const { hyperedges, num_tuples, next_cursor } = page;
   const byNumber = await names.namesOf(membersOf(hyperedges));
@@ -252,7 +255,7 @@ const insert = tool({
     tables: v.optional(described(v.looseObject({}), 'When edges named other tables: the same by table.')),
   }),
   run: async ({ table, edges }, { client }, signal) => {
-    // By the table of each edge, without case.
+    // Names by the lowercase name of the edge's table.
     const opened = new Map<string, NodeNames>();
     const plain: NewHyperedge[] = [];
     for (const [at, one] of edges.entries()) {
@@ -271,7 +274,7 @@ const insert = tool({
   },
 });
 
-/** As the service takes it, and names and ISO times besides. */
+/** Schema of an edge as the service accepts it, and also with names of nodes and ISO times. */
 function newEdge() {
   return v.looseObject({
     event_ts: moment('When.'),

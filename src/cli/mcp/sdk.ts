@@ -1,5 +1,5 @@
-// Speaks the Model Context Protocol over standard input and output; the only file that knows its
-// SDK, an optional package.
+// Speaks the Model Context Protocol over standard input and output. This is the only file that uses
+// the SDK, which is an optional package.
 
 import type { Readable, Writable } from 'node:stream';
 import type { ToolAnswer } from './answer.ts';
@@ -12,7 +12,7 @@ export const SDK_PACKAGE = '@modelcontextprotocol/sdk';
 export interface Offer {
   name: string;
   version: string;
-  /** For the model: what this server is about. */
+  /** Tells the model what this server is for. */
   instructions: string;
   tools: readonly Tool[];
   shown: readonly ShownTool[];
@@ -20,7 +20,7 @@ export interface Offer {
   call(tool: Tool, given: Record<string, unknown> | undefined, signal: AbortSignal): Promise<ToolAnswer>;
   resources(signal: AbortSignal): Promise<Resource[]>;
   templates: readonly ResourceTemplate[];
-  /** JSON text; undefined: there is no such resource. Rejects with what goes wrong. */
+  /** Returns JSON text; undefined when there is no such resource. Rejects when reading fails. */
   read(uri: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -39,17 +39,19 @@ export interface ResourceTemplate extends Record<string, unknown> {
 }
 
 export interface Sdk {
-  /** Answers until the input ends or the answer's `close` is called; `ended` resolves then. */
+  /**
+   * Answers requests until the input ends or the returned `close` is called; then `ended` resolves.
+   */
   serve(offer: Offer, input: Readable, output: Writable): Promise<{ ended: Promise<void>; close(): Promise<void> }>;
 }
 
-/** Code of the protocol for a resource that is not there. */
+/** The protocol's error code for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32002;
 
 /** Rejects with a sentence that names the package when it is not installed. */
 export async function loadSdk(): Promise<Sdk> {
   try {
-    // Not written in place: a machine without the package shall still load this file.
+    // The path is computed, so that this file can be loaded on a machine without the package.
     const from = (path: string): Promise<unknown> => import(`${SDK_PACKAGE}/${path}`);
     const server = (await from('server/index.js')) as typeof import('@modelcontextprotocol/sdk/server/index.js');
     const types = (await from('types.js')) as typeof import('@modelcontextprotocol/sdk/types.js');
@@ -99,7 +101,8 @@ function sdkOf(
 }
 
 /**
- * An error with a code of the protocol. Those of the SDK say the code in the sentence once more.
+ * Returns an error with a code of the protocol. The SDK's own errors would repeat the code in their
+ * message.
  */
 function failure(code: number, sentence: string): Error {
   return Object.assign(new Error(sentence), { code });

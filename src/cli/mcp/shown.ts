@@ -1,18 +1,19 @@
-// Rows as a model reads them: times in ISO 8601 beside seconds, names of nodes beside their
-// numbers.
+// Formats rows for a model: adds times in ISO 8601 to seconds, and names of nodes to their numbers.
 
-/** Any row with fields by name. */
+/** A row with fields by name. */
 export type Shown = Record<string, unknown>;
 
-/** UTC; null: there is none, or none that the calendar knows. */
+/**
+ * Formats epoch seconds as UTC; null for other values and for numbers outside the range of dates.
+ */
 export function timeText(seconds: unknown): string | null {
   const date = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }
 
 /**
- * An edge with its `time` after `event_ts`, and `names` after `members` where a member has one
- * (null: this one has none).
+ * Returns an edge with `time` after `event_ts`. Adds `names` after `members` when at least one
+ * member has a name; members without one get null.
  */
 export function shownEdge(edge: object, names: ReadonlyMap<number, string>): Shown {
   const shown: Shown = {};
@@ -29,7 +30,7 @@ export function membersOf(edges: readonly object[]): number[] {
   return edges.flatMap((edge) => ('members' in edge && Array.isArray(edge.members) ? (edge.members as number[]) : []));
 }
 
-/** As JSON has it: by the number as text, in the order of the numbers. */
+/** Returns the names as a JSON object, with the numbers as keys in ascending order. */
 export function namesObject(names: ReadonlyMap<number, string>): Record<string, string> {
   return Object.fromEntries([...names].sort(([a], [b]) => a - b));
 }

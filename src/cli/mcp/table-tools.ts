@@ -1,4 +1,4 @@
-// Tools that say what is there: tables, one table, stored rules.
+// Defines the tools that describe the database: all tables, one table, stored rules.
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
@@ -51,7 +51,7 @@ const listTables = tool({
   },
 });
 
-/** The table with its indexes, first and last time, where its names are, and some rows. */
+/** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
   const { name, row_count, columns, primary, member_tables } = table;
@@ -100,7 +100,7 @@ const BUILT_IN = [
   ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
-/** The options that the table's description says. */
+/** Returns the options that the description of a table shows. */
 function described(table: Table): Record<string, number> {
   return Object.fromEntries(DESCRIBED_FIELDS.map((field) => [field, table[field]]));
 }

@@ -1,4 +1,4 @@
-// What a tool is: a plain value with a name, the schema of its arguments and a function that
+// Defines a tool: a plain value with a name, the schema of its arguments and the function that
 // carries it out.
 
 import type { HedgerowClient } from '../../client/index.ts';
@@ -8,20 +8,22 @@ import { check, type GenericSchema, type InferOutput } from '../../http/schema.t
 /** What tools work with. */
 export interface Toolbox {
   readonly client: HedgerowClient;
-  /** Statements and tools that write may be used. */
+  /** True when tools and statements that write may be used. */
   readonly allowWrites: boolean;
 }
 
 interface ToolFacts {
   readonly name: string;
   readonly title: string;
-  /** For the model that chooses among tools. */
+  /** Read by the model to choose among the tools. */
   readonly description: string;
-  /** It does nothing but write: offered only where writes are allowed. */
+  /** True for a tool that only writes; it is offered only when writes are allowed. */
   readonly writes?: boolean;
-  /** It can write too: appended to the description where writes are allowed. */
+  /**
+   * Appended to the description when writes are allowed, for a tool that can both read and write.
+   */
   readonly writing?: string;
-  /** What it writes may change or remove what is there. */
+  /** True when a write may change or remove existing data. */
   readonly destroys?: boolean;
 }
 
@@ -31,20 +33,20 @@ export interface Tool extends ToolFacts {
   /** JSON Schema of the answer, which is an object. */
   readonly outputSchema: Record<string, unknown>;
   /**
-   * Rejects with a HedgerowError or an error of the client; with the reason of the signal when it
-   * is aborted.
+   * Rejects with a HedgerowError or an error of the client; with the signal's reason when the
+   * signal is aborted.
    */
   run(given: unknown, toolbox: Toolbox, signal: AbortSignal): Promise<object>;
 }
 
 interface ToolInput<S extends GenericSchema> extends ToolFacts {
   input: S;
-  /** Of the answer. */
+  /** Schema of the answer. */
   output: GenericSchema;
   run(input: InferOutput<S>, toolbox: Toolbox, signal: AbortSignal): Promise<object>;
 }
 
-/** Checks the arguments by the schema it shows. */
+/** Makes a tool that checks its arguments against the schema that it publishes. */
 export function tool<S extends GenericSchema>({ input, output, run, ...facts }: ToolInput<S>): Tool {
   return {
     ...facts,
@@ -54,7 +56,7 @@ export function tool<S extends GenericSchema>({ input, output, run, ...facts }: 
   };
 }
 
-/** As the protocol lists it. */
+/** A tool as the protocol lists it. */
 export interface ShownTool extends Record<string, unknown> {
   name: string;
   inputSchema: { type: 'object' };

@@ -1,18 +1,18 @@
-// Messages of the protocol as lines of standard input and output: what is no message is answered,
-// not passed over.
+// Carries the messages of the protocol as lines on standard input and output. A line that is not a
+// message is answered with an error instead of being ignored.
 
 import type { Readable, Writable } from 'node:stream';
 
-/** Longer lines are refused unread. */
+/** Longer lines are refused without being parsed. */
 export const MOST_LINE_BYTES = 10 * 1024 * 1024;
 /**
- * When the input has ended, answers to what was asked are waited for as long as one comes within
- * this time: scripts write all they ask at once.
+ * After the end of the input, waits for outstanding answers as long as each arrives within this
+ * time. Scripts write all their requests at once and then end the input.
  */
 const LAST_ANSWERS_MS = 1000;
 const NEWLINE = 10;
 
-/** Codes of JSON-RPC. */
+/** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
@@ -25,7 +25,7 @@ interface Message {
   error?: { code: number; message: string };
 }
 
-/** What the SDK takes as a transport, with this process's own two streams. */
+/** The SDK's interface of a transport, on the two streams of this process. */
 export class LineTransport {
   onmessage?: (message: object) => void;
   onclose?: () => void;
@@ -34,10 +34,10 @@ export class LineTransport {
   readonly #output: Writable;
   readonly #isMessage: (value: unknown) => boolean;
   readonly #line = new Line();
-  /** Ids of requests that were heard and not answered yet. */
+  /** Ids of requests that have been received but not answered. */
   readonly #unanswered = new Set<unknown>();
   #ending: NodeJS.Timeout | undefined;
-  /** Until the output takes more; shared by all that wait. */
+  /** Resolves when the output accepts more data; shared by all waiting senders. */
   #drained: Promise<void> | undefined;
   #isClosed = false;
 
@@ -114,7 +114,7 @@ type Heard =
   | { message: Message }
   | { refusal: { id: string | number | null; error: { code: number; message: string } } };
 
-/** What a line says; undefined when it is empty. `line`: undefined when it was too long. */
+/** Parses a line; returns undefined for an empty one. `line` is undefined when it was too long. */
 function messageOf(line: string | undefined, isMessage: (value: unknown) => boolean): Heard | undefined {
   const refused = (id: string | number | null, code: number, message: string): Heard => ({
     refusal: { id, error: { code, message } },
@@ -130,7 +130,7 @@ function messageOf(line: string | undefined, isMessage: (value: unknown) => bool
   return isMessage(value) ? { message: value as Message } : refused(idOf(value), INVALID_REQUEST, faultOf(value));
 }
 
-/** The bytes of a line as they come, kept only as long as they may be one. */
+/** Collects the bytes of a line as they arrive; discards them once the line is too long. */
 class Line {
   #pieces: Buffer[] = [];
   #bytes = 0;
@@ -141,7 +141,7 @@ class Line {
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  /** Undefined: it was too long. */
+  /** Returns the line; undefined when it was too long. */
   take(): string | undefined {
     const text = this.#bytes > MOST_LINE_BYTES ? undefined : Buffer.concat(this.#pieces).toString('utf8');
     this.#pieces = [];
@@ -162,8 +162,8 @@ function faultOf(value: unknown): string {
 }
 
 /**
- * The SDK tells what is wrong with a request as a list in JSON; here it is a sentence, and the
- * mistake of who asked.
+ * The SDK reports an invalid request as an internal error with a list in JSON. This turns it into a
+ * sentence and into the code for invalid parameters.
  */
 function plainError(message: Message): Message {
   const { error } = message;

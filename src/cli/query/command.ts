@@ -1,4 +1,4 @@
-// `hedgerow query STATEMENT`: runs one statement at a server or in a data directory, and writes its
+// `hedgerow query STATEMENT`: runs one statement on a server or in a data directory, and writes its
 // rows.
 
 import { text } from 'node:stream/consumers';
@@ -14,12 +14,12 @@ export interface QueryFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Nobody could end in a later call what one call has begun. */
+/** Matches statements that are refused: a later call could not end a transaction begun here. */
 const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
 
 /**
- * Resolves with the exit code: 0, 1 when the statement fails, 2 for a wrong call. `given` is `-`:
- * the statement comes from stdin.
+ * Resolves with the exit code: 0 on success, 1 when the statement fails, 2 for a wrong call. When
+ * `given` is `-`, the statement is read from stdin.
  */
 export async function queryCommand(given: string, flags: QueryFlags, world: World): Promise<number> {
   const controller = new AbortController();

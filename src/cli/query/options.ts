@@ -1,4 +1,4 @@
-// The flags of `hedgerow query` and `hedgerow shell`, checked.
+// Checks the flags of `hedgerow query` and `hedgerow shell`.
 
 import { randomUUID } from 'node:crypto';
 import type { Parameters, Place } from '../run/runner.ts';
@@ -14,7 +14,7 @@ export interface RunnerFlags {
   config?: string | undefined;
 }
 
-/** Throws UsageError, ConfigError, or what the directory says. */
+/** Throws UsageError, ConfigError, or the error of opening the directory. */
 export async function openRunner(flags: RunnerFlags, world: World): Promise<Place> {
   const { url, apiKey, data, config } = flags;
   if (data !== undefined) {
@@ -25,7 +25,7 @@ export async function openRunner(flags: RunnerFlags, world: World): Promise<Plac
   return new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() });
 }
 
-/** For people a table, for programs JSON. Throws UsageError. */
+/** Returns the given format; by default a table on a terminal, else JSON. Throws UsageError. */
 export function formatOf(given: string | undefined, world: World): Format {
   if (given === undefined) return world.stdout.isTTY === true ? 'table' : 'json';
   const format = FORMATS.find((name) => name === given);
@@ -33,7 +33,7 @@ export function formatOf(given: string | undefined, world: World): Format {
   throw new UsageError(`--format is ${JSON.stringify(given)}, but it takes one of ${FORMATS.join(', ')}.`);
 }
 
-/** Undefined: not given. Throws UsageError. */
+/** Returns undefined when the flag is not given. Throws UsageError. */
 export function timesOf(given: string | undefined): Times | undefined {
   const times = TIMES.find((name) => name === given);
   if (times !== undefined || given === undefined) return times;
@@ -42,7 +42,7 @@ export function timesOf(given: string | undefined): Times | undefined {
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** `name=json`, each name once. Throws UsageError. */
+/** Parses parameters of the form `name=json`; each name may occur once. Throws UsageError. */
 export function parametersOf(given: readonly string[]): Parameters {
   const parameters: [string, unknown][] = [];
   for (const one of given) {
@@ -56,7 +56,7 @@ export function parametersOf(given: readonly string[]): Parameters {
   return Object.fromEntries(parameters);
 }
 
-/** The value of a parameter as a person types it. Throws UsageError. */
+/** Parses the value of a parameter as a person types it. Throws UsageError. */
 export function jsonValue(name: string, text: string): unknown {
   try {
     return JSON.parse(text);

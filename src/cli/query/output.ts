@@ -1,4 +1,4 @@
-// Writes the rows of a statement in one of the formats, at the pace at which they are taken.
+// Writes the rows of a statement in one of the formats, no faster than the output accepts them.
 
 import { csvLines } from '../../query/copy/index.ts';
 import type { PlanFigures, Row, StatementRunner } from '../run/runner.ts';
@@ -7,12 +7,12 @@ import type { Output } from '../world.ts';
 import { type Format, type Times, timesIn } from './formats.ts';
 import { ResultTable } from './result-table.ts';
 
-/** Rows that tell how wide the columns of a table are. */
+/** Number of rows that determine the widths of a table's columns. */
 const SAMPLE_ROWS = 1000;
 
 export interface Shown {
   readonly rows: number;
-  /** Undefined: the format does not tell. */
+  /** Undefined when the format does not report the plan. */
   readonly plan: PlanFigures | null | undefined;
 }
 
@@ -20,12 +20,13 @@ export interface Request {
   readonly statement: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
-  /** Undefined: as the format has them. */
+  /** Undefined: the default of the format. */
   readonly times?: Times | undefined;
 }
 
 /**
- * Runs a statement and writes what it answers. Rejects with what stops it; what was written stays.
+ * Runs a statement and writes its result. Rejects with the error that stops it; the rows written so
+ * far stay.
  */
 export async function show(runner: StatementRunner, request: Request, format: Format, output: Output): Promise<Shown> {
   const { statement, parameters, signal } = request;
@@ -61,7 +62,7 @@ const WRITERS: Readonly<Record<Exclude<Format, 'ndjson'>, (columns: readonly str
   table: tableWriter,
 };
 
-/** An array, one row a line. */
+/** Writes an array with one row per line. */
 function jsonWriter(_columns: readonly string[], sink: Sink): RowWriter {
   let before = '[\n';
   return {
@@ -113,7 +114,10 @@ class Sink {
     this.#output = output;
   }
 
-  /** Resolves when more can be taken. To a terminal nothing goes that it would act on. */
+  /**
+   * Resolves when the output accepts more. Escapes control characters when the output is a
+   * terminal.
+   */
   async write(text: string): Promise<void> {
     if (text === '') return;
     const { isTTY } = this.#output;

@@ -1,25 +1,25 @@
-// Lays out rows of a result as a table on a terminal. Widths come from the first rows, so that many
-// rows can follow one by one.
+// Lays out the rows of a result as a table on a terminal. The widths are those of the first rows,
+// so that later rows can be written as they arrive.
 
 import { clipped, displayWidth, padEnd, padStart } from '../display-width.ts';
 import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 
-/** Cells of a terminal that a value takes, at most; the formats for programs show values whole. */
+/** Longest value in terminal cells; the formats for programs do not shorten values. */
 const MOST_CELLS = 100;
 const GAP = '  ';
 
 interface Column {
   readonly name: string;
   readonly width: number;
-  /** Numbers end on one line. */
+  /** Columns of numbers are aligned to the right. */
   readonly numeric: boolean;
 }
 
 export class ResultTable {
   readonly #columns: readonly Column[];
 
-  /** `sample`: rows that tell how wide the columns are; later ones may be wider. */
+  /** `sample`: the rows that determine the widths of the columns; later rows may be wider. */
   constructor(names: readonly string[], sample: readonly Row[]) {
     this.#columns = names.map((name) => {
       const values = sample.map((row) => row[name]);
@@ -31,7 +31,7 @@ export class ResultTable {
     });
   }
 
-  /** Names, and a line below them. */
+  /** Returns the line of names and a line below it. */
   head(): string {
     const rules = this.#columns.map(({ width }) => '-'.repeat(width));
     return this.#line(this.#columns.map(({ name }) => headText(name))) + this.#line(rules);
@@ -53,10 +53,10 @@ function headText(name: string): string {
   return clipped(printable(name), MOST_CELLS);
 }
 
-/** Nothing in it that a terminal would act on. */
+/** Returns the text of a value without control characters. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // Long texts are cut before they are looked at one character at a time.
+  // Cuts long texts first, because measuring goes through them one character at a time.
   return clipped(printable(text.slice(0, 8 * MOST_CELLS)), MOST_CELLS);
 }

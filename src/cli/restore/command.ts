@@ -12,7 +12,8 @@ export interface RestoreFlags {
 }
 
 /**
- * Resolves with the exit code: 0, 1 when the file or the directory will not do, 2 for a wrong call.
+ * Resolves with the exit code: 0 on success, 1 when the file or the directory cannot be used, 2 for
+ * a wrong call.
  */
 export async function restoreCommand(file: string, flags: RestoreFlags, world: World): Promise<number> {
   let stopped = false;

@@ -12,7 +12,9 @@ import type { Times } from '../query/formats.ts';
 import type { World } from '../world.ts';
 import type { Parameters, Place, Ran, Row } from './runner.ts';
 
-/** Throws ConfigError, or what the directory says. A directory that is not there is not made. */
+/**
+ * Throws ConfigError or the error of opening the directory. Does not create a missing directory.
+ */
 export async function openDirectoryRunner(data: string, config: string | undefined, world: World): Promise<Place> {
   const { database, settings } = await openDirectory(data, config, world);
   const { copyRoot, transactionIdleSeconds } = settings;
@@ -24,7 +26,9 @@ export async function openDirectoryRunner(data: string, config: string | undefin
   return new DirectoryRunner(database, statements);
 }
 
-/** As `openDirectoryRunner`: the database, with the settings of its server. */
+/**
+ * Opens the database like `openDirectoryRunner`, and returns it with the settings of its server.
+ */
 export async function openDirectory(
   data: string,
   config: string | undefined,
@@ -32,7 +36,7 @@ export async function openDirectory(
 ): Promise<{ database: Database; settings: Config }> {
   const dir = resolve(world.cwd, data);
   if (!existsSync(dir)) throw new Error(`There is no directory ${data}.`);
-  // Nothing is served, so the address is of no concern here.
+  // Nothing is served, so any valid address will do.
   const settings = loadSettings({ config, settings: { host: '127.0.0.1', dataDir: dir } }, world).config;
   const { primaryTable, memoryBudgetMb, maxMembers, durability } = settings;
   try {
@@ -67,7 +71,7 @@ class DirectoryRunner implements Place {
   }
 
   async check(input: CheckInput, signal: AbortSignal): Promise<CheckAnswer> {
-    // Most shells never ask.
+    // Loaded on demand, because most shells never check claims.
     const { checkEdges } = await import('../query/check-edges.ts');
     return checkEdges(this.#database, input, signal);
   }

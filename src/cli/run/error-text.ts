@@ -1,5 +1,5 @@
-// How the error of a statement is shown: its sentence, and the line it means with a sign below the
-// place.
+// Formats the error of a statement: its message and, if a place is known, that line of the
+// statement with a caret below the place.
 
 import { HedgerowApiError, HedgerowConnectionError } from '../../client/index.ts';
 import { messageWithSettings } from '../../config.ts';
@@ -7,10 +7,10 @@ import { HedgerowError } from '../../errors.ts';
 import { displayWidth } from '../display-width.ts';
 import { printable } from '../table-text.ts';
 
-/** Characters shown on either side of the place. */
+/** Number of characters shown on either side of the place. */
 const AROUND = 60;
 
-/** Several lines, the last one ended. */
+/** Returns one or more lines, each with a newline. */
 export function errorText(error: unknown, statement: string): string {
   const place = placeOf(error);
   return `${printable(sentenceOf(error))}\n${place === undefined ? '' : placeText(statement, place.line, place.column)}`;
@@ -18,7 +18,8 @@ export function errorText(error: unknown, statement: string): string {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof HedgerowApiError) {
-    // The parser of the server answered, with a page of its own.
+    // The HTTP parser of the server sent this answer, whose body is not in the format of the
+    // service.
     if (error.statusCode === 431)
       return 'The path and headers of the request are too long for the server, which takes about 16 KB: a name or a query parameter is too long.';
     return error.statusCode === 401
@@ -40,8 +41,8 @@ function placeOf(error: unknown): { line: number; column: number } | undefined {
 }
 
 /**
- * The line of the statement, cut around the place when it is long, and a caret. Columns count
- * characters, from 1.
+ * Returns the line of the statement and a caret below the place; cuts a long line around the place.
+ * Columns count characters, from 1.
  */
 export function placeText(statement: string, line: number, column: number): string {
   const text = statement.split('\n')[line - 1];

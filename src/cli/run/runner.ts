@@ -1,9 +1,9 @@
-// Where statements run: at a server or in a data directory, through the same few calls.
+// Where statements run: on a server or in a data directory, both through one interface.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Times } from '../query/formats.ts';
 
-/** A row by the names of the columns. */
+/** A row, with values by the names of the columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface PlanFigures {
@@ -14,9 +14,9 @@ export interface PlanFigures {
 
 export interface Ran {
   readonly columns: readonly string[];
-  /** Iterating throws what stops the statement half way. */
+  /** Iterating throws the error that stops the statement half way. */
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Known when all batches were read; null when nothing was searched. */
+  /** Known after all batches have been read; null when nothing was searched. */
   plan(): PlanFigures | null;
 }
 
@@ -24,22 +24,22 @@ export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface StatementRunner {
   /**
-   * `times`: default seconds. Rejects with what is wrong with the statement; with the reason of the
-   * signal when it is aborted.
+   * Runs a statement; by default `times` are epoch seconds. Rejects with the error of the
+   * statement, or with the signal's reason when the signal is aborted.
    */
   run(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): Promise<Ran>;
-  /** The rows alone, as they come. */
+  /** Returns only the rows, as they arrive. */
   rows(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): AsyncIterable<readonly Row[]>;
   close(): Promise<void>;
 }
 
-/** Where claims are checked as well. */
+/** A place that can also check claims. */
 export interface Place extends StatementRunner {
-  /** Whether edges support what a text says of them (POST /v1/rag/check). */
+  /** Checks whether edges support what a text says about them (POST /v1/rag/check). */
   check(input: CheckInput, signal: AbortSignal): Promise<CheckAnswer>;
 }
 
-/** The reason with which a person stops a statement. */
+/** The reason of the signal when the user stops a statement. */
 export class Cancelled extends Error {
   constructor() {
     super('cancelled.');

@@ -1,4 +1,4 @@
-// Runs statements at a server, all in one session.
+// Runs statements on a server, all in one session.
 
 import { type CheckAnswer, type CheckInput, HedgerowClient, type QueryOptions } from '../../client/index.ts';
 import type { Times } from '../query/formats.ts';
@@ -10,16 +10,16 @@ export interface ServerOptions {
   session: string;
 }
 
-/** Rows that are passed on together. */
+/** Number of rows that are passed on together. */
 const BATCH_ROWS = 500;
 
 export class ServerRunner implements Place {
   readonly #client: HedgerowClient;
   readonly #session: string;
 
-  /** Opens nothing. */
+  /** Does not contact the server. */
   constructor({ url, apiKey, session }: ServerOptions) {
-    // The server has a time limit of its own, and the person who waits can stop it.
+    // The server has its own time limit, and the user can interrupt the wait.
     this.#client = new HedgerowClient({
       url,
       timeoutMs: 0,

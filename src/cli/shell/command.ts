@@ -1,4 +1,4 @@
-// `hedgerow shell`: statements one after the other, on a terminal or from a script.
+// `hedgerow shell`: runs statements one after another, on a terminal or from a script.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,10 @@ export interface ShellFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when a statement of a script fails, 2 for a wrong call. */
+/**
+ * Resolves with the exit code: 0 on success, 1 when a statement of a script fails, 2 for a wrong
+ * call.
+ */
 export async function shellCommand(flags: ShellFlags, world: World): Promise<number> {
   try {
     const format = formatOf(flags.format, world);

@@ -1,4 +1,4 @@
-// The commands of the shell itself: lines that begin with a dot.
+// Defines the commands of the shell itself: lines that begin with a dot.
 
 import { OPTION_FIELDS } from '../../model/options.ts';
 import { FORMATS } from '../query/formats.ts';
@@ -11,11 +11,11 @@ import type { CommandName } from './completion.ts';
 import { schemaText } from './schema-text.ts';
 import type { ShellSession } from './session.ts';
 
-/** `quit`: the shell ends. */
+/** `quit` ends the shell. */
 export type Outcome = 'ok' | 'failed' | 'quit';
 
 interface Command extends CommandName {
-  /** The text after its name. */
+  /** The arguments, as they are shown after the name. */
   readonly form: string;
   readonly about: string;
   run(session: ShellSession, rest: string): Promise<Outcome> | Outcome;
@@ -51,7 +51,7 @@ export const COMMANDS: readonly Command[] = [
   { name: '.quit', takes: 'nothing', form: '', about: 'end the shell', run: () => 'quit' },
 ];
 
-/** Runs a line that begins with a dot, and writes what it answers, or its error. */
+/** Runs a line that begins with a dot, and writes its output or its error. */
 export async function runCommand(session: ShellSession, line: string): Promise<Outcome> {
   const [, name, rest] = /^\s*(\.\S*)\s*([\s\S]*?)\s*;?\s*$/.exec(line)!;
   const command = COMMANDS.find((one) => one.name === name);
@@ -124,7 +124,7 @@ function showHelp({ world }: ShellSession): Outcome {
   return 'ok';
 }
 
-/** Edges that a text names. */
+/** Matches the tag of an edge. */
 const EDGE_TAG = /\[HEDGE-(\d{1,16})\]/g;
 
 async function checkSaid(session: ShellSession, rest: string): Promise<Outcome> {

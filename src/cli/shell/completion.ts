@@ -1,4 +1,4 @@
-// What a line may continue with: words of the language, tables, columns, functions, commands of the
+// Completes a line with words of the language, tables, columns, functions and commands of the
 // shell.
 
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
@@ -8,13 +8,13 @@ import { FORMATS } from '../query/formats.ts';
 
 export interface KnownTable {
   readonly name: string;
-  /** Built-in ones too. */
+  /** Includes built-in columns. */
   readonly columns: readonly string[];
 }
 
 export interface Completion {
   readonly candidates: readonly string[];
-  /** The end of the line that each candidate takes the place of. */
+  /** The end of the line, which a candidate replaces. */
   readonly word: string;
 }
 
@@ -26,10 +26,13 @@ const KEYWORDS: readonly string[] = (
   .split(' ')
   .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
-/** Words that a table follows. */
+/** Matches the words after which a table follows. */
 const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|EXISTS)\s+)$/i;
 
-/** `before`: the statement that is begun up to the cursor, which is outside of quotes. */
+/**
+ * Returns the completions. `before` is the unfinished statement up to the cursor, which must be
+ * outside of quotes.
+ */
 export function completionOf(before: string, tables: readonly KnownTable[]): Completion {
   const column = /([A-Za-z_]\w*)\.(\w*)$/.exec(before);
   if (column !== null) return columnsFor(column[1]!, column[2]!, before, tables);
@@ -44,7 +47,7 @@ export function completionOf(before: string, tables: readonly KnownTable[]): Com
   return matching([...keywords, ...functions, ...names, ...columns], word);
 }
 
-/** Columns of the table that the alias names, of every table when that is not known. */
+/** Returns the columns of the alias's table, or of all tables when the alias is unknown. */
 function columnsFor(alias: string, word: string, before: string, tables: readonly KnownTable[]): Completion {
   const meant = [...before.matchAll(/\b([A-Za-z_]\w*)\s*:\s*`?([A-Za-z_]\w*)/g)].find(
     (pattern) => pattern[1]!.toLowerCase() === alias.toLowerCase(),
@@ -55,12 +58,12 @@ function columnsFor(alias: string, word: string, before: string, tables: readonl
 }
 
 export interface CommandName {
-  /** With its dot. */
+  /** Name with the dot. */
   readonly name: string;
   readonly takes: 'table' | 'format' | 'switch' | 'nothing';
 }
 
-/** A line that begins with a dot. */
+/** Returns the completions for a line that begins with a dot. */
 export function commandCompletion(
   line: string,
   commands: readonly CommandName[],

@@ -1,19 +1,19 @@
-// The statements of earlier sessions, in a file of the person's own: one a line, the newest last,
-// of limited length.
+// Stores the statements of earlier sessions in a file of the user: one per line, the newest last,
+// up to a limit.
 
 import { appendFileSync, chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 export const MOST_ENTRIES = 1000;
-/** Longer statements are not kept. */
+/** Longer statements are not stored. */
 export const MOST_CHARACTERS = 10_000;
-/** For the person alone: statements may name what is nobody else's business. */
+/** Readable by the user only, because statements may contain private data. */
 const MODE = 0o600;
 
 export class History {
-  /** Newest first, as readline wants them; changed in place. */
+  /** Newest first, as readline expects; changed in place. */
   readonly entries: string[] = [];
   readonly #path: string;
-  /** Nothing is kept when the file cannot be written; the shell works on. */
+  /** False once the file could not be written; the shell then works without storing statements. */
   #isWritable = true;
 
   constructor(path: string) {
@@ -23,7 +23,7 @@ export class History {
     if (lines.length > MOST_ENTRIES) this.#write(() => this.#rewrite());
   }
 
-  /** `entry`: on one line. */
+  /** Adds a statement, which must be on one line. */
   add(entry: string): void {
     if (entry === '' || entry.length > MOST_CHARACTERS) return;
     const known = this.entries.indexOf(entry);

@@ -1,10 +1,10 @@
-// Shows a table as the statements that make it.
+// Shows a table as the statements that create it.
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { optionWords } from '../../model/options.ts';
 import type { Row } from '../run/runner.ts';
 
-/** `table`: a row of SHOW TABLES; `indexes`: rows of SHOW INDEXES. */
+/** Returns the statements. `table` is a row of SHOW TABLES; `indexes` are rows of SHOW INDEXES. */
 export function schemaText(table: Row, indexes: readonly Row[]): string {
   const columns = table.columns as readonly { name: string; type: string }[];
   const members = (table.member_tables as readonly string[]).map(nameText).join(', ');

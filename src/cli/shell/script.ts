@@ -1,12 +1,12 @@
-// A shell without a terminal: runs the statements and commands that come in, and stops at the first
-// that fails.
+// Runs a shell without a terminal: executes the statements and commands of its input, and stops at
+// the first that fails.
 
 import { Cancelled } from '../run/runner.ts';
 import { runCommand } from './commands.ts';
 import type { ShellSession } from './session.ts';
 import { type Piece, StatementSplitter } from './statement-splitter.ts';
 
-/** Resolves with the exit code: 1 when something failed, or was interrupted. */
+/** Resolves with the exit code: 1 when a statement failed or the run was interrupted, else 0. */
 export async function runScript(session: ShellSession): Promise<number> {
   const { world } = session;
   let interrupted = false;

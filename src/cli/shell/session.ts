@@ -1,4 +1,4 @@
-// One shell: what it runs statements with, and what its commands change.
+// One session of the shell: the place where statements run, and the state that commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../../model/columns.ts';
@@ -11,18 +11,18 @@ import type { KnownTable } from './completion.ts';
 import { firstWord } from './statement-splitter.ts';
 
 const EDGE_COLUMNS = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
-/** After these the names of tables and columns may be others. */
+/** First words of the statements that may change the names of tables and columns. */
 const DEFINING = ['CREATE', 'DROP', 'ALTER'];
 
 export class ShellSession {
   format: Format;
-  /** Undefined: as the format has them. */
+  /** Undefined: the default of the format. */
   times: Times | undefined;
   timer = false;
   readonly parameters = new Map<string, unknown>();
-  /** A transaction is open, as far as the statements of this shell tell. */
+  /** True when, judging by the statements of this shell, a transaction is open. */
   inTransaction = false;
-  /** For completion; empty until they are known. */
+  /** Names for completion; empty until they are known. */
   tables: readonly KnownTable[] = [];
   readonly world: World;
   readonly #runner: Place;
@@ -36,8 +36,8 @@ export class ShellSession {
   }
 
   /**
-   * Runs a statement and writes what it answers, or its error. False: it failed. `at`: said before
-   * the error.
+   * Runs a statement and writes its result or its error. Resolves with false when the statement
+   * failed. `at` is written before the error.
    */
   async run(statement: string, at = ''): Promise<boolean> {
     const { world } = this;
@@ -61,7 +61,7 @@ export class ShellSession {
     }
   }
 
-  /** The rows of a statement of the shell itself. */
+  /** Returns the rows of a statement that the shell itself needs. */
   async ask(statement: string): Promise<Row[]> {
     return this.#cancellable(async (signal) => {
       const { batches } = await this.#runner.run(statement, {}, signal);
@@ -71,12 +71,12 @@ export class ShellSession {
     });
   }
 
-  /** Whether edges support what a text says of them. */
+  /** Checks whether edges support what a text says about them. */
   check(input: CheckInput): Promise<CheckAnswer> {
     return this.#cancellable((signal) => this.#runner.check(input, signal));
   }
 
-  /** Asks for the names that completion offers. What fails here shows at the next statement. */
+  /** Loads the names that completion offers. Ignores errors: the next statement will show them. */
   async learnNames(): Promise<void> {
     try {
       this.tables = (await this.ask('SHOW TABLES')).map(knownTable);
@@ -85,14 +85,14 @@ export class ShellSession {
     }
   }
 
-  /** Stops the statement that runs; false: none does. */
+  /** Stops the running statement; returns false when there is none. */
   cancel(reason: Error): boolean {
     if (this.#running === undefined) return false;
     this.#running.abort(reason);
     return true;
   }
 
-  /** Leaves no transaction open. */
+  /** Rolls back an open transaction and closes the session. */
   async close(): Promise<void> {
     if (this.inTransaction) {
       const ended = await this.ask('ROLLBACK').then(

@@ -1,10 +1,9 @@
-// Cuts what a person types, or a script holds, into statements: at semicolons outside of quotes and
-// comments.
+// Splits typed text or a script into statements, at semicolons outside of quotes and comments.
 
 export interface Piece {
-  /** Without its semicolon, and without blanks around it. */
+  /** The statement without its semicolon and without blanks around it. */
   readonly text: string;
-  /** 1-based line of the input on which it begins. */
+  /** 1-based line of the input on which the statement begins. */
   readonly line: number;
 }
 
@@ -13,17 +12,17 @@ type State = 'plain' | "'" | '"' | '`' | 'line comment' | 'block comment';
 export class StatementSplitter {
   #state: State = 'plain';
   #text = '';
-  /** Line of the next character, and of the first one of the statement. */
+  /** Line of the next character; `#startLine` is the line on which the current statement begins. */
   #line = 1;
   #startLine = 1;
-  /** There is more than blanks and comments. */
+  /** True when the current statement contains more than blanks and comments. */
   #hasContent = false;
-  /** The character before takes this one with it: a backslash in quotes. */
+  /** True when the next character is escaped, because a backslash in quotes precedes it. */
   #escaped = false;
 
   /**
-   * The statements that end in `text`, which continues where the last one ended. Give whole lines:
-   * a sign of two characters is not put together again.
+   * Adds text, which continues where the previous call ended, and returns the statements that end
+   * in it. The text must end at a line end: a token of two characters must not be cut in two.
    */
   add(text: string): Piece[] {
     const pieces: Piece[] = [];
@@ -45,33 +44,33 @@ export class StatementSplitter {
     return pieces;
   }
 
-  /** What is left at the end of the input; undefined when it is nothing. */
+  /** Returns the rest at the end of the input; undefined when it is only blanks and comments. */
   end(): Piece | undefined {
     return this.#take();
   }
 
-  /** True between statements: nothing is begun but blanks and comments that have ended. */
+  /** True when the current statement contains at most blanks and complete comments. */
   get isEmpty(): boolean {
     return !this.#hasContent && this.#state !== 'block comment';
   }
 
-  /** True inside of a text, a name in backquotes or a comment. */
+  /** True inside a text, a name in backquotes or a comment. */
   get isQuoted(): boolean {
     return this.#state !== 'plain';
   }
 
-  /** The statement that is begun. */
+  /** The unfinished statement. */
   get text(): string {
     return this.#text;
   }
 
-  /** Forgets the statement that is begun. */
+  /** Discards the unfinished statement. */
   clear(): void {
     this.#take();
     this.#startLine = this.#line;
   }
 
-  /** Takes one character in; gives 1 when it takes the next one with it. */
+  /** Processes one character; returns 1 when the next character belongs to it. */
   #step(character: string, next: string | undefined): 0 | 1 {
     if (this.#escaped) {
       this.#escaped = false;
@@ -88,7 +87,8 @@ export class StatementSplitter {
         this.#state = 'plain';
         return 1;
       default:
-        // A doubled quote ends one text and begins the next: the same for where the statement ends.
+        // A doubled quote ends one text and begins another, which makes no difference to where the
+        // statement ends.
         if (character === this.#state) this.#state = 'plain';
         else if (character === '\\' && this.#state !== '`') this.#escaped = true;
         return 0;
@@ -121,15 +121,16 @@ function leadingLines(text: string): number {
   return blank.split('\n').length - 1;
 }
 
-/** The first word of a statement, in capitals; empty when it begins with something else. */
+/** Returns the first word of a statement in capitals; empty when it does not begin with a word. */
 export function firstWord(statement: string): string {
   const [, word = ''] = /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*([A-Za-z]+)/.exec(statement) ?? [];
   return word.toUpperCase();
 }
 
 /**
- * The statement on one line that means the same: line comments go, line breaks in texts become
- * `\n`. Undefined: there is none.
+ * Returns an equivalent statement on one line: removes line comments, and replaces line breaks in
+ * texts by `\n`. Returns undefined when that is not possible, because a name in backquotes contains
+ * a line break.
  */
 export function onOneLine(statement: string): string | undefined {
   let line = '';

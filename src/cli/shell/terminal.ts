@@ -1,5 +1,5 @@
-// The shell on a terminal: lines with history and completion, one statement after the other, Ctrl-C
-// stops what runs.
+// Runs the shell on a terminal: lines with history and completion, statements one after another,
+// and Ctrl-C to stop the running one.
 
 import { createInterface, type Interface } from 'node:readline';
 import { lossOf } from '../../formats/losses.ts';
@@ -11,7 +11,7 @@ import { History, MOST_CHARACTERS, MOST_ENTRIES } from './history.ts';
 import type { ShellSession } from './session.ts';
 import { onOneLine, StatementSplitter } from './statement-splitter.ts';
 
-/** Resolves with the exit code when the person leaves. */
+/** Resolves with the exit code when the user leaves the shell. */
 export function runTerminal(session: ShellSession, historyPath: string): Promise<number> {
   return new Terminal(session, new History(historyPath)).ended;
 }
@@ -22,11 +22,13 @@ class Terminal {
   readonly #history: History;
   readonly #lines: Interface;
   readonly #splitter = new StatementSplitter();
-  /** Lines that were typed while another one runs. */
+  /** Lines that were typed while a statement runs. */
   readonly #waiting: string[] = [];
-  /** Entries of the history before the next line comes. */
+  /** Number of entries in the history before the next line is typed. */
   #known: number;
-  /** Takes the answer to the open question; undefined: there was none. */
+  /**
+   * Receives the answer to the question that is being asked; undefined when there is no question.
+   */
   #answer: ((line: string | undefined) => void) | undefined;
   #isBusy = false;
   #isClosed = false;
@@ -48,7 +50,7 @@ class Terminal {
       history: history.entries,
       historySize: MOST_ENTRIES + 1,
     });
-    // Whole statements are kept, not the lines they were typed on, and no commands.
+    // The history stores whole statements, not the lines on which they were typed, and no commands.
     this.#lines.on('history', (entries) => {
       if (entries.length > this.#known) entries.shift();
     });
@@ -76,7 +78,7 @@ class Terminal {
     this.#lines.prompt();
   }
 
-  /** Works off the lines that wait, one after the other. */
+  /** Processes the waiting lines one after another. */
   async #work(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -91,27 +93,27 @@ class Terminal {
     else this.#prompt();
   }
 
-  /** False: the shell ends. */
+  /** Resolves with false when the shell should end. */
   async #take(line: string): Promise<boolean> {
     if (this.#splitter.isEmpty && line.trimStart().startsWith('.'))
       return (await runCommand(this.#session, line)) !== 'quit';
     for (const { text } of this.#splitter.add(`${line}\n`)) {
       this.#remember(text);
-      // What followed a statement that failed, or was not run, was typed in the belief that it
-      // would be.
+      // The rest of the line is not run: the user typed it assuming that the statement before it
+      // would succeed.
       if (!(await this.#mayRun(text)) || !(await this.#session.run(text))) break;
     }
     return true;
   }
 
   /**
-   * Asks before a statement that takes something away for good. What was typed before the question
-   * could be seen is no answer to it, and is forgotten.
+   * Asks before a statement that removes something for good. Discards what was typed before the
+   * question was visible, because it cannot be an answer.
    */
   async #mayRun(statement: string): Promise<boolean> {
     const loss = lossOf(statement);
     if (loss === undefined) return true;
-    // Lines that come with this one, as pasted ones do.
+    // Waits for lines that arrive together with this one, as pasted lines do.
     await new Promise((resolve) => setImmediate(resolve));
     this.#waiting.length = 0;
     const { stdout } = this.#session.world;
@@ -135,7 +137,7 @@ class Terminal {
     this.#known = this.#history.entries.length;
   }
 
-  /** Ctrl-C: stops what runs; else forgets what is typed. */
+  /** Handles Ctrl-C: stops the running statement, or else discards what has been typed. */
   #interrupt(): void {
     this.#waiting.length = 0;
     if (this.#answer !== undefined) {
@@ -148,7 +150,7 @@ class Terminal {
     const isBlank = this.#splitter.isEmpty && this.#lines.line === '';
     stdout.write(isBlank ? '\n(.quit or Ctrl-D ends the shell)\n' : '^C\n');
     this.#splitter.clear();
-    // Deletes the line before and after the cursor.
+    // Deletes the line after and before the cursor.
     this.#lines.write(null, { ctrl: true, name: 'e' });
     this.#lines.write(null, { ctrl: true, name: 'u' });
     this.#prompt();
@@ -168,7 +170,7 @@ class Terminal {
   }
 }
 
-/** The statement in which the text ends, and whether it ends in quotes or in a comment. */
+/** Returns the statement in which the text ends, and whether it ends in quotes or in a comment. */
 function placeOf(text: string): { isQuoted: boolean; rest: string } {
   const splitter = new StatementSplitter();
   splitter.add(text);

@@ -1,5 +1,5 @@
-// `hedgerow verify DIR`: reads every byte of a data directory and says what is not as it was
-// written, without changing anything.
+// `hedgerow verify DIR`: reads every byte of a data directory and reports what is corrupt, without
+// changing anything.
 
 import { resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';
@@ -12,7 +12,7 @@ export interface VerifyFlags {
   json?: boolean | undefined;
 }
 
-/** Resolves with the exit code: 0, 1 when something is corrupt or cannot be read. */
+/** Resolves with the exit code: 0 on success, 1 when something is corrupt or cannot be read. */
 export async function verifyCommand(path: string, flags: VerifyFlags, world: World): Promise<number> {
   try {
     const dir = resolve(world.cwd, path);

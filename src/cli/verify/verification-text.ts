@@ -1,4 +1,4 @@
-// The text of a verification's report.
+// Formats the report of a verification as text.
 
 import type { VerifyReport } from '../../engine/index.ts';
 import { problemText, tableText } from '../inspect/text.ts';

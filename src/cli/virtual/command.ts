@@ -1,4 +1,4 @@
-// `hedgerow virtual ...`: what a command of virtual graphs asks of a server, and its exit code.
+// `hedgerow virtual ...`: runs a command on the virtual graphs of a server.
 
 import { text } from 'node:stream/consumers';
 import { HedgerowApiError, HedgerowClient, HedgerowConnectionError } from '../../client/index.ts';
@@ -13,8 +13,8 @@ import { VIRTUAL_TASKS, type VirtualTaskName } from './tasks.ts';
 export type { VirtualFlags } from './flags.ts';
 
 /**
- * `args` as the command takes them: ids, files, texts of queries. Resolves with the exit code: 0, 1
- * when it fails, 2 for a wrong call.
+ * Resolves with the exit code: 0 on success, 1 when the command fails, 2 for a wrong call. `args`
+ * are the arguments of the command: ids, files, texts of queries.
  */
 export async function virtualCommand(
   name: VirtualTaskName,
@@ -30,8 +30,8 @@ export async function virtualCommand(
     const { takesQuery, run } = VIRTUAL_TASKS[name];
     if (takesQuery) query = await queryOf(name, args[1], world);
     const { apiKey } = flags;
-    // The server has a time limit of its own, and the person who waits can stop it. A backend that
-    // failed would fail again when asked again.
+    // The server has its own time limit, and the user can interrupt the wait. There are no retries,
+    // because a backend that failed would fail again.
     const client = new HedgerowClient({
       url,
       timeoutMs: 0,

@@ -1,4 +1,4 @@
-// The flags of `hedgerow virtual`, checked where the server cannot.
+// Checks the flags of `hedgerow virtual` where the server cannot check them.
 
 import type { ProposeVirtualGraph, VirtualQueryOptions } from '../../client/index.ts';
 import { isoSeconds, TIME_FORM } from '../../iso-time.ts';
@@ -8,11 +8,11 @@ import { readBody } from './read-body.ts';
 export interface VirtualFlags {
   url?: string | undefined;
   apiKey?: string | undefined;
-  /** Of commands with rows. */
+  /** Only for commands that show rows. */
   format?: string | undefined;
-  /** Of commands without rows. */
+  /** Only for commands that do not show rows. */
   json?: boolean | undefined;
-  // propose
+  // Flags of propose.
   type?: string | undefined;
   path?: string | undefined;
   dsn?: string | undefined;
@@ -20,13 +20,13 @@ export interface VirtualFlags {
   name?: string | undefined;
   save?: boolean | undefined;
   useLlm?: boolean | undefined;
-  // query
+  // Flags of query.
   limit?: string | undefined;
   capturedAt?: string | undefined;
   refresh?: boolean | undefined;
   unordered?: boolean | undefined;
   times?: string | undefined;
-  // materialize
+  // Flags of materialize.
   table?: string | undefined;
   bucketSeconds?: string | undefined;
   ids?: string | undefined;
@@ -35,7 +35,9 @@ export interface VirtualFlags {
 const BODY =
   'one JSON object as POST /v1/virtual/propose takes it, such as {"backend": {"type": "csv", "path": "trips.csv"}}';
 
-/** The body comes from a file, or from flags; flags win. Throws UsageError. */
+/**
+ * Returns the request body, from a file or from flags; flags take precedence. Throws UsageError.
+ */
 export async function proposeInput(
   file: string | undefined,
   flags: VirtualFlags,
@@ -50,11 +52,11 @@ export async function proposeInput(
   const body = file === undefined ? { backend: backendOf(flags) } : await readBody(file, BODY, world);
   const given = { id, name, save, use_llm: useLlm };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  // What is in the file is checked by the server, which says best what is wrong with it.
+  // The server checks the content of the file, and describes its faults best.
   return { ...body, ...Object.fromEntries(set) } as ProposeVirtualGraph;
 }
 
-/** Types by the ends of names. */
+/** Types of backends by the ending of the file name. */
 const ENDS: readonly [RegExp, string][] = [
   [/\.(duckdb|ddb|db)$/i, 'duckdb'],
   [/\.(parquet|pq)$/i, 'parquet'],

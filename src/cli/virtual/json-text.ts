@@ -1,8 +1,8 @@
-// Reads a JSON object that a person wrote; faults of its text are reported with line and column.
+// Parses a JSON object that a person wrote, and reports faults with line and column.
 
 /**
- * Throws an Error whose message continues the name of the text: "is no JSON: line 3, column 7:
- * ...".
+ * Throws an Error whose message is meant to follow the name of the file: "is no JSON: line 3,
+ * column 7: ...".
  */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) throw new Error('is empty');
@@ -25,7 +25,7 @@ function jsonValue(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const fault = faultOf(text);
-    // Only if this reader took what JSON.parse does not.
+    // This happens only if this reader accepts a text that JSON.parse rejects.
     if (fault === undefined) throw new Error(`is no JSON (${(error as Error).message})`);
     const before = text.slice(0, fault.offset).split('\n');
     const place = `line ${before.length}, column ${[...before.at(-1)!].length + 1}`;
@@ -41,11 +41,13 @@ function wordAt(text: string, offset: number): string {
 }
 
 const BLANKS = /[ \t\n\r]*/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: texts hold none as they are
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON texts may not contain them
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const PLAIN = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
 
-/** What may come next: a value, a key, the colon after a key, or what follows a value. */
+/**
+ * What may come next: a value, a key, the colon after a key, or what follows a value (`behind`).
+ */
 type Next = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'behind';
 
 const EXPECTED: Readonly<Record<Exclude<Next, 'behind'>, string>> = {
@@ -56,7 +58,9 @@ const EXPECTED: Readonly<Record<Exclude<Next, 'behind'>, string>> = {
   colon: ':',
 };
 
-/** The first place from which no JSON can continue. */
+/**
+ * Returns the first place from which the text cannot continue as JSON; undefined for valid JSON.
+ */
 function faultOf(text: string): { offset: number; expected: string } | undefined {
   const open: ('{' | '[')[] = [];
   let next: Next = 'value';
@@ -76,7 +80,9 @@ function behind(inside: '{' | '[' | undefined): string {
   return inside === '{' ? ', or }' : ', or ]';
 }
 
-/** Takes one token where `next` allows it; keeps `open`. */
+/**
+ * Reads one token that `next` allows, and updates `open`. Returns undefined for any other token.
+ */
 function stepAt(text: string, at: number, next: Next, open: ('{' | '[')[]): { next: Next; length: number } | undefined {
   const character = text[at];
   if (next === 'colon') return character === ':' ? { next: 'value', length: 1 } : undefined;

@@ -1,4 +1,4 @@
-// Reads the JSON object that a command sends: a spec, or what to propose one for.
+// Reads the JSON object that a command sends: a spec, or a request to propose one.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,8 +6,8 @@ import { UsageError, type World } from '../world.ts';
 import { jsonObject } from './json-text.ts';
 
 /**
- * `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError when that is a
- * terminal, Error for what cannot be read.
+ * Reads a file, or stdin when `file` is `-`. `what` describes the expected content in errors.
+ * Throws UsageError when stdin is a terminal, and Error when the content cannot be read.
  */
 export async function readBody(file: string, what: string, world: World): Promise<Record<string, unknown>> {
   const bytes = file === '-' ? await stdinOf(what, world) : bytesOf(file, world);

@@ -1,15 +1,15 @@
-// Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and
-// property for tables and CSV.
+// Turns hyperedges of virtual graphs into rows: unchanged for programs; with a column for each
+// member and property for tables and CSV.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
 import { isoTime } from '../../iso-time.ts';
 import type { Times } from '../query/formats.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
 
-/** Edges that are written together. */
+/** Number of edges that are written together. */
 const BATCH_EDGES = 500;
 
-/** The edges as they come; `plan` of the same query when they shall be laid out in columns. */
+/** Returns the edges as they arrive. With the `plan` of the query, they are laid out in columns. */
 export function edgeRunner(
   edges: AsyncIterable<VirtualHyperedge>,
   plan?: CompiledVirtualQuery['plan'],
@@ -32,7 +32,7 @@ export function edgeRunner(
   };
 }
 
-/** Rows that are there, as what the formats take. */
+/** Wraps rows that are already in memory in the interface that the output formats read from. */
 export function fixedRows(columns: readonly string[], rows: readonly Row[]): StatementRunner {
   async function* batches() {
     if (rows.length > 0) yield rows;
@@ -54,7 +54,7 @@ async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** With times in either form. */
+/** An edge with times as seconds or as ISO 8601. */
 type ShownEdge = Omit<VirtualHyperedge, 'event_ts' | 'provenance'> & {
   readonly event_ts: number | string;
   readonly provenance: object;
@@ -71,7 +71,10 @@ function withIsoTimes(edge: VirtualHyperedge): ShownEdge {
 
 interface Layout {
   readonly members: readonly { readonly name: string; readonly column: string }[];
-  /** The one member may describe many, as in a group. */
+  /**
+   * True when the query has a single member; an edge may then hold several nodes for it, as in a
+   * group.
+   */
   readonly isList: boolean;
   readonly properties: readonly { readonly name: string; readonly column: string }[];
 }

@@ -1,4 +1,4 @@
-// The commands of `hedgerow virtual` by name: what each asks, and how its answer is shown.
+// Implements the commands of `hedgerow virtual`: the request of each, and how its answer is shown.
 
 import type { CompiledVirtualQuery, HedgerowClient, NewVirtualGraph } from '../../client/index.ts';
 import { formatOf, timesOf } from '../query/options.ts';
@@ -13,7 +13,7 @@ import { edgeRunner, fixedRows } from './rows.ts';
 export interface VirtualTask {
   readonly client: HedgerowClient['virtual'];
   readonly args: readonly (string | undefined)[];
-  /** Of commands that take one. */
+  /** The query, for commands that take one; else empty. */
   readonly query: string;
   readonly flags: VirtualFlags;
   readonly world: World;
@@ -21,7 +21,7 @@ export interface VirtualTask {
 }
 
 interface TaskKind {
-  /** The second argument is a query. */
+  /** True when the second argument is a query. */
   readonly takesQuery: boolean;
   readonly run: (task: VirtualTask) => Promise<void>;
 }
@@ -54,7 +54,7 @@ async function backends(task: VirtualTask): Promise<void> {
   await showRows(task, answer, ['type', 'available', 'description'], rows);
 }
 
-/** The spec goes to stdout, so that it can be kept in a file; the reasons go to stderr. */
+/** Writes the spec to stdout, so that it can be saved to a file, and the reasons to stderr. */
 async function propose(task: VirtualTask): Promise<void> {
   const { client, args, flags, world, signal } = task;
   const answer = await client.propose(await proposeInput(args[0], flags, world), { signal });
@@ -189,7 +189,7 @@ function pretty(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** To a terminal nothing goes that it would act on. */
+/** Writes a text; escapes control characters when the output is a terminal. */
 function write({ world: { stdout } }: VirtualTask, text: string): void {
   stdout.write(stdout.isTTY === true ? printableLines(text) : text);
 }

@@ -1,5 +1,5 @@
-// How the commands of `hedgerow virtual` are called: their arguments, flags and help texts, as
-// plain values.
+// Defines as plain values how the commands of `hedgerow virtual` are called: their arguments, flags
+// and help texts.
 
 import { FORMATS, TIMES_FLAG } from '../query/formats.ts';
 import type { VirtualTaskName } from './tasks.ts';
@@ -8,7 +8,7 @@ export interface VirtualUsage {
   readonly name: VirtualTaskName;
   readonly about: string;
   readonly args: readonly (readonly [name: string, about: string])[];
-  /** Besides --url and --api-key. */
+  /** Flags in addition to --url and --api-key. */
   readonly flags: readonly (readonly [flag: string, about: string])[];
 }
 

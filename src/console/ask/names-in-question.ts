@@ -1,19 +1,19 @@
-// Names of nodes in a question: the service knows nodes by their numbers alone, so these take the
-// places of the names.
+// Replaces names of nodes in a question by their numbers, because the service knows nodes only by
+// number.
 
 import type { NodeNames } from '../node-names.ts';
 
 export interface NumberedQuestion {
   readonly text: string;
-  /** What was found, in the order of the question. */
+  /** The names that were found, in the order in which they first occur in the question. */
   readonly found: readonly { readonly name: string; readonly node: number }[];
 }
 
-/** Whole words, as they are written in the table; a name within a longer one is not meant. */
+/** Finds names as whole words in the spelling of the table, not as parts of longer words. */
 export function withNumbers(question: string, names: NodeNames): NumberedQuestion {
   const numbers = new Map<string, number>();
   for (const [node, name] of names) {
-    // What is no word may be a number or a time of the question.
+    // A name without a letter could be a number or a time in the question.
     if (/\p{L}/u.test(name) && question.includes(name) && !numbers.has(name)) numbers.set(name, node);
   }
   if (numbers.size === 0) return { text: question, found: [] };

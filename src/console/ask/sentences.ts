@@ -1,5 +1,5 @@
-// Cuts an answer at its tags, so that each can be shown as the thing it names; all the rest stays
-// plain text.
+// Cuts an answer at its tags, so that each tag can be shown as the thing it names. Everything else
+// stays plain text.
 
 export type AnswerPart =
   | { readonly kind: 'text'; readonly text: string }
@@ -22,7 +22,7 @@ export function partsOf(text: string): AnswerPart[] {
   return parts;
 }
 
-/** The lines of an answer that the firewall let through. */
+/** Returns the lines of an answer that are not blank. */
 export function linesOf(answer: string): string[] {
   return answer.split('\n').filter((line) => line.trim() !== '');
 }

@@ -1,4 +1,4 @@
-// Marks the bracket at the caret and the one that belongs to it.
+// Highlights the bracket at the caret and its counterpart.
 
 import { bare } from '../statement-words.ts';
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from './code-mirror.ts';
@@ -6,7 +6,7 @@ import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewU
 const PAIRED = Decoration.mark({ class: 'cm-paired' });
 const UNPAIRED = Decoration.mark({ class: 'cm-unpaired' });
 
-/** Longer texts are not searched at every step of the caret. */
+/** Longer texts are not searched, because the search runs at every move of the caret. */
 const MOST_SEARCHED = 100_000;
 
 export const brackets = ViewPlugin.fromClass(
@@ -36,8 +36,8 @@ function bracketsOf({ state }: EditorView): DecorationSet {
 }
 
 /**
- * The bracket before or after the place, and its counterpart; brackets in texts and comments do not
- * count.
+ * Returns the bracket before or after the place, and its counterpart. Ignores brackets in texts and
+ * comments.
  */
 export function bracketAt(statement: string, place: number): { at: number; other: number | undefined } | undefined {
   const text = bare(statement);

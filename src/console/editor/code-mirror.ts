@@ -1,4 +1,5 @@
-// The one door to the editor library: what the statement editor takes from its two core packages.
+// Re-exports what the statement editor uses of the editor library's two core packages. Other files
+// import it from here.
 
 export {
   Compartment,

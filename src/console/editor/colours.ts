@@ -1,4 +1,4 @@
-// Colours in the editor: what each part of a statement is.
+// Colours the parts of a statement in the editor by their kind.
 
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from './code-mirror.ts';
 import { type TokenKind, tokensOf } from './tokens.ts';
@@ -11,8 +11,8 @@ const MARKS = Object.fromEntries(
 ) as Record<TokenKind, Decoration>;
 
 /**
- * Only what is in sight is coloured, of long lines too; what comes before is read each time, since
- * a comment may begin there.
+ * Colours only the visible parts, even of long lines. The text before them is read each time,
+ * because a comment may begin there.
  */
 export const colours = ViewPlugin.fromClass(
   class {

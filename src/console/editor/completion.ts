@@ -1,4 +1,4 @@
-// Completion in the editor: names for the word at the caret.
+// Offers names in the editor to complete the word at the caret.
 
 import {
   acceptCompletion,
@@ -14,24 +14,28 @@ import type { Table } from '../../client/index.ts';
 import { type EditorView, type Extension, keymap, Prec } from './code-mirror.ts';
 import { isComplete, namesAt } from './names.ts';
 
-/** The tables are asked for at each completion: they change while the editor is open. */
+/**
+ * Returns the extension. Fetches the tables at each completion, because they may change while the
+ * editor is open.
+ */
 export function completion(tables: () => readonly Table[]): Extension {
   const source = (context: CompletionContext): CompletionResult | null => {
     const found = namesAt(context.state.doc.toString(), context.pos, tables(), context.explicit);
     if (found === undefined) return null;
-    // Asked again once the word is complete, which closes the list.
+    // Searches again when the word is complete, which closes the list.
     const validFor = (word: string) => /^\w+$/.test(word) && !isComplete(word, found.names);
     return { from: found.start, options: found.names, validFor };
   };
   return [
-    // Nothing is selected by opening: Enter breaks the line until an arrow key has chosen one.
+    // Nothing is selected when the list opens: Enter breaks the line until an arrow key has chosen
+    // a name.
     autocompletion({ override: [source], icons: false, selectOnOpen: false }),
     Prec.highest(
       keymap.of([
-        // Tab takes the chosen completion, or the first; without any it leaves the editor, as it
-        // does everywhere on the page.
+        // Tab accepts the chosen name, or else the first. Without a list it leaves the editor, as
+        // everywhere on the page.
         { key: 'Tab', run: acceptFirst },
-        // What is offered does not stay over a statement that runs.
+        // Closes the list before the statement runs.
         { key: 'Mod-Enter', run: (view) => closeCompletion(view) && false },
       ]),
     ),

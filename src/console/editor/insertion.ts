@@ -1,11 +1,11 @@
-// What is written into a statement for a name that was clicked, at the place of the caret.
+// Determines the text to insert at the caret when a name is clicked.
 
 import type { WantedName } from '../state.ts';
 import { BUILT_IN_NAMES, patternsOf, quoted } from '../statement-words.ts';
 
 /**
- * A column is inserted with the alias of its table, unless the alias is already there; blanks keep
- * words apart.
+ * Puts the alias of its table before a column, unless it is already there. Adds a blank where words
+ * would touch.
  */
 export function insertionOf(statement: string, place: number, { table, column }: WantedName): string {
   const before = statement.slice(0, place);

@@ -1,5 +1,5 @@
-// The keys of the editor: what each does to the text and to the caret, and how it is undone. The
-// one door to the library's commands.
+// Defines the keys of the editor: their effects on text and caret, and undo. This is the only file
+// that imports the library's commands.
 
 import * as commands from '@codemirror/commands';
 import {
@@ -13,9 +13,9 @@ import {
 } from './code-mirror.ts';
 
 /**
- * The bindings of the library's standard keymap, put together here: taken whole it brings along
- * half of a parser of languages, more than the rest of the console weighs. Indentation and syntax
- * trees are the only commands left out.
+ * The bindings of the library's standard keymap, listed one by one. Importing that keymap would
+ * include half of a language parser, which is larger than the rest of the console. Only the
+ * commands for indentation and syntax trees are left out.
  */
 const BINDINGS: readonly KeyBinding[] = [
   { key: 'ArrowLeft', run: commands.cursorCharLeft, shift: commands.selectCharLeft, preventDefault: true },
@@ -86,7 +86,7 @@ const BINDINGS: readonly KeyBinding[] = [
 
 export const editorKeys: Extension = [commands.history(), keymap.of(BINDINGS)];
 
-/** Of what a person sees as one character, or of the selection. */
+/** Returns a command that deletes the selection, or else one character as a person sees it. */
 function deleteCharacter(isForward: boolean): Command {
   return ({ state, dispatch }) => {
     const change = state.changeByRange((range) => {
@@ -103,7 +103,10 @@ function deleteCharacter(isForward: boolean): Command {
   };
 }
 
-/** The previous or next place, across line ends too; the place itself at the ends of the text. */
+/**
+ * Returns the previous or next position, across line ends too; at the ends of the text, the same
+ * position.
+ */
 function besideOf(text: Text, place: number, isForward: boolean): number {
   const line = text.lineAt(place);
   const beside = line.from + findClusterBreak(line.text, place - line.from, isForward);

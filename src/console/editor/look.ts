@@ -1,4 +1,4 @@
-// How the editor looks: its sizes and colours, from those of the page.
+// Defines how the editor looks: its sizes and colours, based on those of the page.
 
 import { EditorView } from './code-mirror.ts';
 

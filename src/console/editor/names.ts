@@ -1,5 +1,5 @@
-// What may come next in a statement: its aliases, keywords, functions, tables after a colon,
-// columns after an alias and a dot.
+// Finds what may come next in a statement: its aliases, keywords, functions, tables after a colon,
+// and columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
 import { BUILT_IN_NAMES, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
@@ -8,9 +8,9 @@ export interface Name {
   readonly label: string;
   readonly type: 'variable' | 'keyword' | 'function' | 'type' | 'property';
   readonly detail?: string;
-  /** What is written, where that is not the label. */
+  /** The text to insert, when it differs from the label. */
   readonly apply?: string;
-  /** Puts it before others that fit as well; from -99 to 99. */
+  /** Puts the name before others that fit equally well; from -99 to 99. */
   readonly boost?: number;
 }
 
@@ -18,9 +18,9 @@ const keywords = KEYWORDS.map((label): Name => ({ label, type: 'keyword' }));
 const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', apply: `${label}(` }));
 
 /**
- * The names for the word that ends at the place, and where it starts. None unless asked for, when
- * nothing is written yet, when the word is one of the names already, or where the statement gives a
- * name of its own.
+ * Returns the names for the word that ends at the place, and where that word starts. When the user
+ * did not ask for completion (`isAsked`), returns undefined in three cases: nothing has been typed
+ * yet, the word is already one of the names, or the statement introduces a new name there.
  */
 export function namesAt(
   text: string,
@@ -30,8 +30,8 @@ export function namesAt(
 ): { readonly start: number; readonly names: readonly Name[] } | undefined {
   const plain = bare(text);
   const start = place - /\w*$/.exec(text.slice(0, place))![0].length;
-  // Nothing is completed inside a text, a comment or a name in backquotes, and parameters are named
-  // by the person who writes.
+  // Nothing is completed inside a text, a comment or a name in backquotes. Parameters are named by
+  // the writer.
   if (plain[start] !== text[start] || plain[start - 1] === '$') return undefined;
   const first = plain.lastIndexOf(';', start - 1) + 1;
   const end = plain.indexOf(';', start);
@@ -44,7 +44,7 @@ export function namesAt(
   return !isAsked && isComplete(word, names) ? undefined : { start, names };
 }
 
-/** The word is one of the names, whatever its case. */
+/** Returns whether the word is one of the names, ignoring case. */
 export function isComplete(word: string, names: readonly Name[]): boolean {
   const wanted = word.toLowerCase();
   return names.some(({ label }) => label.toLowerCase() === wanted);
@@ -54,7 +54,7 @@ function awaitsTable(before: string): boolean {
   return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|EXISTS)$/i.test(before);
 }
 
-/** After AS and at the beginning of a pattern. */
+/** Returns whether a new name follows: after AS and at the beginning of a pattern. */
 function namesAnew(before: string): boolean {
   return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS)\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
 }
@@ -65,7 +65,7 @@ function namesAfter(before: string, statement: string, tables: readonly Table[])
   return awaitsTable(before) ? tableNames : [...aliasesOf(statement), ...keywords, ...functions, ...tableNames];
 }
 
-/** Of its patterns with their tables, and of what it returns. */
+/** Returns the aliases of the patterns, with their tables, and of the returned items. */
 function aliasesOf(statement: string): Name[] {
   const aliases = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
   for (const [, alias] of bare(statement).matchAll(/\bAS\s+([A-Za-z_]\w*)/gi))

@@ -1,5 +1,5 @@
-// The statement editor itself: one editor in a shadow tree, where its styles pass a policy without
-// inline styles.
+// Creates the statement editor. It is inside a shadow tree, where its styles work under a content
+// security policy that forbids inline styles.
 
 import type { Table } from '../../client/index.ts';
 import {
@@ -25,17 +25,20 @@ export interface EditorInput {
   readonly tables: () => readonly Table[];
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
-  /** An older statement (-1) or a newer one (1) of the history; undefined when there is none. */
+  /**
+   * Returns an older statement (-1) or a newer one (1) of the history; undefined when there is
+   * none.
+   */
   readonly recall: (step: -1 | 1) => string | undefined;
 }
 
 export interface StatementEditor {
   setText(text: string): void;
-  /** Marks the token at a place (from 1, in characters) until the text changes. */
+  /** Marks the token at a place (1-based, in characters) until the text changes. */
   markFault(place: { readonly line: number; readonly column: number }): void;
-  /** In the place of what is selected. */
+  /** Inserts the text in place of the selection. */
   insert(text: string): void;
-  /** Position of the caret, in UTF-16 units. */
+  /** Returns the position of the caret, in UTF-16 units. */
   place(): number;
   focus(): void;
   destroy(): void;
@@ -68,7 +71,7 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
       extensions: [
         later.of([]),
         Prec.highest(keymap.of(ownKeys(input))),
-        // How a line becomes a comment.
+        // The marker that turns a line into a comment.
         EditorState.languageData.of(() => [{ commentTokens: { line: '//' } }]),
         colours,
         faults,
@@ -110,8 +113,9 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
 }
 
 /**
- * Until then the browser itself moves the caret and deletes. Where the work fails it is tried again
- * at the next use. Answers what ends the waiting.
+ * Calls `work` at the first use of the editor; until then the browser itself moves the caret and
+ * deletes. When the work fails, it is tried again at the next use. Returns a function that stops
+ * waiting.
  */
 function onceInUse({ dom, contentDOM }: EditorView, work: () => Promise<void>): () => void {
   let waiting = new AbortController();
@@ -154,8 +158,8 @@ function replaceAll(view: EditorView, text: string): void {
 }
 
 /**
- * From the place to the end of the word there, one character at least. Columns count characters,
- * not UTF-16 units.
+ * Returns the range from the place to the end of the word there, at least one character. Columns
+ * count characters, not UTF-16 units.
  */
 export function rangeAt(text: string, line: number, column: number): { from: number; to: number } {
   const lines = text.split('\n');

@@ -1,5 +1,5 @@
-// Cuts a statement into what is coloured: words by their kind, texts, numbers, comments. Reads as
-// the server does, and continues after faults.
+// Cuts a statement into the tokens to colour: words by kind, texts, numbers, comments. It reads as
+// the server does, but continues after faults.
 
 import { FUNCTIONS, KEYWORDS } from '../statement-words.ts';
 
@@ -7,7 +7,7 @@ export type TokenKind = 'comment' | 'text' | 'parameter' | 'number' | 'function'
 
 export interface Token {
   readonly kind: TokenKind;
-  /** In UTF-16 units; the end is the place after its last unit. */
+  /** Positions in UTF-16 units; the end is the position after the last unit. */
   readonly start: number;
   readonly end: number;
 }
@@ -16,13 +16,17 @@ const keywords = new Set(KEYWORDS);
 const functions = new Set(FUNCTIONS.map((name) => name.toLowerCase()));
 
 /**
- * A text, name or comment without an end reaches to the end of the statement. The first character
- * of a part tells its kind: regular expression groups would take most of the time.
+ * Matches the parts of a statement. A text, name or comment without an end reaches to the end of
+ * the statement. The first character of a part determines its kind; with groups in the regular
+ * expression instead, most of the time would be spent on them.
  */
 const PARTS =
   /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\[\s\S]?|'')*(?:'|$)|"(?:[^"\\]|\\[\s\S]?|"")*(?:"|$)|`[^`]*(?:`|$)|\$\w+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[^\s\w]/g;
 
-/** Up to a place; what has no colour of its own is left out. Linear in the length of the text. */
+/**
+ * Returns the tokens that begin before `until`, without the parts that have no colour. Linear in
+ * the length of the text.
+ */
 export function tokensOf(text: string, until = text.length): Token[] {
   const tokens: Token[] = [];
   let before = '';
@@ -46,7 +50,7 @@ function kindOf(part: string, before: string, text: string, end: number): TokenK
   return first === '/' ? 'comment' : first === '$' ? 'parameter' : 'number';
 }
 
-/** `e.table` and `e:order` name a column and a table, whatever the words are. */
+/** Returns the kind of a word. In `e.column` and `e:table` a keyword is just a name. */
 function kindOfWord(word: string, before: string, text: string, end: number): TokenKind | undefined {
   if (before === ':') return 'table';
   if (before === '.') return undefined;

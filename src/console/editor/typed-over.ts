@@ -1,9 +1,9 @@
-// What is typed over a selection is put in its place by the editor: the browser would keep the look
-// of the old text by inline styles, which the policy refuses.
+// Replaces the selected text when the user types over it. If the browser did so, it would keep the
+// look of the old text by inline styles, which the content security policy forbids.
 
 import { EditorView, type Extension } from './code-mirror.ts';
 
-/** Not while an input method composes a character: that is the browser's to show. */
+/** Does nothing while an input method composes a character, which the browser displays itself. */
 export const typedOver: Extension = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     if (event.inputType !== 'insertText' || event.isComposing || !event.data) return false;
@@ -21,8 +21,8 @@ export const typedOver: Extension = EditorView.domEventHandlers({
 });
 
 /**
- * The browser's own, which may be newer than what the editor knows; not every browser tells it
- * across a shadow tree.
+ * Returns the selection of the browser, which may be newer than the editor's. Returns that of the
+ * editor when the browser does not report its own across a shadow tree.
  */
 function selectionIn(event: InputEvent, view: EditorView): { readonly from: number; readonly to: number } {
   const [range] = event.getTargetRanges();

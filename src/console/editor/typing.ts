@@ -1,5 +1,5 @@
-// What the editor has once somebody writes in it: its keys, undoing, brackets that belong together,
-// completion. It comes when the editor is first pointed at.
+// Adds what the editor needs for typing: keys, undo, matching brackets and completion. It is loaded
+// when the editor is first used.
 
 import type { Table } from '../../client/index.ts';
 import { brackets } from './brackets.ts';
@@ -21,5 +21,8 @@ const look = EditorView.theme({
   '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
 });
 
-/** The tables are asked for at each completion: they change while the editor is open. */
+/**
+ * Returns the extensions. The tables are fetched at each completion, because they may change while
+ * the editor is open.
+ */
 export const typing = (tables: () => readonly Table[]): Extension => [completion(tables), editorKeys, brackets, look];

@@ -1,5 +1,5 @@
-// A result as a hypergraph to draw: its edges, equal member sets as one, or, when there are too
-// many, one for each stretch of time.
+// Turns a result into a hypergraph to draw. Edges with equal member sets become one shape. When
+// there are too many shapes, there is one for each stretch of time instead.
 
 import type { QueryRow } from '../../client/index.ts';
 
@@ -9,29 +9,29 @@ export interface FoundEdge {
   readonly members: readonly number[];
 }
 
-/** What is drawn as one shape. */
+/** A shape to draw. */
 export interface DrawnEdge {
-  /** Of its member set, or the number of its stretch of time; -1: edges without a time. */
+  /** The member set as text, or the number of the stretch of time; -1 for edges without a time. */
   readonly key: string;
   readonly members: readonly number[];
-  /** The edges that it draws. */
+  /** The edges that this shape stands for. */
   readonly edges: readonly FoundEdge[];
 }
 
 export interface Graph {
   readonly kind: 'edges' | 'buckets';
   readonly nodes: readonly number[];
-  /** Edges of the result that hold the node. */
+  /** Number of edges in the result that contain the node. */
   readonly degree: ReadonlyMap<number, number>;
   readonly drawn: readonly DrawnEdge[];
   readonly edgeCount: number;
-  /** Nodes of the result that are not drawn. */
+  /** Number of nodes in the result that are not drawn. */
   readonly nodesLeftOut: number;
-  /** Of buckets: the first second, and seconds of each. */
+  /** For buckets: the first second of all stretches, and the seconds in each. */
   readonly stretches: { readonly first: number; readonly width: number } | undefined;
 }
 
-/** What is pinned or looked at. */
+/** The node or edge that is pinned or hovered over. */
 export type Choice = { readonly kind: 'node'; readonly node: number } | { readonly kind: 'edge'; readonly key: string };
 
 export function isSame(a: Choice | undefined, b: Choice | undefined): boolean {
@@ -44,12 +44,12 @@ export function holds(edge: DrawnEdge, choice: Choice | undefined): boolean {
   return choice.kind === 'node' ? edge.members.includes(choice.node) : edge.key === choice.key;
 }
 
-/** With more different member sets than this, stretches of time are drawn instead. */
+/** With more distinct member sets than this, stretches of time are drawn instead. */
 export const MOST_DRAWN = 400;
 export const BUCKETS = 24;
 const MOST_NODES_OF_BUCKETS = 40;
 
-/** Every edge in the rows: rows that have members, and row objects in their cells. */
+/** Returns every edge in the rows: rows that have members, and edges as objects in cells. */
 export function edgesOf(rows: readonly QueryRow[]): FoundEdge[] {
   return rows.flatMap((row) => {
     const found: FoundEdge[] = [];
@@ -90,10 +90,7 @@ export function graphOf(all: readonly FoundEdge[]): Graph {
   return bucketsOf(edges, degree);
 }
 
-/**
- * More hulls than this, or than there are nodes for, lie so much over each other that lines say
- * more.
- */
+/** With more hulls than these limits allow, hulls overlap so much that lines are clearer. */
 const MOST_HULLS = 20;
 const HULLS_PER_NODE = 1.5;
 const MOST_HULLS_OF_NODE = 8;
@@ -106,7 +103,7 @@ export function hullsAreClear({ drawn, nodes }: Graph): boolean {
   return [...over.values()].every((count) => count <= MOST_HULLS_OF_NODE);
 }
 
-/** An edge may occur in several rows. */
+/** Removes repeated edges, since an edge may occur in several rows. */
 function withoutRepeats(edges: readonly FoundEdge[]): FoundEdge[] {
   const seen = new Set<number>();
   return edges.filter(({ id }) => {
@@ -128,7 +125,7 @@ function groupBy(edges: readonly FoundEdge[], keyOf: (edge: FoundEdge) => string
   return [...groups].map(([key, group]) => ({ key, members: group[0]!.members, edges: group }));
 }
 
-/** One shape for each stretch of time, over the nodes that are in most edges. */
+/** Returns one shape for each stretch of time, with only the nodes that are in the most edges. */
 function bucketsOf(edges: readonly FoundEdge[], degree: ReadonlyMap<number, number>): Graph {
   const busiest = [...degree].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MOST_NODES_OF_BUCKETS);
   const nodes = busiest.map(([node]) => node);

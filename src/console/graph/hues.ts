@@ -1,14 +1,18 @@
-// Colours of hulls: edges that share nodes get different ones as far as there are enough.
+// Chooses colours for hulls, so that edges with common nodes differ as far as there are enough
+// colours.
 
 import type { DrawnEdge } from './graph-model.ts';
 
-/** Number of hues in the style sheet, for both themes. */
+/** Number of hues in the style sheet; both themes define them. */
 export const HUES = 6;
 
-/** By the key of the edge. Pairs have none: they are lines. */
+/**
+ * Returns hues by the key of the edge. Edges with two members have none, because they are drawn as
+ * lines.
+ */
 export function huesOf(edges: readonly DrawnEdge[]): Map<string, number> {
   const hues = new Map<string, number>();
-  /** How often each hue is used at a node already. */
+  /** How often each hue has been used at a node. */
   const atNode = new Map<number, number[]>();
   const inAll = new Array<number>(HUES).fill(0);
   for (const { key, members } of edges) {

@@ -1,9 +1,9 @@
-// The outline around the members of an edge: the least convex shape that holds them, with room
-// around it and round corners.
+// Computes the outline around the members of an edge: their convex hull, widened by some room and
+// with round corners.
 
 import type { Point } from './layout.ts';
 
-/** The corners of the least convex shape around points, in order (Andrew's monotone chain). */
+/** Returns the corners of the convex hull in order (Andrew's monotone chain). */
 export function hullOf(points: readonly Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a.x - b.x || a.y - b.y);
   if (sorted.length < 3) return sorted;
@@ -24,8 +24,8 @@ function turn(a: Point, b: Point, c: Point): number {
 }
 
 /**
- * As a path of SVG: the sides moved outwards by `room`, joined by arcs. One point gives a circle,
- * two a capsule.
+ * Returns the outline as an SVG path: the sides of the hull, moved outwards by `room` and joined by
+ * arcs. One point gives a circle, two points a capsule.
  */
 export function outlineOf(points: readonly Point[], room: number): string {
   const corners = hullOf(points);
@@ -45,8 +45,8 @@ export function outlineOf(points: readonly Point[], room: number): string {
 }
 
 /**
- * A side of the hull, moved outwards. Corners come counterclockwise as numbers go, so outwards is
- * to the right of the way.
+ * Moves a side of the hull outwards. The corners are counterclockwise when y points up, so outwards
+ * is to the right of the direction from `from` to `to`.
  */
 function sideOf(from: Point, to: Point, room: number): { from: string; to: string } {
   const [dx, dy] = [to.x - from.x, to.y - from.y];

@@ -1,5 +1,5 @@
-// Positions of nodes and edges: members pull at their edge, everything else pushes apart. The same
-// input gives the same picture.
+// Computes the positions of nodes and edges: members are pulled towards their edge, and everything
+// else is pushed apart. The same input always gives the same picture.
 
 import { partsOf } from './parts.ts';
 import { settle } from './settle.ts';
@@ -17,21 +17,21 @@ export interface LayoutEdge {
 export interface LayoutInput {
   readonly nodes: readonly number[];
   readonly edges: readonly LayoutEdge[];
-  /** Earlier positions: these nodes stay, and new ones find a place among them. */
+  /** Earlier positions: these nodes stay where they are, and new nodes are placed among them. */
   readonly before: ReadonlyMap<number, Point>;
-  /** Half of what a node takes from left to right, its name included. */
+  /** Half of the width of a node, including its name. */
   readonly halfWidth: (node: number) => number;
-  /** Width by height that the picture should have. */
+  /** Desired ratio of width to height of the picture. */
   readonly aspect: number;
 }
 
 export interface Placement {
   readonly nodes: ReadonlyMap<number, Point>;
-  /** The middle of each edge, by its key. */
+  /** The middle of each edge, by the key of the edge. */
   readonly edges: ReadonlyMap<string, Point>;
 }
 
-/** Room between parts that have no node in common. */
+/** Distance between parts that have no node in common. */
 const GAP = 58;
 const HALF_HEIGHT = 16;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
@@ -48,8 +48,8 @@ export function layOut(input: LayoutInput): Placement {
 }
 
 /**
- * On a spiral, or, when others have positions already, near those that the node shares an edge
- * with.
+ * Returns the starting positions: on a spiral. When other nodes already have positions, a new node
+ * starts near those with which it shares an edge.
  */
 function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
   const near = new Map<number, Point>();
@@ -72,7 +72,10 @@ function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
   );
 }
 
-/** Particles: the nodes, then a middle for each edge of three and more. */
+/**
+ * Lets the points settle, and returns their positions. The points are the nodes, followed by a hub
+ * in the middle of each edge with at least three members.
+ */
 function placed(input: LayoutInput, start: ReadonlyMap<number, Point>, fixed: ReadonlyMap<number, Point>): Placement {
   const { nodes, edges } = input;
   const indexOf = new Map(nodes.map((node, index) => [node, index]));
@@ -123,7 +126,7 @@ export function boxOf(points: readonly Point[]): Box {
     : { left, top, width: right - left, height: bottom - top };
 }
 
-/** Parts side by side in rows, the tallest first. */
+/** Packs the parts side by side in rows, the tallest first. */
 function packed(parts: readonly Placement[], aspect: number): Placement {
   const boxed = parts
     .map((part) => ({ part, box: boxOf([...part.nodes.values()]) }))

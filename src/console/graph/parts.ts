@@ -1,4 +1,4 @@
-// The parts of a hypergraph that have no node in common, the largest first.
+// Splits a hypergraph into the parts that have no node in common, the largest first.
 
 import type { LayoutEdge } from './layout.ts';
 

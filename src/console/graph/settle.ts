@@ -1,19 +1,24 @@
-// Moves points until they rest: springs between the members and the middle of an edge, a push
-// between all points, then no overlaps.
+// Moves points until they come to rest: a force-directed layout.
+//
+// Each round computes a force on every point. Points that are closer than FAR push each other
+// apart. A spring pulls the two members of a pair together. Larger edges have a hub, a point in
+// their middle, and springs pull their members towards it. Then each point moves along its force,
+// but by no more than the heat, which falls from round to round so that the points come to rest. At
+// the end, nodes that still overlap are moved apart.
 
 import type { Point } from './layout.ts';
 
 export interface Group {
-  /** Point in the middle of an edge of three and more. */
+  /** Index of the point in the middle of the edge; only for edges with at least three members. */
   readonly hub: number | undefined;
   readonly members: readonly number[];
 }
 
 export interface SettleInput {
-  /** Of nodes first, then of hubs; changed in place. */
+  /** The nodes first, then the hubs; changed in place. */
   readonly points: readonly Point[];
   readonly nodeCount: number;
-  /** By node. */
+  /** By node, like `halfWidths`. */
   readonly isFixed: readonly boolean[];
   readonly halfWidths: readonly number[];
   readonly halfHeight: number;
@@ -24,15 +29,15 @@ export interface SettleInput {
 const PAIR_LENGTH = 54;
 const HUB_LENGTH = 30;
 /**
- * Points that lie further apart leave each other alone, so that the picture stays dense enough to
- * read.
+ * Points further apart than this do not affect each other, so that the picture stays dense enough
+ * to read.
  */
 const FAR = 190;
 const PUSH = 1150;
-/** A hub pushes less than a node: it takes little room. */
+/** A hub pushes less than a node, because it is not drawn. */
 const HUB_WEIGHT = 0.35;
 const PULL_TO_MIDDLE = 0.035;
-/** Pairs of points that are looked at in all; more points get fewer rounds. */
+/** Total number of pairs of points that are visited; with more points there are fewer rounds. */
 const MOST_PAIR_VISITS = 40_000_000;
 const HEAT = 34;
 
@@ -82,7 +87,10 @@ function pushApart(xs: Float64Array, ys: Float64Array, nodeCount: number, forces
   }
 }
 
-/** Large edges pull less at each member, or everything would end in one heap. */
+/**
+ * Pulls the members of an edge. Larger edges pull each member less; otherwise all nodes would end
+ * in one heap.
+ */
 function pull({ hub, members }: Group, xs: Float64Array, ys: Float64Array, forces: Forces): void {
   if (hub === undefined) {
     if (members.length === 2) spring(members[0]!, members[1]!, PAIR_LENGTH, 0.3, xs, ys, forces);
@@ -111,7 +119,7 @@ function spring(
   forces.y[b]! -= dy * force;
 }
 
-/** Moves by at most `heat`; a slight pull to the middle keeps what is loose in sight. */
+/** Moves each point by at most `heat`. A slight pull to the middle keeps loose points in sight. */
 function step(xs: Float64Array, ys: Float64Array, forces: Forces, heat: number, isFixed: readonly boolean[]): void {
   for (let index = 0; index < xs.length; index++) {
     if (isFixed[index] === true) continue;
@@ -124,7 +132,7 @@ function step(xs: Float64Array, ys: Float64Array, forces: Forces, heat: number, 
   }
 }
 
-/** Moves nodes that lie over each other apart, the shorter way. False: none did. */
+/** Moves overlapping nodes apart in the shorter direction. Returns false when none overlapped. */
 function makeRoom(xs: Float64Array, ys: Float64Array, { nodeCount, halfWidths, halfHeight }: SettleInput): boolean {
   let hasMoved = false;
   for (let a = 0; a < nodeCount; a++) {

@@ -1,24 +1,27 @@
-// Cuts the text of a CSV file into rows of cells, and says which lines have a fault in their
-// quotes. The only file that knows papaparse.
+// Splits the text of a CSV file into rows of cells, and reports lines with a fault in their quotes.
+// This is the only file that uses papaparse.
 
 import Papa, { type ParseError } from 'papaparse';
 import { isBlank } from '../../tabular/header.ts';
 
 export interface CsvRow {
-  /** Of a line with a fault: the line. */
+  /** For a line with a fault: one cell with the whole line. */
   readonly cells: readonly string[];
   /** The row as it is in the file. */
   readonly raw: string;
-  /** What is wrong with its quotes, as the end of a sentence on the row. */
+  /**
+   * What is wrong with the quotes, as the predicate of a sentence about the row; undefined for a
+   * good row.
+   */
   readonly fault: string | undefined;
 }
 
-/** With more faults than this a file is no CSV. */
+/** A file with more faults than this is not treated as CSV. */
 const MOST_FAULTS = 20;
 
 /**
- * From a place in the text on. Blank lines are left out. Reading continues after a line with a
- * fault. Throws an Error where there are many of them.
+ * Returns the rows from a place in the text on, without blank lines. Continues after a line with a
+ * fault. Throws an Error when there are too many faults.
  */
 export function csvRows(text: string, separator: string, from = 0): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -40,12 +43,12 @@ export function csvRows(text: string, separator: string, from = 0): CsvRow[] {
   return rows;
 }
 
-/** Lines of one file may end in both of the usual ways. */
+/** Returns the line end to split at; a file may contain both usual kinds. */
 function lineEndOf(text: string): '\n' | '\r' {
   return text.includes('\n') ? '\n' : '\r';
 }
 
-/** Adds the rows up to a fault, which it gives. */
+/** Adds the rows up to the first fault, and returns the fault. */
 function addRows(rows: CsvRow[], text: string, delimiter: string, newline: '\n' | '\r'): ParseError | undefined {
   let found: ParseError | undefined;
   let start = 0;

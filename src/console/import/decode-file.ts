@@ -1,15 +1,15 @@
-// The bytes of a file as text: UTF-8, UTF-16 that says so in its first bytes, or what a person says
-// it is.
+// Decodes the bytes of a file as text: UTF-8, UTF-16 with a byte order mark, or the encoding that
+// the user selects.
 
-/** The file is text, but in none of the encodings that can be told. */
+/** The file is text, but its encoding could not be determined. */
 export class NotUtf8 extends Error {}
 
 export const OLD_ENCODING = 'windows-1252';
 
-/** So many bytes are looked at to tell whether a file is text. */
+/** Number of bytes that are checked to decide whether a file is text. */
 const LOOKED_AT = 4096;
 
-/** Throws NotUtf8, or an Error with a sentence that says what is wrong. */
+/** Throws NotUtf8, or an Error with a sentence about the fault. */
 export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -17,7 +17,7 @@ export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): s
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
   const looked = bytes.subarray(0, LOOKED_AT);
   const zeros = looked.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0);
-  // UTF-16 without a mark is valid UTF-8, with every other character a zero.
+  // UTF-16 without a byte order mark may be valid UTF-8, in which every other character is a zero.
   if (zeros * 4 > looked.length) throw new Error(NO_TEXT);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

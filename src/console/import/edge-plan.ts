@@ -1,4 +1,4 @@
-// How the rows of a file become edges: a plan that can be looked at before anything is written.
+// Plans how the rows of a file become edges; the plan can be reviewed before anything is written.
 
 import { type ColumnType, kindOfType } from '../../model/column-types.ts';
 import { RESERVED_NAMES } from '../../model/columns.ts';
@@ -14,37 +14,39 @@ import { decimalIn, propertyName, valueType } from '../../tabular/value-columns.
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
 import { secondsOf } from './times.ts';
 
-/** Which columns make an edge. */
+/** The columns that make an edge, and how to read them. */
 export interface Mapping {
   readonly timeColumn: string;
   readonly timeFormat: TimeFormat;
-  /** Each holds one node or a list of them. */
+  /** Columns whose cells hold one node or a list of nodes. */
   readonly memberColumns: readonly string[];
-  /** Between the nodes of a list, in all of these columns; empty: each cell is one node. */
+  /**
+   * Separator between the nodes of a list, in all member columns; empty when each cell is one node.
+   */
   readonly separator: string;
-  /** Names are given numbers, and are kept in a table beside. */
+  /** True when nodes have names, which get numbers and are stored in a table of nodes. */
   readonly hasNames: boolean;
   readonly propertyColumns: readonly string[];
 }
 
 export interface PlannedEdge {
   readonly event_ts: number;
-  /** All numbers, or all names. */
+  /** Either all numbers or all names. */
   readonly members: readonly (number | string)[];
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 export interface EdgePlan {
   readonly edges: readonly PlannedEdge[];
-  /** Names of the properties, which are not always those of the columns of the file. */
+  /** Names of the properties, which may differ from the names of the columns in the file. */
   readonly properties: readonly string[];
   readonly rejected: readonly Reject[];
 }
 
-/** The mapping that the names and first values suggest. */
+/** Guesses the mapping from the names of the columns and the first values. */
 export function guessMapping(file: SourceFile): Mapping {
   const { table, columns, valueColumns } = file;
-  // A person looks at the guess: one of several is better than none.
+  // The user reviews the guess, so any of several candidates is better than none.
   const [time] = guessTimeColumns(table, { members: [], format: undefined, isNeeded: true });
   const timeColumn = table.names[time ?? firstColumnOfTimes(table) ?? -1] ?? columns[0]!;
   const free = table.names.flatMap((name, index) => (name === timeColumn ? [] : [index]));
@@ -65,13 +67,13 @@ export function cellsIn({ table }: SourceFile, column: string): unknown[] {
   return cellsOf(table, table.names.indexOf(column));
 }
 
-/** Between the nodes of the cells of these columns; empty: each cell is one node. */
+/** Guesses the separator between the nodes in these columns; empty when each cell is one node. */
 export function guessSeparator({ table }: SourceFile, memberColumns: readonly string[]): string {
   const indexes = memberColumns.map((column) => table.names.indexOf(column));
   return (indexes.length === 1 ? separatorOf(table, indexes[0]!) : commonSeparator(table, indexes)) ?? '';
 }
 
-/** Some member is no integer. */
+/** Returns whether some member is not an integer. */
 export function looksNamed(
   file: SourceFile,
   { memberColumns, separator }: Pick<Mapping, 'memberColumns' | 'separator'>,
@@ -86,16 +88,19 @@ function markOf(separator: string): string | undefined {
 /** A column of the file that becomes a property. */
 interface ValueColumn {
   readonly column: string;
-  /** Of the property. */
+  /** Name of the property. */
   readonly name: string;
   readonly type: ColumnType;
   readonly decimal: Decimal | undefined;
 }
 
-/** In the order of the file, so that names do not depend on the order in which they were chosen. */
+/**
+ * Returns the columns in the order of the file, so that the names of the properties do not depend
+ * on the order in which the columns were chosen.
+ */
 function valuesOf({ table }: SourceFile, { propertyColumns }: Mapping): ValueColumn[] {
   const places = table.names.flatMap((name, index) => (propertyColumns.includes(name) ? [index] : []));
-  // Texts of JSON are none of the numbers beside them.
+  // In JSON, numbers are not written as texts, so there is no decimal comma.
   const decimal = table.delimiter === undefined ? undefined : decimalIn(table, places);
   const taken = new Set<string>();
   return places.map((index) => {
@@ -119,7 +124,7 @@ export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
   return { edges, properties, rejected: rejected.sort((a, b) => a.row - b.row) };
 }
 
-/** Columns that the table needs besides those every table has. */
+/** Returns the columns that the table needs, without those that every table has. */
 export function newColumns(file: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
   return valuesOf(file, mapping)
     .filter(({ name }) => !RESERVED_NAMES.has(name.toLowerCase()))
@@ -155,7 +160,7 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
   return [...new Set(nodes)];
 }
 
-/** Undefined: the cell says in a word that it holds nothing. */
+/** Returns undefined when the cell is a word that means "no value". */
 function valueIn(value: unknown, { column, type, decimal }: ValueColumn): unknown {
   if (kindOfType(type) === 'text') return typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (typeof value === 'string' && isNullWord(value.trim())) return undefined;

@@ -1,4 +1,4 @@
-// A small file for those who have none at hand: who met whom, with names.
+// A small example file for users who have no file at hand: who met whom, with names.
 
 export const EXAMPLE_NAME = 'meetings_example.csv';
 

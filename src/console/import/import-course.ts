@@ -1,4 +1,4 @@
-// The course of one import: planned, writing, stopped or done. What is done is not done again.
+// Manages one import: planned, writing, stopped or done. Work that is done is never repeated.
 
 import { countText } from '../format.ts';
 import { useRef, useState } from '../preact.ts';
@@ -11,17 +11,17 @@ export interface Course {
   readonly state: CourseState;
   readonly progress: Progress | undefined;
   readonly error: unknown;
-  /** What `write` would do, or has done. */
+  /** Describes what `write` would do, or has done. */
   readonly words: string;
   readonly canWrite: boolean;
-  /** Goes on where it stopped. */
+  /** Starts the import, or continues it where it stopped. */
   readonly write: () => Promise<void>;
   readonly stop: () => void;
-  /** Another import: of other edges, or into another table. */
+  /** Prepares another import: of other edges, or into another table. */
   readonly planAnew: () => void;
 }
 
-/** `onDone`: with the name of the table. */
+/** `onDone` receives the name of the table. */
 export function useCourse(edges: readonly PlannedEdge[], target: Target, onDone: (table: string) => void): Course {
   const [state, setState] = useState<CourseState>('planned');
   const [key, setKey] = useState(newImportKey);

@@ -1,5 +1,5 @@
-// Numbers for nodes that have names: counted from 1 as they come, or from the greatest number in
-// the table of nodes.
+// Assigns numbers to named nodes in the order in which they occur. The first number is 1, or
+// follows the greatest number in the table of nodes.
 
 export interface NewNode {
   readonly id: number;
@@ -12,7 +12,7 @@ export class NodeNumbers {
   #next = 1;
   #added: NewNode[] = [];
 
-  /** `numbers`: those that are known. */
+  /** `numbers`: the names that are known already. */
   constructor(numbers: ReadonlyMap<string, number>) {
     this.#numbers = new Map(numbers);
     for (const number of numbers.values()) if (number >= this.#next) this.#next = number + 1;
@@ -27,7 +27,7 @@ export class NodeNumbers {
     return id;
   }
 
-  /** Those that are new since the last call. */
+  /** Returns the names that are new since the last call. */
   take(): readonly NewNode[] {
     const added = this.#added;
     this.#added = [];

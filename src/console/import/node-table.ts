@@ -1,4 +1,4 @@
-// The table of nodes beside a table: its names are read before an import, and grow while it runs.
+// Reads and extends the table of nodes that belongs to a table.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../node-names.ts';
@@ -6,7 +6,7 @@ import { client, connection } from '../session.ts';
 import { quoted } from '../statement-words.ts';
 import { type NewNode, NodeNumbers } from './node-numbers.ts';
 
-/** The numbers that the table of nodes knows; it is made when it is missing. */
+/** Reads the numbers in the table of nodes, or creates that table when it is missing. */
 export async function openNodes(table: string, isThere: boolean): Promise<NodeNumbers> {
   const numbers = new Map<string, number>();
   const name = table + NODES_SUFFIX;

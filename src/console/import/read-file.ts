@@ -1,4 +1,4 @@
-// What a file holds: its columns and rows, and the lines that are neither.
+// Reads the columns and rows of a file, and the lines that are invalid.
 
 import type { ForeignTable } from '../../tabular/foreign-table.ts';
 import { columnNames, DELIMITER_LINE, delimiterOf, looksLikeRow } from '../../tabular/header.ts';
@@ -8,34 +8,34 @@ import { csvRows } from './csv.ts';
 
 export type SourceRow = Readonly<Record<string, unknown>>;
 
-/** A line or row that cannot be taken, with its number in the file. */
+/** A line or row that cannot be imported, with its number in the file. */
 export interface Reject {
   readonly row: number;
   readonly reason: string;
-  /** As it is in the file. */
+  /** The row as it is in the file. */
   readonly source: unknown;
 }
 
 export interface SourceFile {
-  /** Those that have a name. */
+  /** The columns that have a name. */
   readonly columns: readonly string[];
-  /** Those of them that may become properties. */
+  /** Those of `columns` that may become properties. */
   readonly valueColumns: readonly string[];
   /** The same rows with all columns, in the order of the file. */
   readonly table: ForeignTable;
   readonly rows: readonly SourceRow[];
-  /** Number in the file of each row: of its line, or of its row after the header. */
+  /** The number of each row: of its line in NDJSON, or of the row after the header in CSV. */
   readonly numbers: readonly number[];
   readonly rejected: readonly Reject[];
-  /** What was done to the names of columns, a sentence each. */
+  /** Changes made to the names of columns, one sentence per change. */
   readonly warnings: readonly string[];
 }
 
 const LONGEST_DELIMITER_LINE = 10;
-/** A header is shorter. */
+/** Number of characters that are enough to contain the header. */
 const HEAD_LENGTH = 2 ** 16;
 
-/** Throws an Error with a sentence that says what is wrong. */
+/** Throws an Error with a sentence about the fault. */
 export function readSource(name: string, text: string): SourceFile {
   const isLines = /\.(ndjson|jsonl|json)$/i.test(name) || /^\s*\{/.test(text);
   const found = isLines ? lineRows(text) : tableRows(text);
@@ -70,7 +70,7 @@ function lineRows(text: string): Found {
       found.rejected.push({ row, reason: 'is no object; NDJSON has one object on each line', source: line });
       continue;
     }
-    // Without what objects bring along by themselves: a column may be called constructor.
+    // Objects without a prototype, because a column may be named `constructor`.
     found.rows.push(Object.assign(Object.create(null), value) as SourceRow);
     found.numbers.push(row);
   }
@@ -86,7 +86,7 @@ function noRows() {
 }
 
 function tableRows(text: string): Found {
-  // A byte order mark is none of a cell's.
+  // A byte order mark is not part of the first cell.
   const begin = text.startsWith('\ufeff') ? 1 : 0;
   const delimiterLine = DELIMITER_LINE.exec(text.slice(begin, begin + LONGEST_DELIMITER_LINE));
   const from = begin + (delimiterLine?.[0].length ?? 0);
@@ -110,7 +110,7 @@ function tableRows(text: string): Found {
   return { ...found, table, warnings };
 }
 
-/** Throws an Error when the first line of a file names no columns. */
+/** Throws an Error when the first line of a file does not name columns. */
 function checkNames(names: readonly string[]): void {
   if (names.length === 0) return;
   const advice = 'Write the names of the columns above it, as in time,from,to.';

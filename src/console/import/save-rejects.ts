@@ -1,4 +1,4 @@
-// Rows that were left out, as a file of the browser's: each with its number and the reason.
+// Saves the rejected rows as a file in the browser, each with its number and the reason.
 
 import type { Reject } from './read-file.ts';
 

@@ -1,10 +1,10 @@
-// The time of a row, or what is wrong with it.
+// Parses the time of a row, or reports what is wrong with it.
 
 import { dayAndMonth, secondsIn, TIME_TEXTS, type TimeFormat } from '../../tabular/times.ts';
 
 const OF_DATES: readonly TimeFormat[] = ['iso', 'dmy', 'mdy'];
 
-/** Throws an Error that says what is wrong, as the end of a sentence on the row. */
+/** Throws an Error whose message is the predicate of a sentence about the row. */
 export function secondsOf(cell: unknown, format: TimeFormat): number {
   const text = String(cell ?? '').trim();
   if (text === '') throw new Error('has no time');
@@ -21,7 +21,10 @@ export function secondsOf(cell: unknown, format: TimeFormat): number {
   );
 }
 
-/** Some of these dates have a day and a month before the year: their order must be known. */
+/**
+ * Returns whether some of these dates have the day and month before the year, so that the order of
+ * day and month must be known.
+ */
 export function needsOrder(cells: readonly unknown[], format: TimeFormat): boolean {
   return OF_DATES.includes(format) && cells.some((cell) => dayAndMonth(cell) !== undefined);
 }

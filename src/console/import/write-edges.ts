@@ -1,5 +1,5 @@
-// Writes planned edges in parts, each of them whole or not at all; what the service refuses is kept
-// apart from other failures.
+// Writes planned edges in parts, each completely or not at all. Edges that the service refuses are
+// collected; other failures end the import.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { HedgerowApiError, type NewHyperedge, type NewTable } from '../../client/index.ts';
@@ -11,18 +11,18 @@ import type { NodeNumbers } from './node-numbers.ts';
 import { openNodes, storeNodes } from './node-table.ts';
 
 const PART_EDGES = 2000;
-/** With more refusals than this something is wrong with all of the file. */
+/** With more refusals than this, the whole file is probably wrong. */
 const MOST_REFUSED = 20;
 
-/** So many buckets a table should have, more or less. */
+/** Suggested number of buckets in a table. */
 const BUCKETS = 4000;
 
 export interface Target {
   readonly name: string;
-  /** Undefined: it is there. */
+  /** Undefined when the table exists. */
   readonly create: NewTable | undefined;
   readonly addColumns: readonly { readonly name: string; readonly type: string }[];
-  /** Whether members are names, and whether their table is there already. */
+  /** Whether members are numbers, or names in an existing table of nodes, or names in a new one. */
   readonly nodes: 'numbers' | 'named' | 'new names';
 }
 
@@ -36,13 +36,13 @@ export interface Progress {
   readonly refused: readonly Refused[];
 }
 
-/** One import. It may be stopped and continued: no part is written twice. */
+/** One import. It may be stopped and continued; no part is written twice. */
 export interface Import {
   readonly edges: readonly PlannedEdge[];
   readonly target: Target;
-  /** Tells its requests from those of all others. */
+  /** Distinguishes the requests of this import from those of all others. */
   readonly key: string;
-  /** What an earlier call has done of it. */
+  /** The progress of an earlier call for the same import. */
   readonly before: Progress | undefined;
 }
 
@@ -50,19 +50,19 @@ export function newImportKey(): string {
   return `import-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
 }
 
-/** Edges that are written or refused. */
+/** Returns the number of edges that have been written or refused. */
 export function doneEdges(progress: Progress | undefined): number {
   return progress === undefined ? 0 : progress.written + progress.refused.length;
 }
 
-/** Whether an import that has stopped can continue: not where one row after another is refused. */
+/** Returns whether a stopped import can continue; not when too many rows were refused. */
 export function canGoOn(progress: Progress | undefined): boolean {
   return (progress?.refused.length ?? 0) <= MOST_REFUSED;
 }
 
 /**
- * A failure leaves the parts before it written; the error is thrown as it came. Ends early once
- * `leaving` is aborted.
+ * Writes the edges. When a part fails, the parts before it stay written and the error is rethrown
+ * unchanged. Ends early when `leaving` is aborted.
  */
 export async function writeEdges(
   { edges, target, key, before }: Import,
@@ -96,7 +96,7 @@ async function prepare({ name: table, create, addColumns }: Target): Promise<voi
     await client().query.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${type}`);
 }
 
-/** Names come first, so that no edge holds a number without one. */
+/** Writes one part. Stores the names first, so that no edge contains a number without a name. */
 async function writePart(
   part: readonly PlannedEdge[],
   table: string,
@@ -115,7 +115,8 @@ async function writePart(
   return { written, refused };
 
   /**
-   * A part with a bad edge is refused as a whole: its halves are tried, down to the edge itself.
+   * Inserts edges. A part with a bad edge is refused as a whole, so its halves are tried, down to
+   * the single edge.
    */
   async function insert(edges: readonly NewHyperedge[], first: number): Promise<void> {
     if (edges.length === 0 || refused.length > MOST_REFUSED) return;
@@ -138,10 +139,10 @@ async function writePart(
   }
 }
 
-/** Ten seconds, as a table has by default, up to four weeks: widths that people can read. */
+/** Bucket widths that are easy to read: from the default of ten seconds up to four weeks. */
 const WIDTHS = [10, 60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_419_200];
 
-/** Width of a bucket that suits the stretch of time. */
+/** Returns the width of a bucket that suits the span of the edges' times. */
 export function suggestedBucket(edges: readonly PlannedEdge[]): number {
   let [first, last] = [Infinity, -Infinity];
   for (const { event_ts: ts } of edges) {

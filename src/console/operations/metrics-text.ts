@@ -1,4 +1,4 @@
-// Reads the text of /metrics: samples by name, and quantiles of its histograms.
+// Parses the text of /metrics into samples, and computes quantiles of its histograms.
 
 export interface Sample {
   readonly name: string;
@@ -31,8 +31,8 @@ export function sampleValue(samples: readonly Sample[], name: string): number | 
 }
 
 /**
- * Median and 99th percentile in seconds of a histogram, for each value of one of its labels; the
- * busiest first.
+ * Returns the median and the 99th percentile of a histogram in seconds, for each value of one
+ * label, the most frequent value first.
  */
 export function latenciesOf(samples: readonly Sample[], name: string, label: string): Latency[] {
   const buckets = new Map<string, { le: number; count: number }[]>();
@@ -56,8 +56,8 @@ export function latenciesOf(samples: readonly Sample[], name: string, label: str
 }
 
 /**
- * Within its bucket a quantile is taken to lie evenly; beyond the last finite bucket it is that
- * bucket's end.
+ * Interpolates a quantile linearly within its bucket. A quantile beyond the last finite bucket is
+ * the end of that bucket.
  */
 function quantile(buckets: readonly { le: number; count: number }[], share: number): number {
   const wanted = share * (buckets.at(-1)?.count ?? 0);

@@ -1,22 +1,22 @@
-// Which columns of a result hold times or members, and of which table: by the types that the answer
-// names, else by how the statement makes them.
+// Determines which columns of a result hold times or members, and of which table. Uses the types in
+// the answer, or else the text of the statement.
 
 import { bare, patternsOf } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
 export interface ColumnKind {
   readonly kind: 'time' | 'members';
-  /** Whose nodes they are; undefined: the statement names no table. */
+  /** The table whose nodes the members are; undefined when the statement names no table. */
   readonly table: string | undefined;
 }
 
 const TIME_OR_MEMBERS = /^(?:(\w+)\.)?(event_ts|end_ts|members)$/;
-/** `e.members AS who` */
+/** Matches `e.members AS who`. */
 const RENAMED = /(?:\bRETURN\s+(?:DISTINCT\s+)?|,\s*)(\w+)\s*\.\s*(\w+)\s+AS\s+(\w+)/gi;
-/** `MIN(e.event_ts) AS first` */
+/** Matches `MIN(e.event_ts) AS first`. */
 const EXTREME = /\b(?:MIN|MAX)\s*\(\s*(\w+)\s*\.\s*(\w+)\s*\)\s+AS\s+(\w+)/gi;
 
-/** By the names of the columns; the others are absent. */
+/** Returns the kinds by the names of the columns; other columns are absent. */
 export function columnKinds({ statement, columns, types }: Pick<Result, 'statement' | 'columns' | 'types'>) {
   const tables = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
   const [firstTable] = tables.values();
@@ -37,7 +37,7 @@ export function columnKinds({ statement, columns, types }: Pick<Result, 'stateme
   return kinds;
 }
 
-/** What the answer says is right, whatever the column is called. */
+/** The type in the answer takes precedence over the name of the column. */
 function kindOf(column: string | undefined, type: string | undefined): ColumnKind['kind'] | undefined {
   if (type !== undefined) return type === 'TIME' ? 'time' : type === 'NODES' ? 'members' : undefined;
   if (column === undefined) return undefined;

@@ -1,10 +1,11 @@
-// The order of the columns of a result.
+// Determines the order in which the columns of a result are shown.
 
 import { bare } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
 /**
- * Where the statement names no columns, the built-in ones that the table does not use come last.
+ * Built-in columns that many tables do not use. When the statement does not name columns, those of
+ * them without a value are shown last.
  */
 const SELDOM_USED = /(^|\.)(weight|mean_dist_m|formation)$/;
 

@@ -1,8 +1,8 @@
-// A row as a line of CSV.
+// Formats a row as a line of CSV.
 
 /**
- * A line of CSV (RFC 4180). Lists are joined by spaces; what a spreadsheet would take for a formula
- * is kept text by an apostrophe; null is nothing, an empty text two quotes.
+ * Returns a line of CSV (RFC 4180). Lists are joined by spaces. A text that a spreadsheet would
+ * take for a formula is preceded by an apostrophe. Null is an empty cell, an empty text two quotes.
  */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvField).join(',')}\r\n`;

@@ -1,5 +1,5 @@
-// Results as files of the browser: NDJSON, CSV and Parquet from the stream of all rows; or a
-// Parquet file that the server writes (COPY).
+// Saves results as files in the browser: NDJSON, CSV and Parquet from the stream of all rows. Can
+// also have the server write a Parquet file (COPY).
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
@@ -18,13 +18,13 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
 
 interface DownloadOptions {
   readonly signal: AbortSignal;
-  /** Told of the rows so far, now and then. */
+  /** Called now and then with the number of rows so far. */
   readonly onRows: (count: number) => void;
 }
 
 /**
- * Answers the number of rows. Those of a statement that is no MATCH are the ones that are there: it
- * is not run again.
+ * Resolves with the number of rows. A MATCH is run again to fetch all of its rows. Any other
+ * statement is not run again; the rows already in the result are saved.
  */
 export async function downloadResult(result: Result, format: FileFormat, options: DownloadOptions): Promise<number> {
   const { statement, parameters, columns } = result;
@@ -55,7 +55,9 @@ async function* counted(rows: Rows | readonly QueryRow[], onRows: (count: number
   }
 }
 
-/** Lines that are kept as text; more of them become a blob, which browsers keep on disk. */
+/**
+ * After this many lines, the lines kept as text are moved to a blob, which browsers keep on disk.
+ */
 const MOST_LINES = 20_000;
 
 async function linesOf(rows: Rows, columns: readonly string[], format: 'ndjson' | 'csv'): Promise<Made> {
@@ -84,7 +86,10 @@ async function parquetOf(rows: Rows, columns: readonly string[], signal: AbortSi
   return { blob: new Blob(parts, { type: TYPES.parquet }), count: file.rowCount };
 }
 
-/** Where the server has put the rows; needs an admin key and HEDGEROW_COPY_ROOT. */
+/**
+ * Has the server write the rows to a file, and returns the server's answer. Needs an admin key and
+ * HEDGEROW_COPY_ROOT.
+ */
 export async function copyToParquet(
   { statement, parameters }: Result,
   file: string,

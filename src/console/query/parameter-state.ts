@@ -1,23 +1,20 @@
-// The texts in the fields of parameters, kept over reloads with the statement.
+// Keeps the texts in the fields of parameters, together with the statement, over reloads.
 
 import { storeDraft, storedDraft } from '../drafts.ts';
 import { effect, signal } from '../preact.ts';
 import { session } from '../session.ts';
 
-/**
- * What is written into the field of a parameter, and what it is taken for when a person has said
- * so.
- */
+/** The text in the field of a parameter, and its kind if the user has chosen one. */
 export interface ParameterField {
   readonly text: string;
   readonly kind?: ParameterKind;
 }
 export type ParameterKind = 'any' | 'number' | 'text' | 'boolean' | 'time' | 'list' | 'null';
 export type ParameterFields = Readonly<Record<string, ParameterField>>;
-/** By the names of the parameters; those of statements that were there before are kept. */
+/** Fields by the names of the parameters; those of earlier statements are kept. */
 export const parameterFields = signal<ParameterFields>(storedFields());
 
-/** Names of parameters may be those of what every object has. */
+/** Returns the field. A parameter may have the name of a member that every object has. */
 export function fieldOf(name: string): ParameterField {
   return Object.hasOwn(parameterFields.value, name) ? parameterFields.value[name]! : { text: '' };
 }
@@ -31,7 +28,7 @@ function storedFields(): ParameterFields {
 }
 
 effect(() => {
-  // Nothing of one who has signed out stays.
+  // At the sign-out, so that no data of the user remains.
   if (session.value === undefined) parameterFields.value = {};
   const fields = parameterFields.value;
   storeDraft('parameters', Object.keys(fields).length > 0 ? JSON.stringify(fields) : '');

@@ -1,5 +1,5 @@
-// The texts in the fields of parameters, as values: each of the kind that a person has chosen, or
-// that the statement compares it with.
+// Converts the texts in the fields of parameters to values. The kind of each is the one that the
+// user has chosen, or else follows from what the statement compares it with.
 
 import type { Table } from '../../client/index.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
@@ -9,7 +9,7 @@ import { bare, parametersOf, patternsOf } from '../statement-words.ts';
 import type { ParameterField, ParameterKind } from './parameter-state.ts';
 import type { Parameters } from './run-statement.ts';
 
-/** How kinds are called on the page, in the order in which they are offered. */
+/** Names of the kinds on the page, in the order in which they are offered. */
 export const KINDS: readonly (readonly [ParameterKind, string])[] = [
   ['any', 'any'],
   ['number', 'number'],
@@ -21,8 +21,8 @@ export const KINDS: readonly (readonly [ParameterKind, string])[] = [
 ];
 
 /**
- * For the statement that is run. Throws an Error with a sentence for a field that is empty, or says
- * something else than its kind.
+ * Returns the values for the statement to run. Throws an Error with a sentence for a field that is
+ * empty or does not fit its kind.
  */
 export function valuesFor(
   statement: string,
@@ -40,7 +40,7 @@ export function valuesFor(
 export function valueIn(name: string, { text: written, kind: chosen }: ParameterField, kind: ParameterKind): unknown {
   const text = written.trim();
   if (kind === 'null') return null;
-  // An empty text is one only when somebody has said that it is a text.
+  // An empty field counts as an empty text only when the user has chosen the kind text.
   if (text === '' && chosen !== 'text') throw new Error(`Give $${name} a value in its field below the statement.`);
   switch (kind) {
     case 'text':
@@ -75,7 +75,7 @@ function timeIn(name: string, text: string): number {
   return seconds;
 }
 
-/** JSON, or values with commas between them. */
+/** Parses a JSON list, or values separated by commas. */
 function listIn(name: string, text: string): unknown[] {
   if (!text.startsWith('[')) return text.split(',').map((part) => anyIn(part.trim()));
   try {
@@ -85,7 +85,7 @@ function listIn(name: string, text: string): unknown[] {
   }
 }
 
-/** Numbers, true, false, null and lists as JSON writes them; anything else is a text. */
+/** Parses numbers, true, false, null and lists as JSON; anything else is a text. */
 function anyIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -97,7 +97,7 @@ function anyIn(text: string): unknown {
 
 const OPERATOR = '(?:=|<>|!=|<=|>=|<|>)';
 
-/** What the statement compares the parameter with tells its kind; `any` where it does not tell. */
+/** Guesses the kind from what the statement compares the parameter with; else returns `any`. */
 export function kindIn(statement: string, name: string, tables: readonly Table[]): ParameterKind {
   const text = bare(statement);
   const parameter = `\\$${name}\\b`;

@@ -1,15 +1,15 @@
-// Puts rows together as a Parquet file, in the browser: columns with the types that their values
-// have, in the form that the service writes.
+// Builds a Parquet file from rows in the browser, in the form that the service writes. The types of
+// the columns follow from their values.
 
 import type { CellType, ColumnType } from '../../formats/columns.ts';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
 
-/** Rows that are encoded before the page has its turn again. */
+/** Number of rows that are encoded before the page can respond to input again. */
 const TURN_ROWS = 4096;
 
 type Kind = CellType | 'list' | 'other';
 
-/** Holds all rows until the end: only then is known what the columns are. */
+/** Holds all rows until the end, because only then are the types of the columns known. */
 export class ParquetFile {
   rowCount = 0;
   readonly #columns: readonly Column[];
@@ -23,7 +23,7 @@ export class ParquetFile {
     this.rowCount += 1;
   }
 
-  /** The bytes of the file, in order. Throws what `signal` was aborted with. */
+  /** Yields the bytes of the file in order. Throws the reason with which `signal` was aborted. */
   async *parts(signal?: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const encoder = new ParquetEncoder(this.#columns);
     for (let start = 0; start < this.rowCount; start += TURN_ROWS) {
@@ -35,7 +35,7 @@ export class ParquetFile {
   }
 }
 
-/** The values of a column, and what they were seen to be. */
+/** The values of a column, and the kinds that occur among them. */
 class Column {
   readonly name: string;
   readonly values: unknown[] = [];
@@ -61,7 +61,7 @@ class Column {
   }
 }
 
-/** Numbers beyond 2^53 are known to their next double only. */
+/** Integers beyond 2^53 may have been rounded, so they count as real. */
 function kindOf(value: unknown): Kind {
   if (typeof value === 'number') return Number.isSafeInteger(value) && !Object.is(value, -0) ? 'integer' : 'real';
   if (typeof value === 'string') return 'text';
@@ -69,7 +69,10 @@ function kindOf(value: unknown): Kind {
   return Array.isArray(value) ? 'list' : 'other';
 }
 
-/** The one type that holds them all; `none` when there is nothing to hold. */
+/**
+ * Returns the one type that holds all kinds; `none` when there is no value; undefined when there is
+ * no such type.
+ */
 function commonOf(kinds: ReadonlySet<Kind>, none: CellType): CellType | undefined {
   const [only] = kinds;
   if (only === undefined) return none;

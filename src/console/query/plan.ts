@@ -1,4 +1,4 @@
-// The plan of a statement, as the service tells it.
+// Fetches the plan of a statement from the service.
 
 import { client } from '../session.ts';
 import { sessionFor } from './transaction.ts';
@@ -10,7 +10,7 @@ export interface PlanNode {
 }
 
 export interface PlanRow {
-  /** Null of what searches nothing. */
+  /** Null when the statement searches nothing. */
   readonly strategy: string | null;
   readonly index_type: string;
   readonly buckets_scanned: number;
@@ -22,10 +22,15 @@ export interface PlanRow {
   readonly plan: PlanNode;
 }
 
-/** However long it takes: there is a button to stop it, and the service has its own limit. */
+/**
+ * No time limit: the user can stop the statement with a button, and the service has its own limit.
+ */
 export const PATIENT = { timeoutMs: 0 };
 
-/** The plan of a statement, with what its operators really did when it is run for that. */
+/**
+ * Returns the plan of a statement. With `isRun`, the statement is run, and the plan contains what
+ * its operators actually did.
+ */
 export async function planOf(
   statement: string,
   parameters: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// The statements and their results, kept while other views are open.
+// Holds the statements and their results, which are kept while other views are open.
 
 import { storeDraft, storedDraft } from '../drafts.ts';
 import { computed, effect, signal } from '../preact.ts';
@@ -9,35 +9,35 @@ import { forgetStatements, pastStatements } from './statement-history.ts';
 import { forgetTransaction } from './transaction.ts';
 import { windowOf, withWindow } from './window-condition.ts';
 
-/** The text in the editor: one statement, or several with semicolons between them. */
+/** The text in the editor: one statement, or several separated by semicolons. */
 export const statement = signal(storedDraft('statement'));
 
-/** One for each statement that has run. */
+/** One result for each statement that has run. */
 export const results = signal<readonly Result[]>([]);
-/** Which of them is looked at. */
+/** Index of the result that is shown. */
 export const chosen = signal(0);
 export const result = computed<Result | undefined>(() => results.value[chosen.value]);
 
-/** What is being run; undefined: nothing. */
+/** The statement that is running; undefined when none is. */
 export interface Running {
   readonly leaving: AbortController;
-  /** From 1. */
+  /** 1-based number of the statement. */
   readonly at: number;
   readonly count: number;
 }
 export const running = signal<Running | undefined>(undefined);
 
-/** Why the last run did not come to its end. */
+/** Why the last run did not complete. */
 export interface Failed {
   readonly error: unknown;
-  /** From 1. */
+  /** 1-based number of the statement that failed. */
   readonly at: number;
   readonly count: number;
-  /** It may have written something, the failed statement too. */
+  /** True when the run may have written something, possibly by the statement that failed. */
   readonly hasWritten: boolean;
 }
 export const failed = signal<Failed | undefined>(undefined);
-/** Statements that wait until a person has said that they may take something away for good. */
+/** Statements that wait for the user to confirm that they may delete data for good. */
 export interface Asked {
   readonly text: string;
   readonly losses: readonly string[];
@@ -46,7 +46,7 @@ export const asked = signal<Asked | undefined>(undefined);
 /** The revision of the data when the statement was last run. */
 export const ranAt = signal(0);
 
-/** The statement that the page itself wrote last, and for which table. */
+/** The last statement that the page wrote by itself, and the table it is for. */
 let written = { table: '', text: '' };
 
 function isOwn(): boolean {
@@ -55,12 +55,12 @@ function isOwn(): boolean {
 
 effect(() => storeDraft('statement', isOwn() ? statement.value : ''));
 
-/** A draft of before a reload waits to be looked at. */
+/** True when a draft from before the reload has not been handled yet. */
 let isRestored = isOwn();
 
 /**
- * Once after a reload with a draft: whether it is what had been run, so that its rows can be shown
- * again.
+ * Returns, once after a reload with a draft, whether the draft had been run, so that its rows can
+ * be shown again.
  */
 export function takeRestored(): 'was run' | 'was not run' | undefined {
   if (!isRestored) return undefined;
@@ -69,8 +69,8 @@ export function takeRestored(): 'was run' | 'was not run' | undefined {
 }
 
 /**
- * What is asked of a table before anyone has written anything; a statement of one's own stays as it
- * is. True: it was changed.
+ * Writes a statement about the table as long as the user has not written one. Returns true when the
+ * text was changed.
  */
 export function writeFirstStatement(table: string): boolean {
   if (isOwn() || table === '' || written.table === table) return false;
@@ -80,7 +80,7 @@ export function writeFirstStatement(table: string): boolean {
   return true;
 }
 
-/** Holds the statement to the window of time. True: it was changed. */
+/** Restricts the statement to the window of time. Returns true when the text was changed. */
 export function holdToWindow(text = statement.value): boolean {
   const held = withWindow(text, timeWindow.value);
   if (text === written.text) written = { ...written, text: held };
@@ -89,10 +89,10 @@ export function holdToWindow(text = statement.value): boolean {
   return isChanged;
 }
 
-/** The window that the statement was last held to. */
+/** The window to which the statement was last restricted. */
 let seenWindow: TimeWindow | undefined;
 
-/** True when the window of time is another one than when this was last asked. */
+/** Returns true when the window of time has changed since the last call. */
 export function windowHasMoved(): boolean {
   const before = seenWindow;
   seenWindow = timeWindow.value;
@@ -104,21 +104,22 @@ function isSame(one: TimeWindow | undefined, other: TimeWindow | undefined): boo
 }
 
 /**
- * The table of the first pattern of a text; undefined when it has none, or there is no such table.
+ * Returns the table of the first pattern of a text; undefined when there is no pattern or no such
+ * table.
  */
 function tableOf(text: string): string | undefined {
   const wanted = patternsOf(text)[0]?.table.toLowerCase();
   return tables.value.find(({ name }) => name.toLowerCase() === wanted)?.name;
 }
 
-/** True when the window of the chosen table is one that the statement can be held to. */
+/** Returns true when the statement queries the chosen table, so its window can restrict it. */
 export function asksChosenTable(): boolean {
   return tableOf(statement.value) === tableName.value;
 }
 
 /**
- * The strip of time, the names and the list at the left show the table that is asked, through the
- * window that the statement has.
+ * Makes the time strip, the names and the list of tables show the table that the statement queries,
+ * with the statement's window.
  */
 export function followStatement(text: string): void {
   const table = tableOf(text);
@@ -129,7 +130,7 @@ export function followStatement(text: string): void {
   seenWindow = timeWindow.value;
 }
 
-/** More rows of a result were fetched. */
+/** Replaces a result after more of its rows were fetched. */
 export function putResult(changed: Result): void {
   results.value = results.value.map((item) => (item.startedAt === changed.startedAt ? changed : item));
 }
@@ -140,7 +141,7 @@ export function forgetResults(): void {
   chosen.value = 0;
 }
 
-/** Nothing of one who has signed out stays. */
+/** Called at the sign-out, so that no data of the user remains. */
 export function forgetQuery(): void {
   running.value?.leaving.abort(new Error('Signed out.'));
   running.value = undefined;

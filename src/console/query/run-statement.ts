@@ -1,4 +1,4 @@
-// Runs one statement and takes its rows page by page: what is not looked at is not fetched.
+// Runs one statement and fetches its rows page by page, only as far as they are looked at.
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
@@ -8,30 +8,33 @@ import { sessionFor, transaction, transactionFailed, transactionRan } from './tr
 
 export const PAGE_ROWS = 100;
 
-/** Rows that are fetched where the rest cannot wait on the server. */
+/** Number of rows to fetch at once when the rest cannot wait on the server. */
 export const MOST_UNHELD_ROWS = 10_000;
 
 export interface Result {
-  /** Tells runs apart: milliseconds since the page was opened. */
+  /** Identifies the run: milliseconds since the page was opened. */
   readonly startedAt: number;
   readonly statement: string;
-  /** Values of the parameters that it names. */
+  /** Values of the parameters in the statement. */
   readonly parameters: Parameters;
   readonly columns: readonly string[];
-  /** Of the columns by their names, where the answer tells them: TIME, NODES and the like. */
+  /**
+   * Types by the names of the columns, such as TIME and NODES; undefined when the answer lacks
+   * them.
+   */
   readonly types: Readonly<Record<string, string>> | undefined;
-  /** Every row fetched so far. */
+  /** All rows fetched so far. */
   readonly rows: readonly QueryRow[];
-  /** More rows wait on the server. */
+  /** True when more rows wait on the server. */
   readonly hasMore: boolean;
-  /** There are more rows, but they do not wait. */
+  /** True when there are more rows that cannot be fetched. */
   readonly isCut: boolean;
   readonly elapsedMs: number;
   /** The plan, when the statement was an EXPLAIN or ANALYZE. */
   readonly plan: PlanRow | undefined;
-  /** Takes the next page; the result then holds it too. */
+  /** Fetches the next page, and returns the result with its rows. */
   readonly more: () => Promise<Result>;
-  /** Ends the request that the result comes from. */
+  /** Ends the request from which the rows are read. */
   readonly close: () => void;
 }
 
@@ -41,7 +44,10 @@ export interface RunOptions {
   readonly parameters: Parameters;
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
-  /** The rest of the rows waits on the server; otherwise as many are fetched as may be shown. */
+  /**
+   * True when the rest of the rows may wait on the server; otherwise all that can be shown are
+   * fetched.
+   */
   readonly isHeld: boolean;
 }
 
@@ -56,7 +62,7 @@ export async function runStatement(statement: string, options: RunOptions): Prom
   }
 }
 
-/** As many rows have come as the LIMIT of the statement allows: there may be more. */
+/** Returns the LIMIT of the statement when exactly that many rows arrived, so there may be more. */
 export function reachedLimit({ statement, rows, hasMore, isCut }: Result): number | undefined {
   const limit = isMatch(statement) ? limitOf(statement) : undefined;
   return limit !== undefined && limit > 0 && rows.length === limit && !hasMore && !isCut ? limit : undefined;
@@ -71,8 +77,7 @@ async function runMatch(statement: string, { signal, isHeld, parameters }: RunOp
   try {
     const options = { ...PATIENT, ...sessionFor(statement), signal: leaving.signal };
     const source = client().query.rows(statement, parameters, options);
-    // The rest of a result keeps its session busy: in a transaction no further statement could be
-    // run.
+    // Unread rows keep the session busy, so within a transaction no further statement could run.
     const canWait = isHeld && transaction.value === undefined;
     const taken = await take(source, undefined, canWait ? PAGE_ROWS : MOST_UNHELD_ROWS);
     const elapsedMs = performance.now() - startedAt;
@@ -93,8 +98,8 @@ interface Held {
 }
 
 /**
- * An open result pins what the service would like to clean up, so nobody holds one longer than this
- * without asking for more.
+ * Longest time without a request for more rows. An open result keeps data that the service would
+ * like to clean up.
  */
 const HELD_MS = 120_000;
 
@@ -118,7 +123,7 @@ type Source = AsyncGenerator<QueryRow, void, undefined>;
 
 interface Taken {
   readonly rows: readonly QueryRow[];
-  /** The row after them, which shows that there are more. */
+  /** The row after `rows`, which shows that there are more. */
   readonly ahead: QueryRow | undefined;
 }
 
@@ -150,15 +155,15 @@ function pageOf(known: Known, taken: Taken, source: Source, held: Held): Result 
   };
 }
 
-/** A result of which nothing waits any more. */
+/** Returns a result without further rows on the server. */
 function wholeOf(known: Known, isCut: boolean, plan?: PlanRow): Result {
   const result: Result = { ...known, hasMore: false, isCut, plan, more: async () => result, close: () => {} };
   return result;
 }
 
 /**
- * A stream of rows tells no columns: they are those of the first row, or, when there is none, what
- * the plan says of them.
+ * Returns the columns of a stream of rows: those of the first row or, when there is no row, those
+ * in the plan.
  */
 async function columnsOf(
   statement: string,
@@ -187,7 +192,10 @@ async function runOther(statement: string, { signal, parameters }: RunOptions): 
   return wholeOf({ startedAt, statement, parameters, columns, types: typesOf(answer), rows, elapsedMs }, false, plan);
 }
 
-/** Services tell them since answers have `column_types`. */
+/**
+ * Returns the types of the columns; undefined for older services, whose answers lack
+ * `column_types`.
+ */
 function typesOf(answer: { readonly columns: readonly string[]; readonly column_types?: unknown }): Result['types'] {
   const { columns, column_types: types } = answer;
   if (!Array.isArray(types)) return undefined;

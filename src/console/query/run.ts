@@ -18,15 +18,15 @@ import { type Parameters, type Result, runStatement } from './run-statement.ts';
 import { statementsOf } from './script.ts';
 import { rememberStatement } from './statement-history.ts';
 
-/** The reason of a run that a person has stopped. */
+/** The reason of the signal when the user stops a run. */
 export class Stopped extends Error {}
 
 const READS: ReadonlySet<string> = new Set(['MATCH', 'SHOW', 'EXPLAIN', 'ANALYZE']);
 
 /**
- * A run that is going on is given up. Ends when the last statement has, or at the first that fails;
- * the results so far stay. When one of them takes something away for good, none is run before a
- * person has been asked (`isConfirmed`).
+ * Runs the statements; cancels a run in progress. Ends after the last statement, or at the first
+ * that fails; the results so far are kept. When a statement would delete data for good, none is run
+ * until the user has confirmed (`isConfirmed`).
  */
 export async function run(text = statement.value, isConfirmed = false): Promise<void> {
   const statements = statementsOf(text);
@@ -47,8 +47,8 @@ export async function run(text = statement.value, isConfirmed = false): Promise<
   const isCurrent = () => running.value?.leaving === leaving;
   const found: Result[] = [];
   let hasWritten = false;
-  // They may keep a session or a connection busy. What they show stays until there is something
-  // else to show.
+  // Open results may keep a session or a connection busy. They stay visible until there is a new
+  // result to show.
   for (const result of results.value) result.close();
   try {
     for (const [index, own] of statements.entries()) {
@@ -68,7 +68,7 @@ export async function run(text = statement.value, isConfirmed = false): Promise<
     failed.value = { error, at: running.value!.at, count: statements.length, hasWritten };
     if (found.length === 0) forgetResults();
   } finally {
-    // Nothing of one who has signed out meanwhile stays.
+    // The user may have signed out meanwhile; then nothing is stored.
     if (session.value === by) rememberStatement(text);
     if (isCurrent()) {
       running.value = undefined;
@@ -78,15 +78,12 @@ export async function run(text = statement.value, isConfirmed = false): Promise<
   }
 }
 
-/** On the server too. What it has written stays written. */
+/** Stops the run, on the server too. What has been written stays written. */
 export function stop(): void {
   running.value?.leaving.abort(new Stopped());
 }
 
-/**
- * Throws an Error with a sentence for a field that is empty, or says something else than what it is
- * for.
- */
+/** Throws an Error with a sentence for a field that is empty or does not fit its kind. */
 async function parametersFor(own: string): Promise<Parameters> {
   if (parametersOf(own).length === 0) return {};
   const { parameterValues } = await import('./parameter-inputs.tsx');

@@ -1,10 +1,11 @@
-// Cuts a text into its statements: the service takes one at a time.
+// Splits a text into statements, because the service runs one at a time.
 
 import { bare, isMatch } from '../statement-words.ts';
 
 /**
- * Each is preceded by as many line ends and blanks as there are characters before it, so that the
- * server's line and column are those of the whole text. A text of comments alone is no statement.
+ * Returns the statements. Each is preceded by as many line ends and blanks as put it at its place
+ * in the whole text. Lines and columns in errors of the server are therefore those of the whole
+ * text. A text that contains only comments has no statement.
  */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);
@@ -22,12 +23,12 @@ export function statementsOf(text: string): string[] {
 
 function placed(text: string, start: number, end: number): string {
   const before = text.slice(0, start).split('\n');
-  // Columns count characters, of which some are two units long.
+  // Columns count characters, some of which are two UTF-16 units long.
   const column = [...before.at(-1)!].length;
   return `${'\n'.repeat(before.length - 1)}${' '.repeat(column)}${text.slice(start, end)}`;
 }
 
-/** True when running it again changes nothing. */
+/** Returns true when running the text again changes nothing. */
 export function onlyReads(text: string): boolean {
   const statements = statementsOf(text);
   return statements.length > 0 && statements.every(isMatch);

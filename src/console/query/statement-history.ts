@@ -1,5 +1,5 @@
-// The statements of this tab, newest last; gone with the tab or the sign-out, since they may hold
-// data.
+// Keeps the statements of this tab, newest last. They are deleted with the tab or at the sign-out,
+// because they may contain data.
 
 import { type ReadonlySignal, signal } from '../preact.ts';
 
@@ -7,7 +7,7 @@ const STORED = 'hedgerow.statements';
 const MOST = 50;
 
 const past = signal(stored());
-/** The list changes when a statement is run, and is the same one until then. */
+/** The list is replaced by a new one when a statement is run. */
 export const pastStatements: ReadonlySignal<readonly string[]> = past;
 
 function stored(): readonly string[] {
@@ -19,13 +19,13 @@ function stored(): readonly string[] {
   }
 }
 
-/** The same statement again moves to the end. */
+/** Adds a statement; one that is already in the list moves to the end. */
 export function rememberStatement(statement: string): void {
   past.value = [...past.value.filter((item) => item !== statement), statement].slice(-MOST);
   try {
     sessionStorage.setItem(STORED, JSON.stringify(past.value));
   } catch {
-    // No room left in the tab's storage: there the list stays as it was.
+    // The tab's storage is full; the stored list stays unchanged.
   }
 }
 

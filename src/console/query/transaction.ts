@@ -1,37 +1,37 @@
-// The transaction of this page: the session its statements belong to, and what is known of it.
+// Tracks the transaction of this page: the session of its statements, and whether it is open.
 
 import { HedgerowApiError, type QueryRow } from '../../client/index.ts';
 import { signal } from '../preact.ts';
 import { firstWord } from '../statement-words.ts';
 
-/** Of this page alone: another one with the same key has its own. */
+/** Used by this page only; another page with the same key has its own session. */
 const SESSION = `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 
 export interface OpenTransaction {
-  /** After this time without a statement the service rolls it back. */
+  /** The service rolls the transaction back after this time without a statement. */
   readonly idleSeconds: number;
   readonly timer: ReturnType<typeof setTimeout>;
-  /** The time has run out. */
+  /** True when that time has passed. */
   readonly isOver: boolean;
 }
 
-/** Undefined: statements commit by themselves. */
+/** Undefined: each statement commits by itself. */
 export const transaction = signal<OpenTransaction | undefined>(undefined);
 
-/** What the service does by default. */
+/** The default of the service. */
 const IDLE_SECONDS = 30;
 
 /**
- * Statements outside of transactions are sent without one, so that they can be sent again when an
- * answer is lost.
+ * Returns the session for a statement. Outside of transactions there is none, so that a statement
+ * can be sent again when its answer is lost.
  */
 export function sessionFor(statement: string): { session?: string } {
   return transaction.value !== undefined || firstWord(statement) === 'BEGIN' ? { session: SESSION } : {};
 }
 
 /**
- * A statement has been answered: BEGIN opens, COMMIT and ROLLBACK close, and every other one begins
- * the idle time anew.
+ * Updates the state after an answer: BEGIN opens a transaction, COMMIT and ROLLBACK close it, and
+ * every other statement restarts the idle time.
  */
 export function transactionRan(statement: string, rows: readonly QueryRow[]): void {
   const word = firstWord(statement);
@@ -41,8 +41,8 @@ export function transactionRan(statement: string, rows: readonly QueryRow[]): vo
 }
 
 /**
- * A COMMIT or ROLLBACK was refused: there was no transaction any more, or a conflict has rolled it
- * back; unless another statement of it still runs.
+ * Updates the state after a refusal of COMMIT or ROLLBACK: the transaction no longer exists, or a
+ * conflict has rolled it back. It stays open when another of its statements is still running.
  */
 export function transactionFailed(statement: string, error: unknown): void {
   if (!(error instanceof HedgerowApiError) || /still running/.test(error.detail)) return;
@@ -62,7 +62,10 @@ function open(idleSeconds: number): void {
   transaction.value = { idleSeconds, timer, isOver: false };
 }
 
-/** The clocks of the service and of this machine may differ: what cannot be is not believed. */
+/**
+ * Ignores a value that is not plausible, because the clocks of the service and of this machine may
+ * differ.
+ */
 function idleSecondsOf(expiresAt: unknown): number {
   const seconds = typeof expiresAt === 'number' ? Math.floor(expiresAt - Date.now() / 1000) : 0;
   return seconds > 0 && seconds <= 3600 ? seconds : IDLE_SECONDS;

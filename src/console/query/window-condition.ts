@@ -1,12 +1,12 @@
-// Puts a window of time into a statement, where it can be seen and changed: the brush writes what a
-// person would.
+// Puts a window of time into the text of a statement, as a condition that the user can see and
+// change.
 
 import type { TimeWindow } from '../state.ts';
 import { bare } from '../statement-words.ts';
 
 /**
- * The statement with its first pattern held to the window, or let out of it; a statement that is no
- * MATCH stays as it is.
+ * Returns the statement with its first pattern restricted to the window, or without that
+ * restriction. Leaves a statement unchanged that is not a MATCH.
  */
 export function withWindow(statement: string, window: TimeWindow | undefined): string {
   const text = bare(statement);
@@ -23,8 +23,8 @@ export function withWindow(statement: string, window: TimeWindow | undefined): s
 }
 
 /**
- * The window that the first pattern of a statement is held to; undefined when there is none, or
- * none written in seconds.
+ * Returns the window to which the first pattern of a statement is restricted; undefined when there
+ * is none, or when it is not written in seconds.
  */
 export function windowOf(statement: string): TimeWindow | undefined {
   const text = bare(statement);
@@ -49,12 +49,12 @@ function inserted(statement: string, text: string, condition: string): string {
     return `${statement.slice(0, end)}WHERE ${condition}${breakOf(text, end)}${statement.slice(end)}`;
   const start = where + 'WHERE'.length;
   const others = statement.slice(start, end).trim();
-  // A comment to the end of the line would swallow a bracket written after it.
+  // Without a line end, a trailing line comment would include the closing bracket.
   const body = /\bOR\b/i.test(text.slice(start, end)) ? `(${others}${others.includes('//') ? '\n' : ''})` : others;
   return `${statement.slice(0, start)} ${condition} AND ${body}${breakOf(text, end)}${statement.slice(end)}`;
 }
 
-/** RETURN stays on a line of its own when it was on one. */
+/** Keeps RETURN on a line of its own if it was on one. */
 function breakOf(text: string, end: number): string {
   return /\n\s*$/.test(text.slice(0, end)) ? '\n' : ' ';
 }

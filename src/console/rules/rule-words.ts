@@ -1,16 +1,16 @@
-// Rules and facts as people write them: `close(?A, ?B) if member(?E, ?A), ...`.
+// Formats rules and facts in readable form: `close(?A, ?B) if member(?E, ?A), ...`.
 
 interface Atom {
   readonly pred: string;
   readonly args: readonly unknown[];
 }
 
-/** Of a stored rule, or of one that is being written and may hold anything. */
+/** Formats a stored rule, or one that is still being written and may contain anything. */
 export function ruleText(rule: unknown): string {
   return ruleParts(rule).join(' ');
 }
 
-/** The head, then each condition; none when it is no rule yet. */
+/** Returns the head, then each condition; an empty list for a value that is not a rule. */
 export function ruleParts(rule: unknown): readonly string[] {
   const { if: body, then: head } = (rule ?? {}) as { if?: unknown; then?: unknown };
   if (!isAtom(head) || !Array.isArray(body)) return [];
@@ -40,7 +40,7 @@ function isAtom(value: unknown): value is Atom {
   return typeof pred === 'string' && Array.isArray(args);
 }
 
-/** Known of every edge without any rule, with their numbers of arguments. */
+/** Predicates that are known of every edge without a rule, with their numbers of arguments. */
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
@@ -60,8 +60,8 @@ interface Head {
 }
 
 /**
- * Sentences on predicates in the conditions of a rule that nothing gives: neither edges, nor the
- * rule itself, nor another that is in use.
+ * Returns a sentence for each predicate in the conditions of a rule that can never be true: it is
+ * provided neither by edges, nor by the rule itself, nor by another enabled rule.
  */
 export function unknownPredicates(rule: unknown, others: readonly Head[]): string[] {
   const { id, if: body, then: head } = (rule ?? {}) as { id?: unknown; if?: unknown; then?: unknown };
@@ -90,7 +90,7 @@ function unknownText(name: string, given: ReadonlySet<string>, heads: readonly H
   return `${name} is no predicate of edges, and no stored rule derives it: nothing is known of it. ${advice}`;
 }
 
-/** Levenshtein's: letters to put in, take out or change. */
+/** Returns the Levenshtein distance: how many letters must be inserted, removed or replaced. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of [...one].entries()) {

@@ -1,5 +1,5 @@
-// What the view of virtual graphs asks of the client: specifications are what a person has written,
-// and the service checks them.
+// The requests of the view of virtual graphs. Specifications are what the user has written; the
+// service checks them.
 
 import type {
   NewVirtualGraph,

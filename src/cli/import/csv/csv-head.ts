@@ -1,4 +1,4 @@
-// The beginning of a CSV file, cut into the names of its columns and its first rows.
+// Reads the beginning of a CSV file: the names of its columns and its first rows.
 
 import { HedgerowError } from '../../../errors.ts';
 import { type Cells, type CutRules, csvRecords } from '../../../query/copy/index.ts';
@@ -16,22 +16,25 @@ import { UsageError } from '../../world.ts';
 import type { Position } from '../line-batches.ts';
 import type { RowFlags } from '../rows/row-plan.ts';
 
-/** What the flags say of CSV. */
+/** The flags that concern CSV. */
 export interface CsvFlags {
-  /** Undefined: the one that the header has most of. */
+  /** Undefined: the candidate that occurs most often in the header is used. */
   readonly delimiter: string | undefined;
-  /** The first line is a row. */
+  /** True when the first line is a row, not a header. */
   readonly isHeadless: boolean;
-  /** Names of columns where the file has none. */
+  /**
+   * Names of the columns of a file without a header. Undefined: those of the header, or else
+   * column_1, column_2, ...
+   */
   readonly columns: readonly string[] | undefined;
 }
 
 export interface CsvHead {
   readonly sample: ForeignTable;
-  /** Where the first row begins. */
+  /** Position of the first row. */
   readonly start: Position;
   readonly rules: CutRules;
-  /** What was done to the names of columns, a sentence each. */
+  /** Changes made to the names of columns, one sentence per change. */
   readonly warnings: readonly string[];
 }
 
@@ -46,8 +49,8 @@ interface Line {
 }
 
 /**
- * `head`: the first bytes, `isWhole`: all of them. Throws `invalid_input` for what is no CSV,
- * UsageError for names that do not fit.
+ * Reads the head. `head` holds the first bytes; `isWhole` is true when that is the whole file.
+ * Throws `invalid_input` for a file that is not CSV, and UsageError for names that do not fit.
  */
 export async function csvHead(
   { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },

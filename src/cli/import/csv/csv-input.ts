@@ -1,4 +1,4 @@
-// CSV as an input of an import: a header, then one edge a row.
+// Reads CSV as an input of an import: a header, then one edge per row.
 
 import { HedgerowError } from '../../../errors.ts';
 import { MEGABYTE } from '../../../limits.ts';
@@ -17,20 +17,20 @@ import { type CsvFlags, csvHead } from './csv-head.ts';
 const HEAD_BYTES = 512 * 1024;
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
-/** Of a text that was decoded: bytes that mean nothing in its encoding. */
+/** The character that a decoder puts in place of invalid bytes. */
 const REPLACEMENT = '\ufffd';
 
-/** More is a quote that was never closed. */
+/** A longer record means a quote that was never closed. */
 const MAX_RECORD_BYTES = 16 * MEGABYTE;
 
 interface CsvRow {
   readonly cells: Cells;
   readonly raw: string;
-  /** Why it is no row. */
+  /** Why this is not a valid row; undefined when it is. */
   readonly fault: string | undefined;
 }
 
-/** Throws `invalid_input` for what is no CSV, UsageError for flags that do not fit. */
+/** Throws `invalid_input` for a file that is not CSV, and UsageError for flags that do not fit. */
 export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags): Promise<LookedInto> {
   const peeked = withNewlines(await peek(source.chunks, HEAD_BYTES));
   const { start: first, sample, rules, warnings } = await csvHead(peeked, csv, MAX_RECORD_BYTES, flags, source.label);
@@ -61,7 +61,7 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags
   };
 }
 
-/** Where lines end with a carriage return alone, as on old Macs, newlines take its place. */
+/** Replaces carriage returns by newlines when the file has no newlines, as on old Macs. */
 function withNewlines(peeked: Peeked): Peeked {
   const { head, chunks } = peeked;
   if (head.includes(NEWLINE) || !head.includes(CARRIAGE_RETURN)) return peeked;

@@ -1,5 +1,5 @@
-// HIF as an input of an import: every edge of the document with its time and properties in `attrs`,
-// its members from the incidences.
+// Reads HIF as an input of an import. The members of an edge are taken from the incidences, its
+// time and properties from its `attrs`.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -28,20 +28,21 @@ import {
 } from './hif-schema.ts';
 import { type Element, jsonElements, parsed } from './json-elements.ts';
 
-/** How much larger a document is than what it is packed to, about. */
+/** Assumed ratio between the size of a document and its size when compressed. */
 const PACKED_TIMES = 10;
 const UNKNOWN_BYTES = 2 ** 30;
-/** Edges whose times are looked at. */
+/** Number of edges from which the columns are planned. */
 const LOOKED_AT = 200;
-/** The columns that an edge is turned into before those of its attrs. */
+/** Columns that come from the document itself, before those from `attrs`. */
 const MEMBERS = 'members';
 const WEIGHT = 'weight';
-/** What the document calls the edge. */
+/** The column for the name of the edge in the document. */
 const NAME = 'edge';
 
 /**
- * `keepsNames`: a column for the names of edges is made where it is missing. Reads the document
- * once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF.
+ * Reads the document once and stores its edges in a temporary directory. `keepsNames`: the column
+ * for the names of edges is created when it is missing. Throws `invalid_json` or `invalid_input`
+ * for a document that is not HIF.
  */
 export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: boolean): Promise<LookedInto> {
   const parts = new HifParts(
@@ -88,7 +89,7 @@ function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
     ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
     ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
   ];
-  // What all edges have is known: nothing is guessed from the first ones.
+  // The types are known from all edges, so none is guessed from the first ones.
   const types = new Map([
     [nameColumn, commonType(facts.names)] as const,
     ...attrs.map((name) => [name, commonType(facts.attrs.get(name)!)] as const),
@@ -97,7 +98,7 @@ function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
   const all: RowFlags = {
     ...flags,
     types,
-    // Numbers of JSON are numbers.
+    // Numbers are written as JSON, so there is no decimal comma.
     decimal: undefined,
     memberColumn: MEMBERS,
     memberColumns: undefined,
@@ -131,14 +132,14 @@ function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plann
 }
 
 interface HifFacts {
-  /** Attributes of edges, with the types of their values. */
+  /** Attributes of edges by name, with the types of their values. */
   readonly attrs: Map<string, Set<ColumnType>>;
-  /** Types of what edges are called. */
+  /** Types of the names of edges. */
   readonly names: Set<ColumnType>;
   readonly losses: HifLosses;
-  /** Some edge has a weight of its own. */
+  /** True when an edge has a weight of its own. */
   weights: boolean;
-  /** Some node is no integer. */
+  /** True when a node is not an integer. */
   named: boolean;
 }
 
@@ -210,12 +211,12 @@ function takeEdge(given: HifEdge, parts: HifParts, facts: HifFacts): void {
   parts.add(['e', edge, weight ?? null, attrs]);
 }
 
-/** Lists and objects as JSON. */
+/** Turns lists and objects into JSON text; leaves other values unchanged. */
 function plainAttr(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? jsonText(value) : (value ?? null);
 }
 
-/** Gives the first ones that have nodes. */
+/** Counts the losses of all edges, and returns the first edges that have nodes. */
 function lookAtEdges(parts: HifParts, { losses }: HifFacts): HifWhole[] {
   const first: HifWhole[] = [];
   for (const edge of parts.edges()) {
@@ -233,7 +234,7 @@ async function* hifBatches(
   let at = 0;
   for (const edge of parts.edges()) {
     at++;
-    // Edges without nodes are among the losses.
+    // Edges without nodes are skipped; they were counted among the losses.
     if (at <= from.offset || edge.nodes.length === 0) continue;
     const batch = rows.add(edge, at, at, at + 1);
     if (batch !== undefined) yield batch;

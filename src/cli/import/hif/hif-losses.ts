@@ -1,17 +1,17 @@
-// What of a HIF document a table does not hold, counted while the document is read, and said in one
-// sentence.
+// Counts what is lost when a HIF document is stored in a table, while the document is read, and
+// reports the losses in one sentence.
 
 import type { HifWhole } from './hif-parts.ts';
 import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
 
 /**
- * Ids beyond this many are not remembered (each takes about 100 bytes); nodes without an edge are
- * not counted then.
+ * At most this many ids are remembered, at about 100 bytes each. When there are more, nodes without
+ * an edge are not counted.
  */
 const MOST_IDS = 500_000;
 /**
- * What exports of this database say of themselves: their edges are called by ids that the database
- * gives anew.
+ * The value of `written-by` in exports of this database. Edges there are named by their ids, which
+ * need not be kept because an import assigns new ones.
  */
 const WRITER = 'Hedgerow';
 
@@ -31,7 +31,7 @@ export class HifLosses {
   readonly #joined = new Set<HifId>();
   readonly #listed = new Set<HifId>();
 
-  /** The document is an export of this database. */
+  /** True when the document is an export of this database. */
   get isOwn(): boolean {
     return this.#isOwn;
   }
@@ -55,7 +55,7 @@ export class HifLosses {
     if (weight !== undefined && Object.hasOwn(attrs, 'weight') && attrs.weight !== weight) this.#doubleWeights++;
   }
 
-  /** An edge put together. */
+  /** Counts an edge after all of its parts have been put together. */
   whole({ nodes, isOverwritten }: HifWhole): void {
     if (nodes.length === 0) this.#edgesWithoutNodes++;
     if (isOverwritten) this.#overwrittenEdges++;
@@ -70,7 +70,7 @@ export class HifLosses {
     this.#networkType = type;
   }
 
-  /** Nothing: all is kept. `others`: what else is not, in words. */
+  /** Returns one sentence, or none when everything is kept. `others` describes further losses. */
   sentence(label: string, others: readonly string[]): string[] {
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),

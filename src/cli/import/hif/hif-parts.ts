@@ -1,5 +1,9 @@
-// Incidences and edges of a HIF document, set aside on disk by edge: they may be far from each
-// other in the file, and memory must not grow with the document.
+// Stores incidences and edges of a HIF document on disk, grouped by edge. What belongs to an edge
+// may be far apart in the document, and memory use must not grow with the document.
+//
+// Every piece is appended to the part (a file) that the hash of its edge selects, so all pieces of
+// an edge are in one part. Afterwards the parts are read one at a time and their edges put
+// together.
 
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,24 +11,24 @@ import { join } from 'node:path';
 import { memorySparer } from '../progress/spare-memory.ts';
 import type { HifId } from './hif-schema.ts';
 
-/** An edge put together. */
+/** An edge after all of its pieces have been put together. */
 export interface HifWhole {
   readonly id: HifId;
   readonly nodes: HifId[];
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
-  /** Another entry of the list of edges says something else; the last one counts. */
+  /** True when two entries for this edge differ; the last one counts. */
   isOverwritten: boolean;
 }
 
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
-/** Bytes of a document whose edges are put together at once. */
+/** Bytes of the document per part; one part at a time is held in memory. */
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
 /**
- * Characters of all parts that wait to be written, at least; and of each part, so that many parts
- * are not opened for little.
+ * Waiting pieces are written to disk when they exceed WAITING characters in total and
+ * WAITING_OF_ONE per part on average. Writing smaller pieces would open many files for little data.
  */
 const WAITING = 4 * 2 ** 20;
 const WAITING_OF_ONE = 8 * 2 ** 10;
@@ -35,7 +39,7 @@ export class HifParts {
   readonly #spare = memorySparer();
   #characters = 0;
 
-  /** `bytes`: of the document, about. */
+  /** `bytes`: approximate size of the document. */
   constructor(bytes: number) {
     const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(bytes / PART_BYTES)));
     this.#waiting = Array.from({ length: count }, () => []);
@@ -48,7 +52,7 @@ export class HifParts {
     if (this.#characters > Math.max(WAITING, this.#waiting.length * WAITING_OF_ONE)) this.end();
   }
 
-  /** All pieces are there. */
+  /** Writes all pieces that wait. */
   end(): void {
     for (const [part, texts] of this.#waiting.entries()) {
       if (texts.length > 0) appendFileSync(this.#path(part), texts.join(''));
@@ -58,7 +62,7 @@ export class HifParts {
     this.#spare();
   }
 
-  /** In an order that is always the same for the same document. */
+  /** Yields the edges, always in the same order for the same document. */
   *edges(): Generator<HifWhole, void, undefined> {
     for (let part = 0; part < this.#waiting.length; part++) {
       const path = this.#path(part);
@@ -76,7 +80,7 @@ export class HifParts {
   }
 }
 
-/** FNV-1a. */
+/** Returns the part of an edge, by the FNV-1a hash of its id. */
 function partOf(id: HifId, count: number): number {
   const text = String(id);
   let hash = 0x811c9dc5;
@@ -109,7 +113,7 @@ function wholes(text: string): Map<HifId, HifWhole> {
   return edges;
 }
 
-/** Some key of these attributes has another value among those. */
+/** Returns whether a key of `attrs` has a different value in `others`. */
 function isOther(attrs: HifWhole['attrs'], others: HifWhole['attrs']): boolean {
   return Object.keys(attrs).some((key) => JSON.stringify(attrs[key]) !== JSON.stringify(others[key]));
 }

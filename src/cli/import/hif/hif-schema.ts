@@ -1,9 +1,10 @@
-// The schema of HIF, the hypergraph interchange format (v0.1,
+// Checks a document against the schema of HIF, the hypergraph interchange format (v0.1,
 // https://github.com/HIF-org/HIF-standard), field by field and element by element.
 //
-// A document is an object with `incidences` (required), and may have `network-type`, `metadata`,
-// `nodes`, `edges`; nothing else is in it. Edges and nodes are called by texts or integers;
-// `weight` is a number, `attrs` an object, `direction` is `head` or `tail`.
+// A document is an object with the field `incidences`, which is required, and the optional fields
+// `network-type`, `metadata`, `nodes` and `edges`. No other fields are allowed. Edges and nodes are
+// named by texts or integers; `weight` is a number, `attrs` an object, and `direction` is `head` or
+// `tail`.
 
 import { HedgerowError } from '../../../errors.ts';
 
@@ -44,7 +45,7 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   nodes: ['weight', 'attrs'],
 };
 
-/** Checks a field of the document that is no list of elements. Throws `invalid_input`. */
+/** Checks a field of the document that is not a list of elements. Throws `invalid_input`. */
 export function checkField(key: string, value: unknown): void {
   const wrong = (what: string) => new HedgerowError('invalid_input', `Not valid HIF: ${key} ${what}.`);
   if (HIF_LISTS.has(key)) throw wrong('must be a list');
@@ -58,7 +59,7 @@ export function checkField(key: string, value: unknown): void {
   else if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong('must be an object');
 }
 
-/** Throws `invalid_input` with what the schema does not allow. */
+/** Checks an element of a list. Throws `invalid_input` with the violation of the schema. */
 export function checkElement(list: string, value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault('must be an object');
   const element = value as Record<string, unknown>;

@@ -1,19 +1,22 @@
-// Cuts the fields of a JSON object out of its bytes, those of long lists element by element, in
-// bounded memory; JSON.parse reads them.
+// Cuts the bytes of a JSON object into its fields, and its long lists into their elements, in
+// bounded memory. JSON.parse then reads each piece.
 //
-// The cutter knows the grammar of the outermost object and of the lists it cuts: braces, keys,
-// colons, commas. Of what lies deeper it counts brackets, and JSON.parse finds what is wrong there.
+// For example, {"network-type":"directed","edges":[{"edge":1},{"edge":2}]} with `edges` as a wanted
+// list gives the value "directed", the beginning of the list `edges`, and then two elements.
+//
+// The cutter checks the grammar of the outermost object and of the lists it cuts: braces, keys,
+// colons and commas. Inside deeper values it only counts brackets; JSON.parse finds errors there.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../../errors.ts';
 
 export interface Element {
-  /** Of the field. */
+  /** Key of the field. */
   readonly key: string;
   readonly text: string;
   /**
-   * `list`: a wanted list begins; `element`: one of its elements; `value`: a field with any other
-   * value.
+   * `list`: a wanted list begins. `element`: an element of such a list. `value`: a field with any
+   * other value.
    */
   readonly kind: 'list' | 'element' | 'value';
 }
@@ -28,14 +31,14 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACES = new Set([9, 10, 13, 32]);
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-/** An element, at most. */
+/** Largest size of an element. */
 const MOST_BYTES = 64 * 2 ** 20;
-/** JSON.stringify calls itself for each level. */
+/** Deepest nesting; the limit exists because JSON.stringify calls itself for each level. */
 const MOST_DEPTH = 500;
 
 /**
- * `wanted`: keys whose lists are cut. Throws `invalid_json` for what is no JSON object, or not a
- * whole one.
+ * Yields the pieces of a JSON object; the lists with the keys `wanted` are cut. Throws
+ * `invalid_json` for text that is not a JSON object or is incomplete.
  */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
@@ -46,7 +49,7 @@ export async function* jsonElements(
   cutter.end();
 }
 
-/** What may come next: `firstKey` and `key` differ in whether the object may end there. */
+/** What may follow. `firstKey` and `key` differ: only after `firstKey` may the object end. */
 type State = 'start' | 'firstKey' | 'key' | 'colon' | 'value' | 'inKey' | 'inValue' | 'inList' | 'end';
 
 class Cutter {
@@ -57,11 +60,11 @@ class Cutter {
   #depth = 0;
   #inText = false;
   #escaped = false;
-  /** Bytes of chunks before this one that belong to what is kept now. */
+  /** Bytes from earlier chunks that belong to the current piece. */
   #kept: Buffer[] = [];
   #keptBytes = 0;
   #key = '';
-  /** Elements of the list so far. */
+  /** Elements of the current list so far. */
   #count = 0;
 
   constructor(wanted: ReadonlySet<string>) {
@@ -69,7 +72,7 @@ class Cutter {
   }
 
   *add(chunk: Buffer): Generator<Element, void, undefined> {
-    // Where what is kept begins in this chunk.
+    // Where the current piece begins in this chunk.
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
@@ -109,7 +112,10 @@ class Cutter {
     if (['inKey', 'inValue', 'inList'].includes(this.#state)) this.#keep(chunk.subarray(from));
   }
 
-  /** A byte outside of texts, within a value. Gives what ends with it. */
+  /**
+   * Takes a byte that is inside a value but outside a text. Returns the piece that ends here, if
+   * any.
+   */
   #inside(byte: number, chunk: Buffer, from: number, at: number): Element | undefined {
     if (byte === QUOTE) this.#inText = true;
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
@@ -132,7 +138,7 @@ class Cutter {
     return undefined;
   }
 
-  /** A list may end without one, or when there was none. */
+  /** Returns the element that ends here. A list may end without an element when it is empty. */
   #element(chunk: Buffer, from: number, at: number, isLast = false): Element | undefined {
     const text = this.#take(chunk, from, at);
     if (text.trim() === '') {
@@ -143,7 +149,7 @@ class Cutter {
     return { key: this.#key, text, kind: 'element' };
   }
 
-  /** A byte between keys and values. */
+  /** Takes a byte between keys and values. */
   #between(byte: number): void {
     switch (this.#state) {
       case 'start':
@@ -179,7 +185,7 @@ class Cutter {
     this.#state = 'colon';
   }
 
-  /** A comma or the brace at the end. */
+  /** Takes the comma or closing brace after a value. */
   #after(byte: number): void {
     this.#state = byte === COMMA ? 'key' : 'end';
     if (byte === CLOSE_OBJECT) this.#depth = 0;

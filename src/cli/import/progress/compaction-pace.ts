@@ -1,14 +1,14 @@
-// Keeps rows that wait in memory few while an import writes them faster than they become segments:
-// the engine itself looks only now and then, and never lets writers wait.
+// Limits the rows that wait in memory when an import writes them faster than they become segments.
+// The engine itself checks only now and then, and never makes writers wait.
 
 import type { Database, Table } from '../../../engine/index.ts';
 
 /**
- * Rows of this many bytes are worth a compaction; of fewer, where times are mixed, the same
- * segments would be written again and again.
+ * From this many bytes on a compaction is worthwhile. Compacting fewer bytes of rows with mixed
+ * times would rewrite the same segments again and again.
  */
 const WORTH_BYTES = 4 * 2 ** 20;
-/** With this many the import waits. */
+/** At this many bytes the import waits for the compaction. */
 const MOST_BYTES = 8 * 2 ** 20;
 
 export class CompactionPace {
@@ -24,8 +24,8 @@ export class CompactionPace {
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * To be called before each commit; resolves in the order of the calls. Failures are left to the
-   * engine, which compacts by itself too: it says so where it must.
+   * Must be called before each commit; resolves in the order of the calls. Ignores failures,
+   * because the engine also compacts by itself and reports a failure where that is necessary.
    */
   pace(): Promise<void> {
     this.#last = this.#last.then(() => this.#paced());

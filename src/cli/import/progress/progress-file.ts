@@ -1,9 +1,11 @@
-// How far an import of one input is, kept in a file beside its reject file, so that an import that
-// was killed is resumed without a duplicate or a gap.
+// Records how far the import of one input has come, in a file beside the reject file. With it, an
+// import that was killed can be resumed without a duplicate or a gap.
 //
-// Every batch has a number, and is committed together with a key made from it. The file is written
-// now and then, behind the commits: batches that were committed since are cut the same way again,
-// and what was stored under their keys says that they are there.
+// Every batch has a number and is committed under an idempotency key made from that number. The
+// file is written only now and then, so it may be older than the last commits. For example, the
+// file may name batch 7 as the next one although batches 7 and 8 are committed. The resumed import
+// cuts batches 7 and 8 again in the same way, finds the answers that were stored under their keys,
+// and does not insert them again.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
@@ -14,39 +16,42 @@ import type { Position } from '../line-batches.ts';
 export interface ProgressState {
   readonly format: 'hedgerow-import';
   readonly version: 1;
-  /** Part of all keys; new for every import that does not resume another. */
+  /** Part of all keys; new for every import that does not resume another one. */
   readonly id: string;
   readonly input: string;
   /**
-   * Of the input's first bytes, as they are on disk; of lines only those that were done: later ones
-   * may be corrected before the import is resumed.
+   * Hash of the input's first bytes, as they are on disk. For text it covers only lines that are
+   * done, because later lines may be corrected before the import is resumed.
    */
   readonly head: { readonly bytes: number; readonly sha256: string };
-  /** Where to, and how the input is read: to resume, both must be the same. */
+  /** The target and how the input is read; both must be the same to resume. */
   readonly plan: string;
   readonly batchRows: number;
-  /** The input is text, and offsets are bytes of it as long as it is not packed. */
+  /** The input is text. Unless it is compressed or decoded, offsets are bytes of the file. */
   readonly isText: boolean;
-  /** Offsets are bytes of the text in UTF-8, and the input has another encoding. */
+  /**
+   * The input has an encoding other than UTF-8; offsets are bytes of the text converted to UTF-8.
+   */
   readonly isDecoded?: boolean | undefined;
-  /** Of the next batch. */
+  /** Number of the next batch. */
   readonly number: number;
   readonly position: Position;
   readonly inserted: number;
   readonly rejected: number;
-  /** Bytes of the reject file that belong to what was done. */
+  /** Bytes of the reject file that belong to the batches that are done. */
   readonly rejectBytes: number;
   readonly done: boolean;
-  /** Epoch milliseconds. */
+  /** When the state was recorded, in epoch milliseconds. */
   readonly at: number;
 }
 
 export type Done = Pick<ProgressState, 'number' | 'position' | 'inserted' | 'rejected' | 'rejectBytes'>;
 
-/** How long commits may be ahead of the file. */
+/** The file is written at most this often. */
 const WRITE_EVERY_MS = 300;
 /**
- * Answers are kept under their keys for a day: after that nobody can tell whether a batch is there.
+ * The longest pause after which an import can be resumed. Answers are kept under their keys for one
+ * day; after that it cannot be determined whether a batch was committed.
  */
 const LONGEST_PAUSE_MS = 23 * 3600 * 1000;
 const HEAD_BYTES = 64 * 1024;
@@ -61,7 +66,7 @@ export class ProgressFile {
     this.state = state;
   }
 
-  /** Durable when it resolves: the id must be before the first key is used. */
+  /** Resolves when the file is durable: its id must be durable before the first key is used. */
   static async begin(
     path: string,
     facts: Pick<ProgressState, 'input' | 'plan' | 'isText' | 'isDecoded' | 'batchRows'>,
@@ -84,10 +89,7 @@ export class ProgressFile {
     return file;
   }
 
-  /**
-   * Throws when the input, the target or the way of reading are not those of the file, or when it
-   * is too old.
-   */
+  /** Throws when the file is about another input, target or way of reading, or is too old. */
   static resume(path: string, state: ProgressState, facts: Pick<ProgressState, 'input' | 'plan'>): ProgressFile {
     const anew = `To begin anew, remove ${path}; what was inserted stays in the table.`;
     if (state.input !== facts.input) throw new Error(`${path} is about ${state.input}, not ${facts.input}. ${anew}`);
@@ -109,7 +111,7 @@ export class ProgressFile {
     return `hedgerow-import-${this.state.id}-${number}`;
   }
 
-  /** Remembers what was done, and writes it when it was not written for a while. */
+  /** Records what is done. Writes the file only when it has not been written for a while. */
   async note(done: Done): Promise<void> {
     const { input, head } = this.state;
     const bytes = headBytes(this.state, done.position.offset);
@@ -117,7 +119,7 @@ export class ProgressFile {
     if (this.state.at - this.#writtenAt >= WRITE_EVERY_MS) await this.write();
   }
 
-  /** All of the input is in the table. */
+  /** Records that the whole input is in the table. */
   async finish(): Promise<void> {
     this.state = { ...this.state, done: true, at: Date.now() };
     await this.write();
@@ -140,7 +142,7 @@ export class ProgressFile {
   }
 }
 
-/** Undefined: there is none. Throws for what is no such file. */
+/** Returns the state; undefined when there is no file. Throws when the file has another format. */
 export function readProgress(path: string): ProgressState | undefined {
   let text: string;
   try {
@@ -159,7 +161,7 @@ export function readProgress(path: string): ProgressState | undefined {
   try {
     state = JSON.parse(text) as Partial<ProgressState>;
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   const { position } = state ?? {};
   const numbers = [
@@ -176,12 +178,15 @@ export function readProgress(path: string): ProgressState | undefined {
   throw new HedgerowError('invalid_input', `${path} is no progress file of an import. Move it away.`);
 }
 
-/** Of text that is not packed, what is done. */
+/**
+ * Returns how many first bytes of the input to hash. For uncompressed text these are at most the
+ * bytes that are done.
+ */
 function headBytes(
   { input, isText, isDecoded }: Pick<ProgressState, 'input' | 'isText' | 'isDecoded'>,
   offset: number,
 ): number {
-  // A byte of any encoding becomes three of UTF-8, at most.
+  // A byte in any encoding becomes at most three bytes of UTF-8.
   const done = isDecoded === true ? Math.floor(offset / 3) : offset;
   return isText && !isPacked(input) ? Math.min(HEAD_BYTES, done) : HEAD_BYTES;
 }

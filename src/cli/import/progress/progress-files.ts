@@ -1,5 +1,5 @@
-// The progress files of all inputs of one import: found again with `--resume`, begun otherwise,
-// gone when all is done.
+// Manages the progress files of all inputs of one import. With `--resume` existing files are used,
+// otherwise new ones are begun; all are removed when the import is complete.
 
 import { dirname, join } from 'node:path';
 import { HedgerowError } from '../../../errors.ts';
@@ -19,11 +19,11 @@ export interface ProgressOptions {
   readonly flags: ImportFlags;
   readonly limits: BatchLimits;
   readonly target: Pick<ImportTarget, 'place' | 'tableName'>;
-  /** What `findProgress` found. */
+  /** The result of `findProgress`. */
   readonly found: readonly FoundProgress[];
 }
 
-/** The progress file of an input that can be read again, as it was before the import. */
+/** The progress file, in its state before this import, of an input that can be read again. */
 export interface FoundProgress {
   readonly input: Input;
   readonly path: string;
@@ -31,13 +31,18 @@ export interface FoundProgress {
   readonly state: ProgressState | undefined;
 }
 
-/** Where the import goes, before anything is made there; no table: the primary one. */
+/**
+ * The target of the import, before anything is created there. Without `table`, the primary table.
+ */
 export interface Wanted {
   readonly place: string;
   readonly table: string | undefined;
 }
 
-/** Throws when an import was interrupted and is not to be resumed, or went into another table. */
+/**
+ * Finds the progress files of the inputs. Throws when an import was interrupted and is not being
+ * resumed, or went into another table.
+ */
 export function findProgress(
   inputs: readonly Input[],
   resumes: boolean,
@@ -75,7 +80,7 @@ function isWanted(target: { table: string; place: string }, { table, place }: Wa
   return target.place === place && (table === undefined || target.table.toLowerCase() === table.toLowerCase());
 }
 
-/** Flags that say how an input is read: another value gives other edges. */
+/** Flags that determine how an input is read; another value gives other edges. */
 const READING = [
   'tsColumn',
   'tsFormat',
@@ -104,8 +109,8 @@ export class ProgressFiles {
   }
 
   /**
-   * Throws when an import that was interrupted cannot be resumed. Inputs that cannot be read again
-   * have no file.
+   * Throws when an interrupted import cannot be resumed. Inputs that cannot be read again have no
+   * progress file.
    */
   static async open(options: ProgressOptions): Promise<ProgressFiles> {
     const { found, limits } = options;
@@ -143,12 +148,12 @@ export class ProgressFiles {
     for (const [path, count] of bytes) await rejects.resume(path, count);
   }
 
-  /** All inputs are read to their ends. */
+  /** Removes all files; called when all inputs have been read to their ends. */
   remove(): void {
     for (const file of this.#files.values()) file.remove();
   }
 
-  /** Removes the files where it is certain that nothing was inserted. */
+  /** Removes the files when it is certain that nothing was inserted. */
   forgetUnbegun(stop: Stop | undefined): void {
     const isCertain =
       stop?.why !== 'failure' || stop.error instanceof HedgerowError || stop.error instanceof ServerRefusal;
@@ -158,7 +163,7 @@ export class ProgressFiles {
     this.#files.clear();
   }
 
-  /** How to resume after a stop. */
+  /** Returns the sentence that explains how to resume after a stop. */
   adviceFor({ stop, inserted }: Tally): string {
     const isBadLine = stop?.why === 'bad_line';
     if (this.#files.size > 0)

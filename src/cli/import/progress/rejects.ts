@@ -1,13 +1,13 @@
-// Reject files: the lines that were not taken, one JSON object each, with their place and the
-// reason.
+// Writes reject files: the lines that were not imported, one JSON object each, with their position
+// and the reason.
 
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { FILE_MODE } from '../../../storage/index.ts';
 
 export interface Reject {
-  /** The input's path, `-` for stdin. */
+  /** Path of the input; `-` for stdin. */
   file: string;
-  /** From 1. */
+  /** 1-based number of the line. */
   line: number;
   reason: string;
   text: string;
@@ -18,11 +18,13 @@ interface OpenFile {
   bytes: number;
 }
 
-/** Files by path, made (or emptied) when the first line goes into them. */
+/**
+ * The reject files by path. A file is created (or emptied) when the first line is written to it.
+ */
 export class RejectFiles {
   readonly #files = new Map<string, Promise<OpenFile>>();
 
-  /** Continues a file that an earlier import began; whatever follows `bytes` is cut off. */
+  /** Continues a file that an earlier import began; cuts off everything after `bytes`. */
   async resume(path: string, bytes: number): Promise<void> {
     if (bytes === 0) return;
     try {
@@ -36,10 +38,10 @@ export class RejectFiles {
     this.#files.set(path, Promise.resolve({ handle, bytes }));
   }
 
-  /** Written when it resolves, and durable. */
+  /** Resolves when the lines are durable. */
   async add(path: string, rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
-    // Batches are checked in steps: within one write, lines are in order.
+    // Batches are checked in steps, so the lines are sorted; within one write they are in order.
     const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
     try {
       await this.#append(path, Buffer.from(lines.join('')));
@@ -56,7 +58,7 @@ export class RejectFiles {
     if (opening === undefined) {
       opening = open(path, 'w', FILE_MODE).then((handle) => ({ handle, bytes: 0 }));
       this.#files.set(path, opening);
-      // Not one of those to close, or to tell of.
+      // A file that could not be opened needs no closing and is not listed.
       opening.catch(() => this.#files.delete(path));
     }
     const file = await opening;
@@ -69,7 +71,7 @@ export class RejectFiles {
     return (await this.#files.get(path))?.bytes ?? 0;
   }
 
-  /** Paths that hold rejects of this run. */
+  /** Paths of the files that contain rejects of this run. */
   get paths(): string[] {
     return [...this.#files.keys()];
   }

@@ -1,15 +1,15 @@
-// Keeps the heap of a long import small: V8 lets garbage pile up to a share of the machine's memory
-// before it collects what is long dead.
+// Keeps the heap small during a long import. By default V8 lets garbage grow to a share of the
+// machine's memory before collecting it.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of heap and buffers at which garbage is collected. */
+/** Bytes of heap and buffers below which garbage is never collected. */
 const LIMIT_BYTES = 40 * 2 ** 20;
-/** And so much more than was in use at the start, and after the last time. */
+/** Garbage is collected when this many bytes have been added since the last collection. */
 const STEP_BYTES = 12 * 2 ** 20;
 
-/** To be called now and then; collects when much has piled up since the last time. */
+/** Returns a function to call now and then; it collects garbage when enough has accumulated. */
 export function memorySparer(): () => void {
   let collect: (() => void) | undefined;
   let limit = nextLimit();

@@ -1,4 +1,4 @@
-// Cells as values of a type.
+// Converts cells to values of a column type.
 
 import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
 import { isNumeric, kindOfType } from '../../../model/column-types.ts';
@@ -6,7 +6,7 @@ import { valueOfCell } from '../../../query/copy/index.ts';
 import { isNullWord } from '../../../tabular/cell-types.ts';
 import { plainInteger } from './plain-integer.ts';
 
-/** Throws `invalid_input`. */
+/** Returns the value of a property. Throws `invalid_input`. */
 export function propertyOf(cell: unknown, name: string, type: ColumnType): PropertyValue {
   if (cell === null || cell === undefined) return null;
   if (typeof cell === 'string' && isNumeric(type)) {
@@ -21,7 +21,7 @@ export function propertyOf(cell: unknown, name: string, type: ColumnType): Prope
   return valueOfCell(plainText(cell), { kind: 'property', name, type }) as PropertyValue;
 }
 
-/** A value of a file that has types as a text. */
+/** Returns a value from a file with typed columns as text. */
 export function plainText(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'object' ? jsonText(value) : String(value);

@@ -1,4 +1,4 @@
-// One line to one edge, checked by the rules of the server's NDJSON body.
+// Parses one line into one edge, and checks it by the rules of the server's NDJSON body.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../../errors.ts';
@@ -18,8 +18,8 @@ import { PlainEdgeReader } from './plain-edge.ts';
 const PLACE: readonly string[] = ['body'];
 
 /**
- * The table of that name; null: nothing is known of it, and its lines are not checked. Throws
- * `table_not_found`.
+ * Returns the table with that name. Null when the table is unknown here; its lines are then not
+ * checked. Throws `table_not_found`.
  */
 export type TableOf<T> = (name: string) => T | null;
 
@@ -30,7 +30,7 @@ export interface ReadLine<T> {
 
 const UNCHECKED: EdgeInput = { event_ts: 0, members: [] };
 
-/** Reads lines for one table. `tableOf` gives the tables of lines that name one. */
+/** Reads lines for one table. `tableOf` finds the tables of lines that name another one. */
 export class EdgeLineReader<T extends EdgeTable> {
   readonly #plain = new PlainEdgeReader();
   readonly #table: T;
@@ -44,8 +44,8 @@ export class EdgeLineReader<T extends EdgeTable> {
   }
 
   /**
-   * The edge of a line, valid until the next call; null for a blank line. Throws a HedgerowError
-   * that says what is wrong.
+   * Returns the edge of a line; null for a blank line. The result is valid until the next call.
+   * Throws a HedgerowError that describes the fault.
    */
   read(batch: LineBatch, index: number): ReadLine<T> | null {
     const line = this.#line;
@@ -79,7 +79,10 @@ export class EdgeLineReader<T extends EdgeTable> {
   }
 }
 
-/** The sentence about a line that cannot be taken. What is no fault of the line is thrown on. */
+/**
+ * Returns the message about a line that cannot be imported. Rethrows errors that are not the fault
+ * of the line.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof HedgerowError && error.status < 500) return error.message;
   throw error;

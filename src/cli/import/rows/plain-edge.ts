@@ -1,13 +1,14 @@
-// Reads the commonest form of a line, `{"event_ts":1,"members":[2,3]}`, straight from its bytes:
+// Reads the most common form of a line, `{"event_ts":1,"members":[2,3]}`, directly from its bytes,
 // several times as fast as JSON.parse.
 //
-// It answers only where the answer is that of JSON.parse beyond doubt: these two keys in this
-// order, integers of at most 15 digits without leading zeros, fraction or exponent. Spaces are
-// taken where JSON allows them. Everything else is left to JSON.parse.
+// A line is accepted only when the result is certainly the same as that of JSON.parse. It must have
+// exactly these two keys in this order, and integers of at most 15 digits without leading zeros,
+// fraction or exponent. Spaces may occur wherever JSON allows them. All other lines are left to
+// JSON.parse.
 
 export interface PlainEdge {
   event_ts: number;
-  /** As in the line: in its order, with repeats. */
+  /** As in the line: in the same order, with repeats. */
   members: number[];
 }
 
@@ -25,14 +26,14 @@ const CLOSE_BRACKET = 93;
 const CLOSE_BRACE = 125;
 
 export class PlainEdgeReader {
-  /** What the last `read` that answered true found. `members` is a new array each time. */
+  /** The result of the last `read` that returned true. `members` is a new array each time. */
   readonly edge: PlainEdge = { event_ts: 0, members: [] };
-  /** Behind the last integer; -1: there was none. */
+  /** Position after the last integer; -1 when there was none. */
   private at = 0;
 
   /**
-   * Reads bytes [from, to); false: the line has another form, and `edge` means nothing. The byte at
-   * `to` must be no digit (it is the newline).
+   * Reads bytes [from, to). Returns false when the line has another form; `edge` is then not
+   * meaningful. The byte at `to` must not be a digit (it is the newline).
    */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     let at = skipText(bytes, from, BEFORE_TIME);
@@ -68,7 +69,7 @@ export class PlainEdgeReader {
     for (let digit = bytes[at]!; digit >= ZERO && digit <= NINE; digit = bytes[++at]!)
       value = value * 10 + (digit - ZERO);
     const digits = at - start;
-    // Leading zeros are no JSON; -0 is, and is left to JSON.parse.
+    // Leading zeros are not allowed in JSON. -0 is allowed, and is left to JSON.parse.
     const isPlain = digits > 0 && digits <= MOST_DIGITS && (bytes[start] !== ZERO || (digits === 1 && !isNegative));
     this.at = isPlain ? at : -1;
     return isNegative ? -value : value;

@@ -1,8 +1,8 @@
-// Reads the commonest cells, a few digits, without a regular expression.
+// Reads the most common cells, a few digits, without a regular expression.
 
 const ZERO = 48;
 
-/** -1: it is something else, or too long for this fast path. */
+/** Returns -1 for any other text, or for more digits than this fast path reads. */
 export function plainInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > 15) return -1;

@@ -1,4 +1,4 @@
-// Gathers the edges that rows became in batches that know the rows they were made from.
+// Collects the edges made from rows in batches that also keep the original rows.
 
 import type { EdgeInput } from '../../../engine/index.ts';
 import type { BatchLimits, LineBatch, NamedNode, Position } from '../line-batches.ts';
@@ -7,18 +7,18 @@ import { reasonOf } from './edge-line.ts';
 
 const NEWLINE = 10;
 
-/** Numbers that names got since they were last taken. */
+/** Source of the numbers that names received since they were last taken. */
 type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
 const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
 
 /** How rows of a format become edges, and how they are shown. */
 export interface RowForm<Row, Kept> {
-  /** Throws what is wrong with the row. */
+  /** Throws an error that describes what is wrong with the row. */
   edgeOf(row: Row): EdgeInput;
-  /** What is held of a row until its batch is stored. */
+  /** Returns what is kept of a row until its batch is stored. */
   kept(row: Row): Kept;
   shown(kept: Kept): string;
-  /** Of a row; left out: those of its edge, about. */
+  /** Returns the size of a row in bytes; when left out, the size of the edge is estimated. */
   bytesOf?(row: Row): number;
 }
 
@@ -43,8 +43,8 @@ export class RowBatches<Row, Kept> {
   }
 
   /**
-   * `line`: on which the row begins; `offset` and `nextLine`: where the input continues. Gives a
-   * batch that is full.
+   * Adds a row and returns the batch when it is full. `line` is the line on which the row begins;
+   * `offset` and `nextLine` are the position at which the input continues.
    */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
     let edge: EdgeInput | undefined;
@@ -66,7 +66,7 @@ export class RowBatches<Row, Kept> {
     return this.#edges.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
   }
 
-  /** Undefined: there is nothing. */
+  /** Returns the rows collected so far as a batch; undefined when there are none. */
   take(): LineBatch | undefined {
     if (this.#edges.length === 0) return undefined;
     const next: Position = { offset: this.#offsets[this.#offsets.length - 1]!, line: this.#nextLine };
@@ -138,7 +138,7 @@ class RowBatch<Kept> implements LineBatch {
     return this.#written().ends;
   }
 
-  /** Lines are written only where they are sent as such. */
+  /** Writes the lines only when they are asked for, that is, when they are sent to a server. */
   #written(): { bytes: Buffer; ends: number[] } {
     if (this.#text !== undefined) return this.#text;
     const lines = this.#parts.edges.map((edge) => (edge === undefined ? '' : JSON.stringify(edge)));
@@ -169,7 +169,7 @@ class RowBatch<Kept> implements LineBatch {
   }
 }
 
-/** Of the line that an edge becomes, about. */
+/** Estimates the size of the line that an edge becomes. */
 function bytesOf(edge: EdgeInput | undefined): number {
   if (edge === undefined) return 0;
   let bytes = 32 + 12 * edge.members.length;

@@ -1,4 +1,4 @@
-// One row of a file to its edge, as the plan says.
+// Converts one row of a file to an edge, as the plan requires.
 
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -12,13 +12,14 @@ import type { PropertyColumn, RowPlan } from './row-plan.ts';
 import { secondsOf } from './times.ts';
 
 /**
- * Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`:
- * where the plan has nodes with names.
+ * Returns a function that converts a row to an edge, or throws a HedgerowError that describes the
+ * fault. `names` is needed when the plan has nodes with names.
  */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
-  // Without a prototype where a column may be called `__proto__`; it is slower.
+  // When a column has the name of a member of Object, such as `__proto__`, properties need an
+  // object without a prototype, which is slower.
   const isOdd = plan.properties.some(({ name }) => name in {});
   return (cells) => {
     if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
@@ -48,7 +49,7 @@ function propertiesOf(
     const value = valueIn(cells[index], column);
     if (value === null) continue;
     properties ??= isOdd ? Object.create(null) : {};
-    // As in JSON: -0 is 0.
+    // Turns -0 into 0, as JSON does.
     properties![name] = typeof value === 'number' ? value + 0 : value;
   }
   return properties;
@@ -72,7 +73,7 @@ function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyCol
   }
 }
 
-/** Where every cell is one plain integer; undefined otherwise. */
+/** Returns the nodes when every cell is one plain integer; undefined otherwise. */
 function plainNodes(cells: readonly unknown[], indexes: readonly number[]): number[] | undefined {
   const nodes = new Array<number>(indexes.length);
   for (let i = 0; i < indexes.length; i++) {

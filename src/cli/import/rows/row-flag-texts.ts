@@ -1,4 +1,4 @@
-// The flags of `hedgerow import` that say how a file writes what it holds, as its help shows them.
+// The help texts of the flags of `hedgerow import` that describe how a file is written.
 
 export const ROW_FLAGS: readonly (readonly [flag: string, text: string])[] = [
   ['--ts-column <name>', 'column or HIF attribute with the time (default event_ts, timestamp, date, when, datum ...)'],

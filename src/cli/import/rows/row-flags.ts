@@ -1,4 +1,4 @@
-// The flags of `hedgerow import` that say how rows become edges, checked.
+// Checks the flags of `hedgerow import` that determine how rows become edges.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { COLUMN_TYPE_NAMES } from '../../../model/column-types.ts';
@@ -41,14 +41,14 @@ export function csvFlags(flags: ImportFlags): CsvFlags {
   };
 }
 
-/** One character, or \t. */
+/** Accepts one character, or `\t` for the tab. */
 function delimiterOf({ delimiter }: ImportFlags): string | undefined {
   const character = delimiter === '\\t' ? '\t' : delimiter;
   if (character === undefined || (character.length === 1 && character !== '"' && character !== '\n')) return character;
   throw new UsageError(`--delimiter is ${JSON.stringify(delimiter)}, but it takes one character, such as ; or \\t.`);
 }
 
-/** As TextDecoder calls it. Throws UsageError. */
+/** Returns the name that TextDecoder uses for the encoding. Throws UsageError. */
 export function encodingOf({ encoding }: ImportFlags): string | undefined {
   if (encoding === undefined || encoding === 'auto') return undefined;
   try {
@@ -65,7 +65,7 @@ function decimalFlag(given: string | undefined): Decimal | undefined {
   throw new UsageError(`--decimal is ${JSON.stringify(given)}, but it takes a comma or a point.`);
 }
 
-/** Seconds since 1970. */
+/** Returns the time of `--ts` in seconds since 1970. */
 function timeOfAll({ ts, tsFormat }: ImportFlags): number | undefined {
   if (ts === undefined) return undefined;
   for (const format of [timeFormat(tsFormat), guessTimeFormat([ts])]) {
@@ -109,7 +109,7 @@ function memberIds(given: string | undefined): RowFlags['memberIds'] {
   throw new UsageError(`--member-ids is ${JSON.stringify(given)}, but it takes auto, number or name.`);
 }
 
-/** `price=REAL,code=TEXT`. */
+/** Parses a list such as `price=REAL,code=TEXT`. */
 function typesOf(given: string | undefined): Map<string, ColumnType> {
   const types = new Map<string, ColumnType>();
   for (const part of list('--types', given, 1) ?? []) {

@@ -1,5 +1,4 @@
-// What the formats with rows and named columns, CSV and Parquet, have in common once their first
-// rows are known.
+// Plans an input in CSV or Parquet, the formats with rows and named columns, from its first rows.
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
@@ -35,7 +34,7 @@ export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readon
   };
 }
 
-/** With the names of nodes: their numbers are known no sooner than they are stored. */
+/** Shows nodes by their names, because numbers are assigned only when the names are stored. */
 function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
   const numbers = rows.members.named ? new NodeNames() : undefined;
   const edgeOf = rowEdges(rows, numbers);
@@ -77,7 +76,10 @@ function numberWarning(name: string, cell: string): string {
   return `${name} holds ${shown}, which is taken for a text; --decimal , or --decimal . reads such numbers, with a decimal comma or point.`;
 }
 
-/** Only a column called members needs no word: no other name was ever taken without a flag. */
+/**
+ * Warns about member columns that were guessed. A column named `members` needs no warning, because
+ * it has always been used without a flag.
+ */
 function guessWarnings({ names, members }: RowPlan): string[] {
   const taken = members.indexes.map((index) => names[index]!);
   if (!members.isGuessed || taken[0]!.toLowerCase() === 'members') return [];
@@ -86,7 +88,10 @@ function guessWarnings({ names, members }: RowPlan): string[] {
   ];
 }
 
-/** Lists that nobody said are lists: each would be one node with a long name. */
+/**
+ * Warns about cells that look like lists but are not split: each would be one node with a long
+ * name.
+ */
 function listWarnings({ names, rows }: ForeignTable, { members }: RowPlan): string[] {
   if (members.separator !== undefined) return [];
   return members.indexes.flatMap((index) => {

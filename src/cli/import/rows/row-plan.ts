@@ -1,5 +1,5 @@
-// How the columns of a file with rows become edges: which is the time, which are the members, which
-// are properties and of which type.
+// Plans how the columns of a file with rows become edges: which column holds the time, which hold
+// the members, which are properties, and of which type.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { builtInType } from '../../../model/columns.ts';
@@ -16,35 +16,39 @@ import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
 import type { TableColumn } from '../targets/target.ts';
 
-/** What the flags say of rows. */
+/** The flags that concern rows. */
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
   readonly tsFormat?: TimeFormat | TimePattern | undefined;
-  /** Seconds since 1970 of edges without a time. */
+  /** The time for edges without one, in seconds since 1970. */
   readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
   readonly separator?: string | undefined;
-  /** Undefined: all that are neither time nor members. */
+  /** Undefined: all columns that are neither time nor members. */
   readonly propertyColumns?: readonly string[] | undefined;
   readonly memberIds?: 'number' | 'name' | undefined;
   readonly types: ReadonlyMap<string, ColumnType>;
-  /** Between whole and fraction of numbers in texts; undefined: what the cells show. */
+  /** The decimal separator of numbers in texts; undefined when it is guessed from the cells. */
   readonly decimal?: Decimal | undefined;
 }
 
 export interface PropertyColumn extends TableColumn {
-  /** The type is what the first rows look like. */
+  /** True when the type was guessed from the first rows. */
   readonly isGuessed: boolean;
-  /** Of the file. */
+  /** Index of the column in the file. */
   readonly index: number;
-  /** How numbers of the column are written; undefined: as programs write them. */
+  /**
+   * The decimal separator of the column's numbers; undefined for numbers as programs write them.
+   */
   readonly decimal: Decimal | undefined;
 }
 
 export interface RowPlan {
   readonly names: readonly string[];
-  /** `index` undefined: no column holds it. `missing`: of rows that have none. */
+  /**
+   * `index` is undefined when no column holds the time. `missing` is the time of rows without one.
+   */
   readonly time: {
     readonly index: number | undefined;
     readonly format: TimeFormat | TimePattern;
@@ -54,19 +58,21 @@ export interface RowPlan {
     readonly indexes: readonly number[];
     readonly separator: string | undefined;
     readonly named: boolean;
-    /** By the names of the columns: no flag names them. */
+    /** True when the columns were chosen by their names and not by a flag. */
     readonly isGuessed: boolean;
   };
   readonly properties: readonly PropertyColumn[];
   /** Columns of the file that are not read. */
   readonly left: readonly string[];
-  /** Columns of numbers whose style is not known: name and a cell. */
+  /**
+   * Names of columns with numbers whose decimal separator is unclear, each with an example cell.
+   */
   readonly ambiguous: readonly (readonly [name: string, cell: string])[];
 }
 
 /**
- * `known`: columns that the table has, whose types are taken. Throws UsageError for columns that
- * are not there.
+ * Makes the plan. `known` are the columns of the table; their types are used. Throws UsageError for
+ * columns that do not exist.
  */
 export function planRows(table: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
   const { names } = table;
@@ -75,8 +81,8 @@ export function planRows(table: ForeignTable, flags: RowFlags, known: readonly T
   const { indexes, separator } = members;
   const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
-  // Members are a set: who needs to know which column one came from asks for that column as a
-  // property too.
+  // Members are a set. To record which column a member came from, name that column as a property
+  // too.
   const places = names.flatMap((name, index) =>
     (wanted?.includes(index) ?? (!used.has(index) && isValueName(name))) ? [index] : [],
   );
@@ -121,7 +127,10 @@ function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
   );
 }
 
-/** Only names that leave no doubt are taken: nobody is asked before edges are written. */
+/**
+ * Chooses columns only by names that leave no doubt, because the user is not asked before edges are
+ * written.
+ */
 function memberColumns(
   table: ForeignTable,
   flags: RowFlags,
@@ -152,7 +161,7 @@ function memberColumns(
 
 function memberFlag(columns: readonly string[], separator: string | undefined): string {
   const names = columns.map(printable).join(',');
-  // As a shell takes it.
+  // Quoted as a shell requires.
   const flag = `--member-columns ${/^[\w,]+$/.test(names) ? names : `'${names.replaceAll("'", String.raw`'\''`)}'`}`;
   return separator === undefined ? flag : `${flag} --separator '${separator}'`;
 }

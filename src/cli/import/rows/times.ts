@@ -1,4 +1,4 @@
-// The time of a row, or what is wrong with it and which flag helps.
+// Parses the time of a row, or reports what is wrong and which flag helps.
 
 import { HedgerowError } from '../../../errors.ts';
 import { dayAndMonth, secondsIn, type TimeFormat, type TimePattern, timeText } from '../../../tabular/times.ts';

@@ -1,4 +1,4 @@
-// Imports straight into a data directory: opens the database, one bulk insert a batch.
+// Imports directly into a data directory: opens the database and makes one bulk insert per batch.
 
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ import {
   type TargetTable,
 } from './target.ts';
 
-/** Commits that may wait for their fdatasync while the next lines are read. */
+/** Number of commits that may wait for their fdatasync while the next lines are read. */
 const WINDOW = 4;
 
 export interface DirectoryOptions {
@@ -28,9 +28,7 @@ export interface DirectoryOptions {
   table: TargetTable;
 }
 
-/**
- * Throws what `openDatabase` throws, `table_not_found` and what is wrong with a table to be made.
- */
+/** Throws the errors of `openDatabase`, `table_not_found`, and the errors of creating a table. */
 export async function openDirectoryTarget(options: DirectoryOptions): Promise<ImportTarget> {
   const { dir, primaryTable, maxMembers, memoryBudgetMb } = options;
   let database: Database;
@@ -119,7 +117,7 @@ class DirectoryTarget implements ImportTarget {
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number> {
     const once = key === undefined ? undefined : new KeptBatch(this.#database, key, batch, intake.stopAtFirst);
     const refused: Refusal[] = [];
-    // Lines that name other tables are rare: only then the slower way over a transaction, so that
+    // Lines that name other tables are rare. Only for them a transaction is used: it is slower, but
     // the batch stays one commit.
     const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
     for (const { index, reason } of refused) intake.reject(batch, index, reason);
@@ -139,7 +137,7 @@ class DirectoryTarget implements ImportTarget {
     return before;
   }
 
-  /** Null when a line goes into another table. */
+  /** Returns null when a line belongs to another table. */
   #stageBulk(batch: LineBatch, intake: Intake, refused: Refusal[]): Staged | null {
     const table = this.#table;
     const bulk = table.bulk();
@@ -215,7 +213,7 @@ interface Refusal {
   reason: string;
 }
 
-/** Lines that are checked and not committed yet. */
+/** Lines that have been checked but not committed. */
 interface Staged {
   commit(once: KeptBatch | undefined): Promise<number>;
   discard(): void;
@@ -224,7 +222,8 @@ interface Staged {
 const NOTHING: Staged = { commit: async () => 0, discard() {} };
 
 /**
- * A batch by its key: what was stored with its commit says, also after a crash, that it is there.
+ * A batch with its idempotency key. The answer stored by the same commit shows, even after a crash,
+ * that the batch was committed.
  */
 class KeptBatch {
   readonly #database: Database;
@@ -234,14 +233,17 @@ class KeptBatch {
   constructor(database: Database, id: string, batch: LineBatch, stopAtFirst: boolean) {
     this.#database = database;
     this.#id = id;
-    // Where bad lines end a batch it is another one.
+    // A batch that ends at its first bad line differs from one that skips bad lines.
     this.#hash = createHash('sha256')
       .update(`${stopAtFirst}\n`)
       .update(batch.content?.() ?? batch.bytes)
       .digest('base64url');
   }
 
-  /** Undefined: it was not committed. Throws when something else was committed under its key. */
+  /**
+   * Returns how many lines the batch inserted when it was committed before; undefined when it was
+   * not. Throws when another batch was committed under its key.
+   */
   insertedBefore(): number | undefined {
     const kept = this.#database.replays.find(this.#id);
     if (kept === undefined) return undefined;
@@ -258,7 +260,7 @@ class KeptBatch {
   }
 }
 
-/** The answer of a batch is small: it is kept as long as its key. */
+/** The answer to a batch is small, so its body is kept as long as its key. */
 function insertedIn(body: string | null): number {
   assert(body !== null, 'a small answer is kept as long as its key');
   return (JSON.parse(body) as { inserted: number }).inserted;

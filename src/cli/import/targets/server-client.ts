@@ -1,20 +1,20 @@
-// The few requests that commands make of a running server, with patience for one that starts or is
-// busy.
+// Sends the few requests that commands make to a running server, and retries while the server
+// starts or is busy.
 
 import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
 import type { TableItem } from '../../../engine/index.ts';
 
 export interface ServerAddress {
-  /** `http://127.0.0.1:8000`, without a path. */
+  /** Such as `http://127.0.0.1:8000`, without a path. */
   url: string;
   apiKey: string | undefined;
 }
 
-/** An answer with status 400 or more. */
+/** An answer with status 400 or higher. */
 export class ServerRefusal extends Error {
   readonly status: number;
   readonly code: string;
-  /** 1-based line of the body, when the fault lies in one. */
+  /** 1-based line of the request body, when the fault is in one line. */
   readonly line: number | undefined;
 
   constructor(status: number, code: string, detail: string, line: number | undefined) {
@@ -25,14 +25,14 @@ export class ServerRefusal extends Error {
   }
 }
 
-/** No answer came: whether the request was carried out is not known. */
+/** No answer arrived, so it is unknown whether the request was carried out. */
 export class NoAnswer extends Error {}
 
-/** Refusals that pass: the same request is sent again. */
+/** Codes of temporary refusals; the same request is sent again. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited']);
-/** A server that refuses longer than this is given up. */
+/** How long temporary refusals are retried. */
 const PATIENCE_MS = 60_000;
-/** The certificate of the server is not trusted here. */
+/** Error codes which mean that the server's certificate is not trusted on this machine. */
 const UNTRUSTED = /_CERT|_LEAF_SIGNATURE/;
 const NDJSON = 'application/x-ndjson';
 
@@ -49,7 +49,10 @@ export class ServerClient {
     return this.#address.url;
   }
 
-  /** The first question of each command, so it tells how to get a server when there is none. */
+  /**
+   * Lists the tables. Commands send this request first, so its error explains how to start a server
+   * when none answers.
+   */
   async tables(withDefaults = false): Promise<TableItem[]> {
     try {
       return (await this.#request('GET', `/v1/tables${withDefaults ? '?defaults=true' : ''}`)) as TableItem[];
@@ -73,8 +76,8 @@ export class ServerClient {
   }
 
   /**
-   * All lines of the body or none; resolves with their number. With a key they are inserted once,
-   * however often it is called.
+   * Inserts all lines of the body or none, and resolves with their number. With a key the lines are
+   * inserted only once, however often the request is sent.
    */
   async insertLines(table: string, body: Uint8Array, key?: string): Promise<number> {
     const path = `/v1/hyperedges?table=${encodeURIComponent(table)}`;
@@ -91,7 +94,7 @@ export class ServerClient {
     return this.#request('GET', '/v1/indexes') as Promise<{ table: string; column: string }[]>;
   }
 
-  /** Whole, one after the other. */
+  /** Returns the complete rules, fetched one after another. */
   async rules(): Promise<Record<string, unknown>[]> {
     const { rules } = (await this.#request('GET', '/v1/rules')) as { rules: { id: string }[] };
     return this.#each('/v1/rules', rules);
@@ -109,7 +112,7 @@ export class ServerClient {
     return all;
   }
 
-  /** Makes something. */
+  /** Creates something by a POST request. */
   async post(path: string, body: object): Promise<void> {
     await this.#request('POST', path, JSON.stringify(body));
   }
@@ -134,7 +137,7 @@ export class ServerClient {
     await this.#request('DELETE', `/v1/keys/${encodeURIComponent(keyId)}`);
   }
 
-  /** The JSON of a good answer. Throws ServerRefusal or NoAnswer. */
+  /** Returns the JSON of a successful answer. Throws ServerRefusal or NoAnswer. */
   async #request(
     method: string,
     path: string,
@@ -197,14 +200,17 @@ export class ServerClient {
   }
 }
 
-/** Also while a request of an import that was killed is still running. */
+/**
+ * Returns whether a refusal is temporary. That includes a conflict with a request that a killed
+ * import sent and that is still running.
+ */
 function passes({ code, message }: ServerRefusal): boolean {
   return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
 }
 
 /**
- * Not the service's own word, but that of a proxy before it, which reaches no service at the
- * moment.
+ * Returns whether the answer comes from a proxy that cannot reach the service at the moment, and
+ * not from the service itself.
  */
 function isBetween({ status, code }: ServerRefusal): boolean {
   return code === '' && [429, 502, 503, 504].includes(status);
@@ -215,7 +221,7 @@ export function refusalOf(status: number, text: string): ServerRefusal {
   try {
     body = JSON.parse(text);
   } catch {
-    // No service of ours: what it says is shown as it is.
+    // Not an answer of this service; its text is shown unchanged.
   }
   const detail =
     typeof body?.detail === 'string' ? body.detail : `status ${status}: ${text.slice(0, 200) || 'no text'}`;

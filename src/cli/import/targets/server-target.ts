@@ -1,5 +1,5 @@
-// Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the
-// server refuses one for a single line.
+// Imports into a running server. Sends each batch as one NDJSON body, and continues when the server
+// refuses a body because of a single line.
 
 import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/index.ts';
@@ -21,15 +21,15 @@ import {
 } from './target.ts';
 
 export interface ServerOptions extends ServerAddress {
-  /** Requests under way at once. With more than one, batches may take effect in another order. */
+  /** Requests in flight at once. With more than one, batches may take effect in another order. */
   connections: number;
   table: TargetTable;
   now: () => number;
 }
 
 /**
- * Throws an Error that says what to do when the server cannot be reached, refuses, or has no such
- * table.
+ * Throws an Error that explains what to do when the server cannot be reached, refuses, or does not
+ * have the table.
  */
 export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
   const client = new ServerClient(options, options.now);
@@ -49,7 +49,7 @@ async function tableFor(client: ServerClient, { name, create, bucketSeconds }: T
 }
 
 interface CheckedLines {
-  /** Lines to send, by their index in the batch. */
+  /** Indexes, within the batch, of the lines to send. */
   kept: number[];
   refused: { index: number; reason: string }[];
 }
@@ -60,13 +60,13 @@ class ServerTarget implements ImportTarget {
   readonly rowsBefore: number;
   readonly #client: ServerClient;
   readonly #lines: EdgeLineReader<EdgeTable>;
-  /** Requests that are on their way at once. */
+  /** Bounds the number of requests in flight. */
   readonly #requests: Semaphore;
   readonly #options: ServerOptions;
   readonly #table: { readonly name: string; columns: ColumnSet; readonly maxMembers: number };
   #hasNodes = false;
   #item: TableItem;
-  /** The server's own limit, known from its first refusal on. */
+  /** The server's own limit; unknown until it first refuses an edge. */
   #maxMembers = Number.POSITIVE_INFINITY;
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
@@ -78,7 +78,7 @@ class ServerTarget implements ImportTarget {
     this.#item = item;
     this.tableName = item.name;
     this.rowsBefore = item.row_count;
-    // One more than is sent at once is checked ahead.
+    // One more batch than can be sent at once is checked ahead.
     this.window = connections + 1;
     this.#requests = new Semaphore(connections);
     this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));
@@ -123,7 +123,7 @@ class ServerTarget implements ImportTarget {
     try {
       if (intake.closed) return undefined;
       const inserted = await this.#send(batch, checked.kept, intake, key);
-      // When the server refused an earlier line and the import stops there, these were never
+      // When the server refused an earlier line and the import stops there, these lines were never
       // reached.
       if (!intake.stopAtFirst || !intake.closed) {
         for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
@@ -134,7 +134,10 @@ class ServerTarget implements ImportTarget {
     }
   }
 
-  /** What can be told of the lines without the server; `only`: of these lines. */
+  /**
+   * Checks the lines as far as is possible without the server; `only` restricts them to some
+   * indexes.
+   */
   #check(batch: LineBatch, stopAtFirst: boolean, only: readonly number[] | undefined): CheckedLines {
     const kept: number[] = [];
     const refused: CheckedLines['refused'] = [];
@@ -161,7 +164,9 @@ class ServerTarget implements ImportTarget {
     throw new HedgerowError('too_many_members', `members ${tooManyText(count, this.#maxMembers)}.`);
   }
 
-  /** Sends lines as one body; each line the server refuses is taken out and the rest sent again. */
+  /**
+   * Sends lines as one body. Removes each line that the server refuses, and sends the rest again.
+   */
   async #send(batch: LineBatch, lines: readonly number[], intake: Intake, key: string | undefined): Promise<number> {
     let kept = lines;
     while (kept.length > 0) {
@@ -182,8 +187,8 @@ class ServerTarget implements ImportTarget {
   }
 
   /**
-   * The lines but one. The first edge over the server's limit tells the limit, so that the others
-   * are found here and not one request each.
+   * Returns the lines without the one at index `at`. When the refusal states the server's limit of
+   * members, also rejects all other lines above that limit; otherwise each would cost a request.
    */
   #without(batch: LineBatch, kept: readonly number[], at: number, refusal: ServerRefusal, intake: Intake): number[] {
     const rest = [...kept.slice(0, at), ...kept.slice(at + 1)];
@@ -232,20 +237,20 @@ function isSame(name: string, other: string): boolean {
   return name.toLowerCase() === other.toLowerCase();
 }
 
-/** The bytes of these lines; without a copy when they are all of the batch. */
+/** Returns the bytes of these lines, without a copy when they are the whole batch. */
 function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
   if (lines.length === batch.count) return batch.bytes;
   return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
 }
 
-/** `Line 3: ... Nothing was inserted.` without the parts about the body it was in. */
+/** Removes from `Line 3: ... Nothing was inserted.` the parts that are about the whole body. */
 function withoutFrame(detail: string): string {
   return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
 }
 
 /**
- * How many members the server takes, as its sentence says; undefined when it says it in other
- * words.
+ * Returns the greatest number of members that the server accepts, parsed from its message;
+ * undefined when the message has another form.
  */
 function limitIn(refusal: ServerRefusal): number | undefined {
   const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;

@@ -1,15 +1,15 @@
-// What an import writes to: a data directory or a running server, through the same few calls.
+// The interface to what an import writes to: a data directory or a running server.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
-/** What the import tells a target while it runs, and the target tells the import. */
+/** The running import as its target sees it. */
 export interface Intake {
-  /** `--on-error stop`: nothing is taken from the first bad line on. */
+  /** True with `--on-error stop`: nothing is imported from the first bad line on. */
   readonly stopAtFirst: boolean;
-  /** No more lines are wanted: batches that are not under way yet are left out. */
+  /** True when no more lines are wanted; batches that are not in flight yet are left out. */
   readonly closed: boolean;
-  /** Called once for every bad line, before the promise of its batch resolves. */
+  /** Must be called once for every bad line, before the promise of its batch resolves. */
   reject(batch: LineBatch, index: number, reason: string): void;
   hasRejected(batch: LineBatch): boolean;
 }
@@ -20,27 +20,26 @@ export interface TableColumn {
 }
 
 export interface ImportTarget {
-  /** As the database spells it. */
+  /** The name as the database spells it. */
   readonly tableName: string;
-  /** Rows of the table when the target was opened. */
+  /** Number of rows in the table when the target was opened. */
   readonly rowsBefore: number;
-  /** Batches to hand over before waiting for the first of them. */
+  /** Number of batches that may be in flight at once. */
   readonly window: number;
-  /** For people, and to tell two targets apart. */
+  /** A directory or URL, for messages and to distinguish targets. */
   readonly place: string;
-  /**
-   * The columns of the table that its makers added; those that every table has are not among them.
-   */
+  /** The columns that users added to the table, without those that every table has. */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
-  /** Numbers by name, from the table of nodes. */
+  /** Returns the numbers of nodes by name, from the table of nodes. */
   openNodes(): Promise<Map<string, number>>;
-  /** Durable when it resolves. Makes the table of nodes when it is missing. */
+  /** Resolves when the nodes are durable. Creates the table of nodes when it is missing. */
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
   /**
    * Writes the good lines of a batch as one commit. Resolves with their number when they are
-   * durable; undefined: not all were sent, because no more lines are wanted. Batches take effect in
-   * the order given. A batch that was committed under this `key` before is not written again.
+   * durable, or with undefined when not all were sent because no more lines are wanted. Batches
+   * take effect in the order given. A batch that was already committed under this `key` is not
+   * written again.
    */
   insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined>;
   compact(): Promise<void>;
@@ -50,12 +49,15 @@ export interface ImportTarget {
 export interface TargetTable {
   /** Undefined: the primary table. */
   name: string | undefined;
-  /** Make the table when it is missing. */
+  /** Create the table when it is missing. */
   create: boolean;
   bucketSeconds: number | undefined;
 }
 
-/** Where the names of a table's nodes are kept: one edge for each, the node its only member. */
+/**
+ * Suffix of the table that stores the names of a table's nodes: one edge per node, with the node as
+ * its only member.
+ */
 export const NODES_SUFFIX = '_nodes';
-/** The name of a node, as in tables that were copied from virtual graphs. */
+/** Column with the name of a node, the same as in tables that were copied from virtual graphs. */
 export const NAME_COLUMN = 'vertex';
