@@ -1,4 +1,4 @@
-// Limits and layout constants, exported by the ABI so that no host repeats them.
+// Limits and layout constants. The ABI exports them so that no host has to define them again.
 
 export const HG_MAX_MEMBERS: u32 = 255;
 /** Maximum rows of a segment: a row ordinal is a u16. */
