@@ -159,7 +159,7 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
 /**
  * Writes running sums of record bytes (u32[n] at `out`) for the rows, dead or not, at positions
  * [from, from + n) of the key order. Entry i is `before` plus the bytes of the records up to and
- * including row from + i.
+ * including the row at position from + i.
  */
 export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, out: u32): i32 {
   const ordered = load<u32>(<usize>memtable + M_ORDERED);

@@ -1,5 +1,5 @@
-// The ABI of records: computes checksums; encodes, checks, numbers, merges and copies records; and
-// writes them as text.
+// The ABI of records: computes checksums, encodes and checks records, assigns ids to them, merges
+// and copies them, and writes them as text.
 
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';

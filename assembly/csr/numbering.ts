@@ -8,7 +8,7 @@ import { cell, get, put } from '../memory/cells';
  */
 export const NODE_ENTRY_BYTES: u32 = 16;
 /**
- * 2^52. When it is added to a smaller non-negative integer, the low 52 bits of the sum, as an f64,
+ * 2^52. When it is added to a smaller non-negative integer, the low 52 bits of the resulting f64
  * are that integer.
  */
 const TWO_52: f64 = 4503599627370496.0;

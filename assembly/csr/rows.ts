@@ -14,7 +14,9 @@ export function runningSums(values: usize, n: u32, first: u32): u32 {
   return first;
 }
 
-/** Counts the occurrences of each item in a list of n items, and adds them to `counts` (u32). */
+/**
+ * Counts the occurrences of each item in a list of n items, and adds the counts to `counts` (u32).
+ */
 export function tally(items: usize, n: u32, counts: usize): void {
   for (const end = cell<u32>(items, n); items < end; items += 4) {
     const count = cell<u32>(counts, load<u32>(items));

@@ -1,5 +1,5 @@
-// Builds selections: a selection marks rows of a segment, one bit per row in a u64 per 64 rows.
-// Selects by windows, lists and ranges of numbers, and removes dead rows.
+// Builds selections: a selection marks rows of a segment, with one bit per row and one u64 per 64
+// rows. Selects by windows, lists and ranges of numbers, and removes dead rows.
 
 import { HG_RANGE_ENTRY_BYTES } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';

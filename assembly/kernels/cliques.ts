@@ -19,7 +19,7 @@
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
- * Header of a search: u32 each of k, words per set, depth, and offset of the top frame in the
+ * Header of a search, four u32: k, words per set, depth, and the offset of the top frame in the
  * stack. The adjacency matrix and the stack follow.
  */
 const HEADER: usize = 16;

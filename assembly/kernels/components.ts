@@ -1,5 +1,5 @@
-// Finds connected components by union-find. The forest is u32 parents, initially each vertex
-// itself; every root is the least vertex of its tree.
+// Finds connected components by union-find. The forest is an array of u32 parents, in which every
+// vertex is at first its own parent. Every root is the least vertex of its tree.
 
 import { cell, get, put } from '../memory/cells';
 

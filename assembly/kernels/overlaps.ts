@@ -97,7 +97,7 @@ export function countPairsAgain(
       for (let other = at + 4; other < end; other += 4) {
         const w = load<u32>(other);
         let high = last;
-        // Both lists ascend, so the search for the next member begins here.
+        // Both lists ascend, so the search for the next member can begin at `low`.
         while (low < high) {
           const middle = (low + high) >>> 1;
           if (get<u32>(neighbours, middle) < w) low = middle + 1;

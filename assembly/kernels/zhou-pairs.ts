@@ -64,8 +64,8 @@ export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
     if (met == 0) continue;
     seen += laterEdges(block, f);
     const count = dropNested(block, size, met);
-    // Setting and clearing masks costs one step per arc of f each. Without masks, every pair of
-    // edges costs a test for each pair of nodes.
+    // Setting the masks takes one step per arc of f's members, and so does clearing them. Without
+    // masks, each pair of edges takes one test for each pair of nodes.
     if (arcsOf(block, f) > <u64>count * size * size) oneByOne(block, f, count);
     else if (size <= 64) byMasks(block, f, size, count);
     else byWideMasks(block, f, size, count);
@@ -137,7 +137,7 @@ function sharedOf(block: usize, e: u32): u32 {
 }
 
 /**
- * Keeps the edges that neither contain f nor are contained in f. An edge that does has no extra
+ * Keeps the edges that neither contain f nor are contained in f. The dropped edges have no extra
  * overlap with f.
  */
 function dropNested(block: usize, size: u32, count: u32): u32 {

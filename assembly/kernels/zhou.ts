@@ -6,17 +6,18 @@
 // adjacent if any edge contains both. The coefficient of a node v is the mean of the extra overlap
 // over all pairs of edges that contain v.
 //
-// This file handles the pairs that share only v. `|e| + |f| - 2` nodes are in exactly one edge of
-// such a pair. So each node u of f, other than v, that is adjacent to a node of e adds `1 / (|e| +
-// |f| - 2)`. The edges of v are sorted by size and numbered, one bit each. For an edge f and a node
-// u of f, the edges e to which u adds are reach(u) without shared(f):
+// This file handles the pairs {e, f} that share only v. For such a pair, s = |e| + |f| - 2 nodes
+// are in exactly one of the edges. So each node u of f, other than v, that is adjacent to a node of
+// e other than v adds 1 / s. The edges of v are sorted by size and numbered, one bit each. For an
+// edge f and a node u of f, the edges e to which u adds are reach(u) without shared(f):
 //
 // - reach(u) is the set of v's edges that contain a node, other than v, adjacent to u;
 // - shared(f) is the set of v's edges that share a node besides v with f.
 //
-// A word of 64 edges is cut into pieces of equal size; in a piece, the sum is one popcount per node
-// u and one division. The loop over f takes every edge of v, so the nodes of e are counted when e
-// takes the place of f. Pairs that share more nodes than v are handled one by one (zhou-pairs.ts).
+// A word of 64 edges is cut into pieces of edges of equal size, for which s is the same. In a
+// piece, the sum takes one popcount per node u, and one division. The loop over f takes every edge
+// of v, so the nodes of e are counted when e takes the place of f. Pairs that share more nodes than
+// v are handled one by one (zhou-pairs.ts).
 //
 // Example: e = {v, a}, f = {v, b}, and there is an edge {a, b}. a and b are adjacent, so both nodes
 // count, and the extra overlap is 2 / (2 + 2 - 2) = 1.
@@ -37,22 +38,22 @@ export const NEIGHBOURS: usize = 20;
  */
 export const MATRIX: usize = 24;
 export const ROW_WORDS: usize = 28;
-/** f64[n], the sums. */
+/** f64[n]: for each node, the sum of the extra overlap over the pairs of its edges. */
 export const SUMS: usize = 32;
-/** u32[n], zero between calls. */
+/** u32[n]: numbers of the neighbours of the current node, from 1 on; zero between calls. */
 const LOCAL: usize = 36;
-/** u32[maximum degree]. */
+/** u32[maximum degree]: the edges of the current node, sorted by size. */
 const ORDERED: usize = 40;
 /** A buffer for rows of bits, and its size in bytes. */
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
 /** CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially nodeStarts. */
 export const CURSORS: usize = 52;
-/** u32[m], zeroed. */
+/** u32[m], zero at first: how many nodes each edge shares with the current edge. */
 export const MET: usize = 56;
-/** u32[m + 1]. */
+/** u32[m + 1]: the edges that share more than one node with the current edge. */
 export const LIST: usize = 60;
-/** 16 bytes per node, 64 if an edge has more than 64 members; zero between calls. */
+/** Masks of every node: 16 bytes, or 64 if an edge has more than 64 members. Zero between calls. */
 export const MASKS: usize = 64;
 export const ZHOU_BLOCK_BYTES: u32 = 68;
 
@@ -68,7 +69,9 @@ export function bitsAt(base: usize, row: u32, words: u32): usize {
   return cell<u64>(base, <usize>row * words);
 }
 
-/** Sets the adjacency bits of a graph: matrix u64[n][rowWords], zeroed. */
+/**
+ * Sets the adjacency bits of a graph in `matrix`, u64[n][rowWords], which the caller has zeroed.
+ */
 export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: usize, rowWords: u32): void {
   for (let v: u32 = 0; v < n; v++) {
     const row = bitsAt(matrix, v, rowWords);

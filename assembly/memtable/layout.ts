@@ -5,11 +5,11 @@ import { bytesOf, get } from '../memory/cells';
 
 export const M_ROWS: usize = 0;
 export const M_CAPACITY: usize = 4;
-/** Address of u32 per row: address of its record. */
+/** Address of u32[]: for each row, the address of its record. */
 export const M_RECORDS: usize = 8;
-/** Address of u32 per row: its LSN - M_BASE_LSN, at least 1. */
+/** Address of u32[]: for each row, its LSN - M_BASE_LSN, at least 1. */
 export const M_LSNS: usize = 12;
-/** Address of u32 per row: LSN of its deletion - M_BASE_LSN, 0 if the row is alive. */
+/** Address of u32[]: for each row, the LSN of its deletion - M_BASE_LSN; 0 if the row is alive. */
 export const M_DEATHS: usize = 16;
 /**
  * Address of u32[]: row indexes in (event_ts, id) order, of which the first M_ORDERED are valid.
@@ -26,7 +26,7 @@ export const M_NODES: usize = 52;
 /** Address of an open-addressed hash table, M_NODE_SLOTS x {i64 node, u32 head + 1, u32 count}. */
 export const M_NODE_TABLE: usize = 56;
 export const M_NODE_SLOTS: usize = 60;
-/** Address of {u32 row, u32 previous + 1} per indexed incidence. */
+/** Address of the links of all chains: {u32 row, u32 previous + 1} per indexed incidence. */
 export const M_CHAIN: usize = 64;
 export const M_CHAIN_CAPACITY: usize = 68;
 export const M_CHAIN_LENGTH: usize = 72;
@@ -43,7 +43,9 @@ export const M_RESERVED: usize = 112;
 export const M_REGIONS: usize = 116;
 /** Bytes of the newest chunk. */
 export const M_CHUNK_BYTES: usize = 120;
-/** 1 if memory was too short to count the buckets of all rows; M_BUCKETS is then meaningless. */
+/**
+ * 1 if there was not enough memory to count the buckets of all rows; M_BUCKETS is then meaningless.
+ */
 export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 

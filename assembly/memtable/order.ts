@@ -3,8 +3,8 @@
 //
 // Rows are kept in the order of arrival. `order` lists their indexes by key; only its first
 // M_ORDERED entries are filled and sorted. A row that arrives in key order extends the sorted part
-// at once. The first row that arrives late ends it: this row and all later rows stay unsorted until
-// the next read. They are then sorted among themselves (radix sort by id, then by time) and merged
+// at once. After the first row that arrives late, this row and all later rows stay unsorted until
+// the next read. Then they are sorted among themselves (radix sort by id, then by time) and merged
 // into the sorted part from the back, so that only entries with a key above the least late key
 // move. Up to four rows are inserted by binary search instead.
 

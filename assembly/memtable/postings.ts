@@ -2,10 +2,10 @@
 // when first needed.
 //
 // Appending does not touch the index. A lookup, or a background step, first indexes the rows that
-// have arrived since the last one. An open-addressed table with linear probing maps a node to {last
-// link + 1, row count}. The links {row, previous link + 1} of all chains share one array, so a new
-// row adds one link per member at its end. Invariant: a link refers only to an older link.
-// Therefore every chain ends, and following it from its head gives rows in descending order.
+// are not yet indexed. An open-addressed table with linear probing maps a node to {last link + 1,
+// row count}. The links {row, previous link + 1} of all chains share one array, so a new row adds
+// one link per member at its end. Invariant: a link refers only to an older link. Therefore every
+// chain ends, and following it from its head gives rows in descending order.
 //
 // A lookup of k nodes follows the chain of the node with the fewest rows. It keeps the rows that
 // are within the key bounds, are visible at the LSN and contain all k nodes. The result is reversed

@@ -301,8 +301,8 @@ function uncount(m: usize): void {
 
 /**
  * Returns the number of distinct buckets of all rows, including dead rows. If they could not be
- * counted before, counts them now. If memory is too short for that, returns the number of bucket
- * changes from row to row.
+ * counted before, counts them now. If there is not enough memory for that, returns the number of
+ * bucket changes from row to row.
  */
 export function memtableBuckets(m: usize): u32 {
   if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);
@@ -322,7 +322,8 @@ export function memtableBuckets(m: usize): u32 {
 }
 
 /**
- * Extends the sorted part of the order if it contains all rows before and this row follows them.
+ * Extends the sorted part of the order by a row, if this part contains all earlier rows and the row
+ * follows them in key order.
  */
 function appendOrder(m: usize, row: u32, record: usize): void {
   const ordered = load<u32>(m + M_ORDERED);

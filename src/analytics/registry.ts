@@ -57,7 +57,7 @@ const LISTED: readonly Measure[] = [
   temporalCoreness,
 ];
 
-/** All measures, in the order in which they are documented. Each has the parameter `budget_ms`. */
+/** All measures, in the order in which callers see them. Each has the parameter `budget_ms`. */
 export const measures: readonly Measure[] = LISTED.map((measure) => {
   const { parameters } = measure;
   return parameters.some(({ name }) => name === BUDGET.name)

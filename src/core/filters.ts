@@ -223,7 +223,7 @@ export class FilterDirectory {
 
   /**
    * Returns the positions, in the arranged order, of the segments that may contain all nodes;
-   * ascending. No segment that does contain them is missing.
+   * ascending. A segment that contains them is never missing.
    */
   probe(nodes: readonly number[]): Uint32Array {
     const found = this.#parts.map((part) => probePart(part, nodes));

@@ -10,7 +10,7 @@
 //   position.
 //
 // Both ways write the ordinals in member order, which already gives the node list of every edge.
-// The edge list of each node is its transpose, by counting sort.
+// The edge lists of the nodes are the transpose of these lists, computed by counting sort.
 //
 // Example: edges {9, 5} and {9} have the members 5, 9 | 9; the nodes 5 and 9 get the ordinals 0 and
 // 1, so the node lists are 0, 1 | 1, and the edge lists are 0 | 0, 1.
@@ -25,8 +25,8 @@ import { startsOf, transposed } from './sparse-rows.ts';
 /** Entries per step: about 2 ms in the cheap passes, which take a few nanoseconds per entry. */
 const SLICE = 1 << 18;
 /**
- * Number of node ids copied to core memory at a time. So few stay in the processor's cache during
- * the pass.
+ * Number of node ids copied to core memory at a time. It is small so that they stay in the
+ * processor's cache during the pass.
  */
 const STAGE = 1 << 15;
 /** A node table is used if it has at most this many entries, or at most one entry per incidence. */

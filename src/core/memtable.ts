@@ -17,7 +17,7 @@ const ROW_BYTES = 40;
 const SMALL_BYTES = 1024;
 
 /**
- * Maximum number of out-of-order rows before they are sorted. Sorting so many takes a few
+ * Maximum number of out-of-order rows before they are sorted. At this number, the sort takes a few
  * milliseconds.
  */
 const MOST_UNSORTED = 32768;
@@ -92,7 +92,7 @@ export class CoreMemtable {
 
   /**
    * Reserves space for `rows` records with a total of `bytes` bytes, so that appending them cannot
-   * fail; returns its address. Throws `overloaded`, with nothing reserved, if memory is too short.
+   * fail; returns its address. Throws `overloaded`, with nothing reserved, if out of memory.
    */
   reserve(bytes: number, rows: number): number {
     const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes, rows) >>> 0;

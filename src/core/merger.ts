@@ -26,8 +26,8 @@ export interface BuilderColumn {
   type: ColumnType;
   indexed: boolean;
   /**
-   * Property entry (FORMAT.md section 1) that applies to records without the column; empty if that
-   * is null.
+   * Property entry (FORMAT.md section 1) that applies to records without the column; empty if this
+   * value is null.
    */
   missing: Uint8Array;
 }

@@ -23,7 +23,7 @@ export class Region {
 
   /**
    * Grows the region to at least `bytes` bytes; its contents are lost. Throws `overloaded`, with
-   * nothing changed, if memory is too short.
+   * nothing changed, if out of memory.
    */
   ensure(bytes: number): void {
     if (bytes <= this.bytes) return;

@@ -5,14 +5,14 @@ import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
-/** Maximum rows per step; the numbers of so many rows take 32 KiB. */
+/** Maximum rows per step; their row numbers take 32 KiB. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
 /** Bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
 export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 
-/** Result of a step. The next step overwrites it, so read it before. */
+/** Result of a step. The next step overwrites it, so read it before that. */
 export interface StepResult {
   rows: number;
   firstTs: number;

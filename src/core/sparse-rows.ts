@@ -24,7 +24,7 @@ export interface SparseRows {
   itemRows: number;
 }
 
-/** Returns the sparse rows in which `on` are the rows, between which items are compared. */
+/** Returns the sparse rows with the side `on` as the rows and the other side as the items. */
 export function rowsOf(parts: IncidenceParts, on: 'nodes' | 'edges'): SparseRows {
   const { nodes, edges, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = parts;
   return on === 'edges'

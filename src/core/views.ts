@@ -18,8 +18,8 @@ export class CoreMemory {
   }
 
   /**
-   * Creates the views again if memory has grown. Growth detaches the old buffer, which empties its
-   * views; so their length is tested, because reading `memory.buffer` costs more.
+   * Creates the views again if memory has grown. Growth detaches the old buffer, and the views of
+   * it become empty. The length of a view is tested because reading `memory.buffer` costs more.
    */
   #refresh(): void {
     if (this.#words.length > 0) return;

@@ -1,14 +1,14 @@
 // Computes the clique number of a graph by branch and bound with a colouring bound, with one search
 // per vertex (Tomita and Kameda 2007; Eppstein et al. 2010).
 //
-// A degeneracy order removes a vertex of least degree again and again. Every clique has a first
-// vertex v in this order. The other vertices of the clique are later neighbours of v, and v has at
-// most as many of these as its core number. So there is one search per vertex, in its small set of
-// later neighbours, beginning with the vertices removed last, which are in the densest core.
-// Vertices whose core number is below the best size are skipped. Within a search
-// (assembly/kernels/cliques.ts), a greedy colouring of the candidates is an upper bound on the
-// clique: a branch is cut when the size of its clique plus the number of colours cannot beat the
-// best.
+// A degeneracy order is the order in which vertices are removed if a vertex of least degree is
+// always removed next. Every clique has a first vertex v in this order. The other vertices of the
+// clique are later neighbours of v, and v has at most as many of these as its core number. So there
+// is one search per vertex, in its small set of later neighbours. The searches begin with the
+// vertices removed last, which are in the densest core. Vertices whose core number is below the
+// best size are skipped. Within a search (assembly/kernels/cliques.ts), the number of colours of a
+// greedy colouring of the candidates bounds the clique: a branch is cut when the size of its clique
+// plus this number cannot beat the best.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';

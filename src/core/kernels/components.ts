@@ -1,5 +1,5 @@
-// Computes the connected components of a graph, and of the graph that joins rows of a hypergraph
-// sharing at least s items, without building that graph.
+// Computes the connected components of a graph. Also computes those of the graph that joins the
+// rows of a hypergraph sharing at least s items, without building this graph.
 //
 // All variants join rows in a union-find forest whose roots are the least vertices
 // (assembly/kernels/components.ts). For s = 1, all rows of an item are joined. For s >= 2 there are

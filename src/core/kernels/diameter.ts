@@ -1,14 +1,14 @@
 // Computes the diameters of the components of a graph, by bounds instead of a search from every
 // vertex (iFUB, Crescenzi et al. 2013).
 //
-// A double sweep finds a central vertex u: search from a vertex of high degree to a farthest
-// vertex, from there to a vertex farthest from it, and take the middle of that path. A search from
-// u then sorts the component into levels by distance from u. Two vertices at level i or nearer are
-// at most 2i apart, by way of u. The levels are processed from the farthest inwards: the
-// eccentricity (greatest distance) of each vertex is computed exactly, and the longest distance
-// found is kept. Invariant: every pair that contains a vertex of a processed level has been
-// considered. Once the longest distance is at least 2i for the next level i, no remaining pair can
-// exceed it, and the result is exact.
+// A double sweep finds a central vertex u: search from a vertex of high degree to find a farthest
+// vertex a, search from a to find a farthest vertex b, and take the middle of a shortest path from
+// a to b. A search from u then sorts the component into levels by distance from u. Two vertices at
+// level i or nearer are at most 2i apart, because they are connected through u. The levels are
+// processed from the farthest inwards: the eccentricity (greatest distance) of each vertex is
+// computed exactly, and the longest distance found is kept. Invariant: every pair that contains a
+// vertex of a processed level has been considered. Once the longest distance is at least 2i for the
+// next level i, no remaining pair can exceed it, and the result is exact.
 //
 // Example: on a path of 101 vertices, the double sweep finds 100 and u is the middle vertex, whose
 // farthest level is 50. As 100 = 2 * 50, no eccentricity is needed. In the worst case there is a

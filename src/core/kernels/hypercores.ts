@@ -4,7 +4,8 @@
 // An edge is alive while at least m of its members remain, and the degree of a node is its number
 // of live edges. The node of least degree is always removed next. An edge that falls below m
 // members dies, which lowers the degree of its remaining members. The core number of a node is the
-// greatest of the least degrees up to and including its own removal.
+// greatest degree that a node had at its removal, among the nodes removed up to and including this
+// one.
 //
 // Nodes are kept in bins by degree. A node whose degree falls is pushed into its new bin. Its old
 // entry stays in the old bin and is skipped when it is popped. The scan then steps back to the

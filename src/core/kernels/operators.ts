@@ -11,8 +11,8 @@ import type { Scratch } from '../scratch.ts';
 const STEP_ITEMS = 1_000_000;
 
 /**
- * The operator N = D^-1/2 S D^-1/2, where S is symmetric and not negative, and D contains its row
- * sums.
+ * The operator N = D^-1/2 S D^-1/2, where S is symmetric with non-negative weights, and D contains
+ * the row sums of S.
  */
 export interface Operator {
   readonly core: Core;
