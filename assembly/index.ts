@@ -1,5 +1,5 @@
-// The ABI of the core (README.md): all exports. Arguments are numbers only; the files of abi/
-// convert them to the types used internally.
+// All exports of the core: its ABI (README.md). The functions take only numbers as arguments; the
+// files in abi/ convert them to the types used internally.
 
 export * from './abi/fold';
 export * from './abi/graph';

@@ -1,4 +1,4 @@
-// Limits and layout constants, exported by the ABI so that no host repeats them.
+// Limits and layout constants. The ABI exports them so that no host has to define them again.
 
 export const HG_MAX_MEMBERS: u32 = 255;
 /** Maximum rows of a segment: a row ordinal is a u16. */
@@ -13,7 +13,7 @@ export const HG_FILTER_ENTRY_BYTES: u32 = 24;
 /** Bytes of one range in the input of `hg_segment_filter` and `hg_memtable_filter`. */
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
-/** Extra bytes that the output of the set functions needs beyond its entries. */
+/** Extra bytes that the output of the set functions needs after its entries. */
 export const HG_ROWS_SLACK_BYTES: u32 = 32;
 
 export const HG_TYPE_NULL: u32 = 0;

@@ -1,20 +1,21 @@
-// Stable status codes of the ABI, and details of the last call that do not fit its return value.
+// Stable status codes of the ABI, and the details of the last call that do not fit in its return
+// value.
 
 /** An argument is outside the accepted range. */
 export const BAD_ARGUMENT: i32 = -1;
-/** The output region is too small; `hg_result_needed` is the required size. */
+/** The output region is too small; `hg_result_needed` returns the required size. */
 export const TOO_SMALL: i32 = -2;
 /** Memory cannot grow. */
 export const OUT_OF_MEMORY: i32 = -3;
-/** The bytes violate the format; `hg_result_offset` is the place. */
+/** The bytes violate the format; `hg_result_offset` returns the place. */
 export const CORRUPT: i32 = -4;
-/** More distinct members than allowed; `hg_result_offset` is the row. */
+/** There are more distinct members than allowed; `hg_result_offset` returns the row. */
 export const TOO_MANY_MEMBERS: i32 = -5;
-/** An edge without members; `hg_result_offset` is the row. */
+/** An edge has no members; `hg_result_offset` returns the row. */
 export const EMPTY_MEMBERS: i32 = -6;
-/** A number is not a safe integer; `hg_result_offset` is the row. */
+/** A number is not a safe integer; `hg_result_offset` returns the row. */
 export const BAD_INTEGER: i32 = -7;
-/** A format version that this build does not read. */
+/** This build does not read this format version. */
 export const UNSUPPORTED: i32 = -8;
 
 let neededBytes: u32 = 0;
@@ -40,32 +41,35 @@ export function setPointer(pointer: usize): void {
   resultPointer = <u32>pointer;
 }
 
-/** Bytes (or entries, for functions that count those) that the last TOO_SMALL call needed. */
+/**
+ * Returns how many bytes (or entries, for functions that count entries) the last TOO_SMALL call
+ * needed.
+ */
 export function hg_result_needed(): u32 {
   return neededBytes;
 }
 
-/** Byte offset or row number at which the last failed call failed. */
+/** Returns the byte offset or row number at which the last failed call failed. */
 export function hg_result_offset(): u32 {
   return failedOffset;
 }
 
 /**
- * Rows handled by the last call, if it can stop early; for `hg_memtable_rows` the position to
- * continue from.
+ * Returns the number of rows that the last call handled, if that function can stop early. After
+ * `hg_memtable_rows` it is the position to continue from.
  */
 export function hg_result_rows(): u32 {
   return resultRows;
 }
 
-/** Address of the region that the last call allocated for the caller. */
+/** Returns the address of the region that the last call allocated for the caller. */
 export function hg_result_pointer(): u32 {
   return resultPointer;
 }
 
 /**
- * Called by a failed assertion in the debug build: hg_result_pointer() is then the address of its
- * text (UTF-16, preceded by its length in bytes as u32).
+ * Handles a failed assertion in the debug build: stores the address of the assertion's text
+ * (UTF-16, preceded by its length in bytes as u32) for hg_result_pointer(), and traps.
  */
 export function failedAssertion(text: string | null, _file: string | null, _line: u32, _column: u32): void {
   resultPointer = <u32>changetype<usize>(text);

@@ -1,8 +1,8 @@
-// Time and id bounds as passed through the ABI.
+// Converts time and id bounds passed through the ABI.
 
 /**
- * A time or id bound: out-of-range numbers and infinities are clamped, so that "before all" and
- * "after all" can be expressed.
+ * Converts a time or id bound to an integer. Numbers out of range and infinities are clamped, so
+ * that bounds before and after all keys can be expressed; NaN becomes 0.
  */
 export function boundOf(value: f64): i64 {
   if (value <= -9007199254740992) return -9007199254740992;

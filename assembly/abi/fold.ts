@@ -1,4 +1,5 @@
-// The ABI of aggregates over columns: selections of rows, codes of fields, figures of numbers.
+// The ABI of aggregates over columns: selections of rows, codes of fields, and figures (counts,
+// sums, extremes) of numbers.
 
 import { codesOf, countCodes, joinCodes, keepCodes, textsOf } from '../fold/codes';
 import { FIGURES_BYTES, figuresOf } from '../fold/figures';

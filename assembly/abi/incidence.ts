@@ -1,5 +1,5 @@
 // The ABI of incidences: numbers the nodes of a hypergraph, fills its sparse rows in both
-// directions, collapses equal member sets.
+// directions, and merges edges that have equal member sets.
 
 import { countDigits, placeDigits } from '../csr/digits';
 import { groupRows, orderSets, totalSets } from '../csr/distinct';

@@ -1,5 +1,5 @@
-// The ABI of products of a vector with the operators of a hypergraph or graph, and of vector
-// operations (README.md, Operators).
+// The ABI of vector operations, and of products of a vector with an operator of a hypergraph or
+// graph (README.md, Operators).
 
 import { gatherEdges, gatherNeighbours, gatherNodes } from '../kernels/operators';
 import { dot, mix, multiply, weightedNorm } from '../kernels/vectors';

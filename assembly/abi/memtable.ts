@@ -1,4 +1,4 @@
-// The ABI of memtables: creating, appending, reading by order and by node.
+// The ABI of memtables: creates them, appends rows, and reads rows by key order and by node.
 
 import { cell, put } from '../memory/cells';
 import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';
@@ -26,8 +26,8 @@ import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import { boundOf } from './bound';
 
 /**
- * Seeds the hash tables of nodes with 64 secret random bits; call it before the first memtable is
- * made. Results do not depend on them.
+ * Seeds the hash tables of nodes with 64 secret random bits. Call it before the first memtable is
+ * created. Results do not depend on the seed.
  */
 export function hg_memtable_seed(low: u32, high: u32): void {
   seedNodes(low, high);
@@ -42,7 +42,10 @@ export function hg_memtable_free(memtable: u32): void {
   memtableFree(memtable);
 }
 
-/** Reserves space for `rows` records with a total of `bytes` bytes; 0 if out of memory. */
+/**
+ * Reserves space for `rows` records with a total of `bytes` bytes; returns its address, or 0 if out
+ * of memory.
+ */
 export function hg_memtable_reserve(memtable: u32, bytes: u32, rows: u32): u32 {
   return <u32>memtableReserve(memtable, bytes, rows);
 }
@@ -57,8 +60,8 @@ export function hg_memtable_append(memtable: u32, records: u32, count: u32, firs
 }
 
 /**
- * Field of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5 rows in
- * order.
+ * Returns a field of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5
+ * rows in key order.
  */
 export function hg_memtable_field(memtable: u32, field: u32): u32 {
   const m = <usize>memtable;
@@ -84,7 +87,7 @@ export function hg_memtable_sort(memtable: u32): i32 {
   return memtableSort(memtable) ? 0 : OUT_OF_MEMORY;
 }
 
-/** Position of the first key >= (time, id). Call hg_memtable_sort first. */
+/** Returns the position of the first key >= (time, id). Call hg_memtable_sort first. */
 export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
   return memtableSeek(memtable, boundOf(time), boundOf(id));
 }
@@ -94,8 +97,8 @@ export function hg_memtable_rows(memtable: u32, from: u32, to: u32, lsn: f64, ou
 }
 
 /**
- * Extends the node index by at most `limit` rows; returns the rows left, or OUT_OF_MEMORY. A lookup
- * indexes the rest itself.
+ * Extends the node index by at most `limit` rows; returns how many rows are not yet indexed, or
+ * OUT_OF_MEMORY. A lookup indexes the remaining rows itself.
  */
 export function hg_memtable_index(memtable: u32, limit: u32): i32 {
   if (!indexRows(memtable, limit)) return OUT_OF_MEMORY;
@@ -117,8 +120,8 @@ export function hg_memtable_lookup(
 }
 
 /**
- * Row index at a position of the order, dead or not; 0xffffffff beyond its end. Call
- * hg_memtable_sort first.
+ * Returns the row index, dead or not, at a position of the key order; 0xffffffff for a position
+ * beyond the last row. Call hg_memtable_sort first.
  */
 export function hg_memtable_at(memtable: u32, position: u32): u32 {
   return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
@@ -132,7 +135,7 @@ export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {
   return 0;
 }
 
-/** Live row with exactly this key, or -1. Call hg_memtable_sort first. */
+/** Returns the live row with exactly this key, or -1. Call hg_memtable_sort first. */
 export function hg_memtable_find(memtable: u32, time: f64, id: f64): i32 {
   return memtableFind(memtable, boundOf(time), boundOf(id));
 }
@@ -145,7 +148,7 @@ export function hg_memtable_kill(memtable: u32, row: u32, lsn: f64): i32 {
   return memtableKill(memtable, row, lsn);
 }
 
-/** Turns row indexes (u32[n]) into record addresses, in place. */
+/** Replaces row indexes (u32[n]) by the addresses of their records, in place. */
 export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
   for (let i: u32 = 0; i < n; i++) {
     const at = cell<u32>(rows, i);
@@ -154,8 +157,9 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
 }
 
 /**
- * For the rows at positions [from, from + n) of the order, dead or not: `before` plus the bytes of
- * the records up to and including each (u32[n] at `out`).
+ * Writes running sums of record bytes (u32[n] at `out`) for the rows, dead or not, at positions
+ * [from, from + n) of the key order. Entry i is `before` plus the bytes of the records up to and
+ * including the row at position from + i.
  */
 export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, out: u32): i32 {
   const ordered = load<u32>(<usize>memtable + M_ORDERED);
@@ -168,12 +172,15 @@ export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, 
   return 0;
 }
 
-/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns their number. */
+/**
+ * Keeps, in place, those rows of a list (u32[n]) whose values are in all k ranges; returns their
+ * number.
+ */
 export function hg_memtable_filter(memtable: u32, rows: u32, n: u32, ranges: u32, k: u32): u32 {
   return filterMemtable(memtable, rows, n, ranges, k);
 }
 
-/** Number of distinct buckets that rows in key order (u32[n]) lie in. */
+/** Returns the number of distinct buckets that contain the rows of a list in key order (u32[n]). */
 export function hg_memtable_row_buckets(memtable: u32, rows: u32, n: u32): u32 {
   return bucketsOfOrder(memtable, rows, n);
 }

@@ -1,4 +1,5 @@
-// The ABI of records: checksum, encode, check, number, merge, copy, text.
+// The ABI of records: computes checksums, encodes and checks records, assigns ids to them, merges
+// and copies them, and writes them as text.
 
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
@@ -40,7 +41,7 @@ export function hg_records_merge(runs: u32, k: u32, out: u32, capacity: u32): i3
 }
 
 /**
- * Same as hg_records_merge, but only for the records with a key below (time, id); `runs` is updated
+ * Same as hg_records_merge, but merges only the records with a key below (time, id). Updates `runs`
  * to what is left of each run.
  */
 export function hg_records_merge_until(runs: u32, k: u32, time: f64, id: f64, out: u32, capacity: u32): i32 {
@@ -56,8 +57,8 @@ export function hg_records_json(addresses: u32, n: u32, plan: u32, separator: u3
 }
 
 /**
- * Copies the records at `addresses` (u32[n]) one after another. Returns the bytes written,
- * hg_result_rows = the number of records that fitted.
+ * Copies the records at `addresses` (u32[n]) one after another. Returns the bytes written;
+ * hg_result_rows is the number of records that fitted.
  */
 export function hg_records_copy(addresses: u32, n: u32, out: u32, capacity: u32): i32 {
   return copyRecords(addresses, n, out, capacity);

@@ -1,5 +1,5 @@
-// The ABI of searches in a graph: starts u32[n + 1], neighbours u32, arcs in both directions, no
-// loops (README.md, Graphs).
+// The ABI of searches in a graph. A graph is starts u32[n + 1] and neighbours u32, with arcs in
+// both directions and no loops (README.md, Graphs).
 
 import { searchMany } from '../kernels/many-sources';
 import { accumulateBetweenness, search } from '../kernels/search';

@@ -1,4 +1,4 @@
-// The ABI of segments: build, check, open, read.
+// The ABI of segments: builds, checks, opens and reads them.
 
 import { toInteger } from '../codec/record';
 import { countRows, lookupRows } from '../fmi/lookup';
@@ -41,8 +41,9 @@ import { BAD_ARGUMENT, setRows } from '../status';
 import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
 import { boundOf } from './bound';
 
-/** Bytes of the block of hg_segment_step; maximum rows examined per step. */
+/** Bytes of the block of hg_segment_step. */
 export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
+/** Maximum rows that one step examines. */
 export const HG_STEP_ROWS: u32 = STEP_ROWS;
 
 export function hg_segment_build(
@@ -65,7 +66,10 @@ export function hg_segment_check(base: u32, bytes: u32, deep: u32): i32 {
   return checkSegment(base, bytes, deep != 0);
 }
 
-/** Field of a checked header, see README for the numbers. NaN for an unknown one. */
+/**
+ * Returns a field of a checked header by its number (README.md, Segment); NaN for an unknown
+ * number.
+ */
 export function hg_segment_field(base: u32, field: u32): f64 {
   const at = <usize>base;
   switch (field) {
@@ -113,8 +117,8 @@ export function hg_segment_field(base: u32, field: u32): f64 {
 }
 
 /**
- * Offset of a section (kind, column) from the start of the file, 0 if there is none; hg_result_rows
- * = its bytes.
+ * Returns the offset of a section (kind, column) from the start of the file, or 0 if the file has
+ * no such section; hg_result_rows is the size of the section in bytes.
  */
 export function hg_segment_section(base: u32, kind: u32, column: u32): u32 {
   return sectionAt(base, kind, column);
@@ -132,7 +136,7 @@ export function hg_segment_buckets(segment: u32, from: u32, to: u32): u32 {
   return bucketsOfRows(segment, from, min(to, load<u32>(<usize>segment + S_ROWS)));
 }
 
-/** Number of distinct buckets that the rows of an ascending list (u32[n]) lie in. */
+/** Returns the number of distinct buckets that contain the rows of an ascending list (u32[n]). */
 export function hg_segment_row_buckets(segment: u32, rows: u32, n: u32): u32 {
   return bucketsOfList(segment, rows, n);
 }
@@ -145,7 +149,7 @@ export function hg_segment_count(segment: u32, node: f64, from: u32, to: u32): u
   return countRows(segment, node, from, to);
 }
 
-/** Writes {event_ts, id} of a row as f64 x 2. Returns 0 or BAD_ARGUMENT. */
+/** Writes {event_ts, id} of a row as two f64. Returns 0 or BAD_ARGUMENT. */
 export function hg_segment_key(segment: u32, row: u32, out: u32): i32 {
   if (row >= load<u32>(<usize>segment + S_ROWS)) return BAD_ARGUMENT;
   rowKey(segment, row, out);
@@ -174,7 +178,10 @@ export function hg_segment_json(
   return segmentRows(segment, rows, n, plan, separator, out, capacity);
 }
 
-/** One step of a scan; request and response are in the block (segment/step.ts). */
+/**
+ * Performs one step of a scan. The block contains the request and receives the answer
+ * (segment/step.ts).
+ */
 export function hg_segment_step(segment: u32, block: u32): i32 {
   return stepSegment(segment, block);
 }
@@ -184,8 +191,8 @@ export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, ca
 }
 
 /**
- * Same as hg_segment_records, without the texts that `columns` (see hg_segment_build) gives for a
- * missing value.
+ * Same as hg_segment_records, but leaves out texts that are equal to the default of their column in
+ * `columns` (see hg_segment_build).
  */
 export function hg_segment_records_short(
   segment: u32,
@@ -215,14 +222,17 @@ export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: 
   return psiCount(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0);
 }
 
-/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns their number. */
+/**
+ * Keeps, in place, those rows of a list (u32[n]) whose values are in all k ranges; returns their
+ * number.
+ */
 export function hg_segment_filter(segment: u32, rows: u32, n: u32, ranges: u32, k: u32): i32 {
   return filterSegment(segment, rows, n, ranges, k);
 }
 
 /**
- * Writes the dictionary's node ids ascending as f64, from ordinal `from`, at most `capacity`;
- * returns their number.
+ * Writes node ids of the dictionary as f64, ascending, at most `capacity` of them, beginning with
+ * ordinal `from`; returns how many were written.
  */
 export function hg_segment_nodes(segment: u32, from: u32, out: u32, capacity: u32): u32 {
   const nodes = load<u32>(<usize>segment + S_NODES);

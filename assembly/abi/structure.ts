@@ -1,4 +1,4 @@
-// The ABI of triangles, cores and cliques of a graph (README.md, Graphs).
+// The ABI of triangles, core numbers and cliques of a graph (README.md, Graphs).
 
 import { beginClique, cliqueBytes, goOnClique } from '../kernels/cliques';
 import { coreNumbers } from '../kernels/cores';

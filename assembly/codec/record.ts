@@ -1,4 +1,4 @@
-// The record of one edge: encoding, checking and reading (FORMAT.md section 1).
+// Encodes, checks and reads records; a record is the encoding of one edge (FORMAT.md section 1).
 
 import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -24,14 +24,14 @@ export const R_ID: usize = 16;
 export const R_MEMBERS: usize = 24;
 
 /**
- * Maximum bytes of one edge's property block in the encoder: far above what the columns of the
- * format can hold.
+ * Maximum bytes of one edge's property block that the encoder accepts. This is far more than the
+ * columns of the format can fill.
  */
 const MAX_PROPERTY_BYTES: u32 = 0x3fffffff;
 const SMALL: u32 = 256;
 const scratch: usize = memory.data(2048 + 16, 16);
 
-/** Converts an f64 to a safe integer; i64.MIN_VALUE if it is not one. */
+/** Converts an f64 to a safe integer; returns i64.MIN_VALUE if the value is not one. */
 export function toInteger(value: f64): i64 {
   if (!(value <= <f64>MAX_SAFE && value >= -(<f64>MAX_SAFE))) return i64.MIN_VALUE;
   const integer = <i64>value;
@@ -75,7 +75,7 @@ function heapSort(a: usize, n: u32): void {
   }
 }
 
-/** Converts n f64 members to ascending distinct i64; returns their number, or BAD_INTEGER. */
+/** Writes n f64 members as ascending distinct i64; returns how many there are, or BAD_INTEGER. */
 function memberSet(from: usize, n: u32, to: usize): i32 {
   let sorted = true;
   let previous = i64.MIN_VALUE;
@@ -131,8 +131,8 @@ export function writeRecord(
 }
 
 /**
- * Upper bound on the bytes of a record with n members, including the 8-byte store after the last
- * member.
+ * Returns an upper bound on the bytes of a record with n members, including the 8-byte store after
+ * the last member.
  */
 export function recordBound(n: u32, propertyBytes: u32): u32 {
   return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
@@ -166,17 +166,17 @@ function encodeRow(
 /**
  * Encodes `rows` edges into consecutive records.
  *
- * - times, ids: f64[rows] (ids 0: all ids are 0);
- * - counts: u32[rows];
- * - members: f64, all rows concatenated, in any order and with repetitions;
- * - propertyEnds: u32[rows], the end of each row's property block in `properties` (0: no row has
- *   one);
+ * - times, ids: f64[rows]; address 0 for `ids` means that all ids are 0;
+ * - counts: u32[rows], the number of members of each edge;
+ * - members: f64, those of all rows concatenated, in any order and with repetitions;
+ * - propertyEnds: u32[rows], where each row's property block ends in `properties`; address 0 means
+ *   that no row has a block;
  * - limit: maximum distinct members per edge.
  *
- * Returns the bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER or BAD_ARGUMENT (a
- * property block that ends before it begins) with the row in hg_result_offset; TOO_SMALL with the
- * bytes needed up to the row that did not fit. Every record needs 8 bytes of space more than it
- * occupies.
+ * Returns the bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER and
+ * BAD_ARGUMENT (a property block that ends before it begins) set hg_result_offset to the row.
+ * TOO_SMALL reports the bytes needed up to and including the row that did not fit. Every record
+ * needs 8 bytes of space more than it occupies.
  */
 export function encodeRecords(
   rows: u32,
@@ -288,7 +288,8 @@ export function checkRecord(record: usize, room: u32): i32 {
 }
 
 /**
- * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT with the offset.
+ * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT with the byte
+ * offset.
  */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;
@@ -300,7 +301,7 @@ export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   return at == bytes ? 0 : failAt(CORRUPT, at);
 }
 
-/** Writes the members of a record as f64[]; returns their number. */
+/** Writes the members of a record as f64[]; returns how many there are. */
 export function recordMembers(record: usize, out: usize): u32 {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, out);
@@ -308,7 +309,9 @@ export function recordMembers(record: usize, out: usize): u32 {
   return n;
 }
 
-/** Address of the property `column` in a record, or 0 if it has none. */
+/**
+ * Returns the address of the property `column` in a record, or 0 if the record does not have it.
+ */
 export function findProperty(record: usize, column: u32): usize {
   const block = <usize>load<u16>(record + R_PROPERTIES);
   if (!block) return 0;

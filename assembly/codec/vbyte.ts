@@ -1,13 +1,13 @@
-// Stream-vbyte with lengths 1-2-4-8 for ascending member ids (FORMAT.md section 1; Lemire, Kurz,
-// Rupp 2018).
+// Encodes ascending member ids as stream-vbyte with lengths 1, 2, 4 and 8 (FORMAT.md section 1;
+// Lemire, Kurz, Rupp 2018).
 //
-// The first member is zigzag encoded, every other one is the difference to its predecessor. Values
-// are stored in the shortest of 1, 2, 4 or 8 bytes, little-endian. Their length codes, 2 bits each,
-// are gathered in control bytes before the data, four per byte, so that decoding has no
-// data-dependent branches.
+// The first member is zigzag encoded. Every other member is stored as the difference from the
+// member before it. Each value takes the shortest of 1, 2, 4 or 8 bytes, little-endian. The length
+// codes, 2 bits each, are collected in control bytes in front of the data, four codes per byte, so
+// that decoding has no data-dependent branches.
 //
-// Example: {3, 5, 300} has the values zigzag(3) = 6, 2 and 295, with the codes 0, 0 and 1: control
-// byte 0x10, then 06 02 27 01.
+// Example: {3, 5, 300} gives the values zigzag(3) = 6, 2 and 295, whose length codes are 0, 0 and
+// 1. The encoding is control byte 0x10, then 06 02 27 01.
 
 import { MAX_SAFE } from '../limits';
 import { get, put } from '../memory/cells';
@@ -20,12 +20,12 @@ export function unzigzag(value: u64): i64 {
   return <i64>(value >> 1) ^ -(<i64>(value & 1));
 }
 
-/** Length code of a value: 0, 1, 2, 3 for 1, 2, 4, 8 bytes. */
+/** Returns the length code of a value: 0, 1, 2 or 3 for 1, 2, 4 or 8 bytes. */
 function lengthCode(value: u64): u32 {
   return u32(value > 0xff) + u32(value > 0xffff) + u32(value > 0xffffffff);
 }
 
-/** Upper bound in bytes of n encoded members. */
+/** Returns an upper bound on the bytes of n encoded members. */
 export function membersBound(n: u32): u32 {
   return ((n + 3) >> 2) + n * 8;
 }
@@ -59,7 +59,7 @@ export function encodeMembers(members: usize, n: u32, out: usize): usize {
 
 /**
  * Decodes n members from `src` into `out` (i64); returns the end of the encoded bytes. May read up
- * to 7 bytes beyond it.
+ * to 7 bytes beyond this end.
  */
 export function decodeMembers(src: usize, n: u32, out: usize): usize {
   let data = src + ((n + 3) >> 2);
@@ -75,7 +75,7 @@ export function decodeMembers(src: usize, n: u32, out: usize): usize {
   return data;
 }
 
-/** End address of n encoded members. */
+/** Returns the end address of n encoded members. */
 export function skipMembers(src: usize, n: u32): usize {
   let data = src + ((n + 3) >> 2);
   for (let i: u32 = 0; i < n; i++) {
@@ -85,8 +85,8 @@ export function skipMembers(src: usize, n: u32): usize {
 }
 
 /**
- * Checks n encoded members in [src, end): in bounds, shortest lengths, strictly ascending safe
- * integers. Returns the end address, or 0.
+ * Checks n encoded members in [src, end): they must be in bounds, each in the shortest length, and
+ * strictly ascending safe integers. Returns the end address, or 0 if they are not.
  */
 export function checkMembers(src: usize, n: u32, end: usize): usize {
   let data = src + ((n + 3) >> 2);

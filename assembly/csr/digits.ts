@@ -1,14 +1,15 @@
-// Radix sort of keys one digit at a time (least significant first), in slices driven by the caller.
+// Sorts keys by radix sort, one digit at a time from the least significant, in slices that the
+// caller drives.
 
 import { cell, get, put } from '../memory/cells';
 
 export const DIGIT_BITS: u32 = 11;
-/** Number of values of a digit: counts are u32[DIGITS]. */
+/** Number of different values of a digit; tables of counts are u32[DIGITS]. */
 export const DIGITS: u32 = 1 << DIGIT_BITS;
 
 /**
- * Adds the number of occurrences of each value of the digit at `shift` in n u64 keys to `counts`
- * (zeroed before the first slice).
+ * Counts the values of the digit at bit `shift` in n u64 keys, and adds the counts to `counts`. The
+ * caller zeroes `counts` before the first slice.
  */
 export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): void {
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
@@ -18,8 +19,8 @@ export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): voi
 }
 
 /**
- * Moves n keys and their values (u32) to the place of their digit, stably. `cursors`: prefix sums
- * of the counts.
+ * Moves n keys and their values (u32) to the places that the digit at bit `shift` gives them; equal
+ * digits keep their order. `cursors`: prefix sums of the counts.
  */
 export function placeDigits(
   keys: usize,

@@ -22,11 +22,13 @@ function sameItems(a: usize, aEnd: usize, b: usize, bEnd: usize): bool {
 }
 
 /**
- * Assigns rows [from, to) to sets of equal rows: `setOf` (u32) receives the set of each row,
- * `leaders` (u32) the row with the least id of each set. Sets are numbered in order of first
- * occurrence; `known`: number of sets before `from`. `slots`: u64[2^slotBits], zeroed before the
- * first call, more slots than rows: {u32 hash, u32 set + 1}. Rows with equal hashes are compared.
- * Returns the number of sets known before `to`.
+ * Assigns rows [from, to) to sets of equal rows. `setOf` (u32) receives the set of each row, and
+ * `leaders` (u32) receives the row with the least id of each set. Sets are numbered in the order of
+ * their first row; `known` is the number of sets found before row `from`. Rows with equal hashes
+ * are compared item by item.
+ *
+ * `slots` is a hash table u64[2^slotBits] of {u32 hash, u32 set + 1}: it has more slots than there
+ * are rows, and is zeroed before the first call. Returns the number of sets found before row `to`.
  */
 export function groupRows(
   starts: usize,
@@ -73,9 +75,10 @@ export function groupRows(
 }
 
 /**
- * Renumbers sets in the order of their leading rows: `ordinals` (u32) receives the new number of
- * each set, `rows` (u32) the leading row of each new number, `sizes` (u32) its number of items.
- * `known`: number of sets whose leader is before `from`; returns that before `to`.
+ * Renumbers sets in the order of their leading rows. `ordinals` (u32) receives the new number of
+ * each set, `rows` (u32) the leading row of each new number, and `sizes` (u32) the number of items
+ * in this row. `known` is the number of sets whose leader is before row `from`; returns the number
+ * of sets whose leader is before row `to`.
  */
 export function orderSets(
   setOf: usize,
@@ -101,8 +104,8 @@ export function orderSets(
 }
 
 /**
- * Replaces the sets in setOf[from, to) by their new numbers, and adds the rows' weights and
- * multiplicities (f64) to those of their sets.
+ * Replaces the sets in setOf[from, to) by their new numbers. Adds each row's weight and
+ * multiplicity (f64) to those of its set.
  */
 export function totalSets(
   setOf: usize,

@@ -3,13 +3,13 @@
 import { cell, get, put } from '../memory/cells';
 
 /**
- * Bytes of an entry of the node table, which covers 64 consecutive ids: {u64 which of them are
- * nodes, u32 ordinal of the first one that is, u32 unused}.
+ * Bytes of an entry of the node table. An entry covers 64 consecutive ids: {u64 bits, 1 for each id
+ * that is a node, u32 ordinal of the first of these nodes, u32 unused}.
  */
 export const NODE_ENTRY_BYTES: u32 = 16;
 /**
- * 2^52: adding it to an integer below it leaves that integer in the low bits of the sum's
- * representation.
+ * 2^52. When it is added to a smaller non-negative integer, the low 52 bits of the resulting f64
+ * are that integer.
  */
 const TWO_52: f64 = 4503599627370496.0;
 
@@ -17,7 +17,7 @@ function offsetOf(id: f64, least: f64): u64 {
   return reinterpret<u64>(id - least + TWO_52) & 0xfffffffffffff;
 }
 
-/** Marks n ids (f64, none below `least`) in the table. */
+/** Marks n ids (f64, all at least `least`) in the table. */
 export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
   for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
@@ -27,8 +27,8 @@ export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
 }
 
 /**
- * Writes the ordinals of entries [from, to), the first of which is `first`; returns the ordinal
- * after the last.
+ * Writes the first ordinal of each entry in [from, to). `first` is the ordinal of the first node in
+ * these entries; returns the ordinal after the last node.
  */
 export function rankNodes(table: usize, from: u32, to: u32, first: u32): u32 {
   for (let i = from; i < to; i++) {
@@ -51,7 +51,7 @@ export function listNodes(table: usize, from: u32, to: u32, least: f64, out: usi
   }
 }
 
-/** Writes the ordinals (u32) of n ids, all of which must be marked. */
+/** Writes the ordinals (u32) of n ids. All the ids must have been marked. */
 export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usize): void {
   for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
@@ -63,8 +63,8 @@ export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usiz
 }
 
 /**
- * For ids spread too widely for a table: writes id - least as u64 keys, and first, first + 1, ...
- * as places (u32).
+ * Writes id - least as u64 keys, and first, first + 1, ... as places (u32). This is the first step
+ * for ids that are spread too widely for a table.
  */
 export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
   const base = <i64>least;
@@ -75,9 +75,9 @@ export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: us
 }
 
 /**
- * Numbers the sorted keys [from, to): writes the ordinal of a key to `ordinals` (u32) at its place,
- * and each new id to `nodeIds` (f64). `known`: number of distinct keys before `from`. Returns that
- * before `to`.
+ * Numbers the sorted keys [from, to): writes the ordinal of each key to `ordinals` (u32) at the
+ * key's place, and each new id to `nodeIds` (f64). `known` is the number of distinct keys before
+ * `from`; returns the number of distinct keys before `to`.
  */
 export function assignNodes(
   keys: usize,

@@ -1,5 +1,5 @@
-// The graph of rows that share at least s items, with the number of items shared: the co-member
-// graph of a hypergraph, or its line graph.
+// Builds the graph that joins rows sharing at least s items, and counts the items that they share.
+// For a hypergraph this is the co-member graph or the line graph.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, setRows } from '../status';
@@ -17,11 +17,13 @@ const B_BITS: usize = 32;
 const B_LENGTHS: usize = 36;
 export const OVERLAP_BLOCK_BYTES: u32 = 40;
 
-/** Lists up to this long are sorted by insertion, longer ones through a bitmap. */
+/** Lists up to this length are sorted by insertion, longer lists through a bitmap. */
 const INSERTION: u32 = 24;
-/** Count of the current row itself: never 0, so that it is never listed. */
+/**
+ * Initial count of the current row: it is not 0, so the row is never listed as its own neighbour.
+ */
 const SELF: u32 = 0x80000000;
-/** Cost in steps of accessing an item: its rows are a random memory access. */
+/** Cost of accessing an item, in steps: finding the item's rows is a random memory access. */
 const ITEM_STEPS: u64 = 8;
 
 function bitsAt(base: usize, index: u32): usize {
@@ -29,14 +31,14 @@ function bitsAt(base: usize, index: u32): usize {
 }
 
 /**
- * Bytes of the bitmaps for rows 0 to rows - 1: a bit per row, then a bit per 64 of those, in whole
- * u64.
+ * Returns the bytes of the bitmaps for rows 0 to rows - 1: one bit per row, then one summary bit
+ * per 64 of these bits. Both parts consist of whole u64.
  */
 export function bitmapBytes(rows: u32): u32 {
   return bytesOf<u64>((rows >> 6) + 1) + bytesOf<u64>((rows >> 12) + 1);
 }
 
-/** Total number of rows of the items of `row`, counted with repetition. */
+/** Returns the total number of rows over all items of `row`, counted with repetition. */
 function pairsOf(block: usize, row: u32): u64 {
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -51,8 +53,8 @@ function pairsOf(block: usize, row: u32): u64 {
 }
 
 /**
- * Counts for each other row how many items it shares with `row`. Lists at `met` (u32) the rows that
- * share any; returns the end of the list.
+ * Counts, for each other row, how many items it shares with `row`. Lists at `met` (u32) the rows
+ * that share at least one item; returns the end of this list.
  */
 function countRow(block: usize, row: u32, met: usize): usize {
   const counts = <usize>load<u32>(block, B_COUNTS);
@@ -79,8 +81,8 @@ function countRow(block: usize, row: u32, met: usize): usize {
 }
 
 /**
- * Removes from u32 [list, end) the rows whose count is too small, and zeroes those counts. Returns
- * the new end.
+ * Removes the rows whose count is below `least` from the list of u32 [list, end), and zeroes their
+ * counts. Returns the new end.
  */
 function dropFew(list: usize, end: usize, counts: usize, least: u32): usize {
   let kept = list;
@@ -107,7 +109,7 @@ function insertionSort(list: usize, end: usize): void {
   }
 }
 
-/** Writes the few rows [list, end) and their counts ascending; zeroes the counts. */
+/** Writes the few rows [list, end) in ascending order, with their counts; zeroes the counts. */
 function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shared: usize): void {
   insertionSort(list, end);
   for (; list < end; list += 4) {
@@ -120,7 +122,7 @@ function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shar
   }
 }
 
-/** Same as emitFew, through bitmaps for `rows` rows (all zero before and after). */
+/** Same as emitFew, but sorts through bitmaps for `rows` rows (all zero before and after). */
 function emitMany(
   list: usize,
   end: usize,
@@ -164,11 +166,12 @@ function emitMany(
 }
 
 /**
- * For rows from `from` on: the other rows that share at least s items, ascending, and the number of
- * items shared (u32 each, space for `capacity`); the number of these rows is written to the block's
- * lengths. Stops when `work` steps are done or the next row might not fit; hg_result_rows is the
- * row to continue from. Returns the number written, or BAD_ARGUMENT if not even one row might fit
- * (space for all other rows is always enough).
+ * Finds the neighbours of the rows from `from` on: the other rows, ascending, that share at least s
+ * items with a row, and the number of items shared (u32 each, space for `capacity`). Writes the
+ * number of neighbours of each row to the lengths in the block. Stops when `work` steps are done or
+ * the next row might not fit; hg_result_rows is the row to continue from. Returns the number of
+ * entries written, or BAD_ARGUMENT if not even one row might fit (space for all other rows is
+ * always enough).
  */
 export function overlapRows(block: usize, from: u32, work: u32, neighbours: usize, shared: usize, capacity: u32): i32 {
   const rows = load<u32>(block, B_ROWS);

@@ -1,10 +1,10 @@
-// Pairs of items as items: rows that share k items share k (k - 1) / 2 pairs, and pairs rarely
-// become hubs as items do.
+// Turns pairs of items into items: rows that share k items share k (k - 1) / 2 pairs. The gain: a
+// pair is rarely contained in very many rows, as a single item may be.
 
 import { after, cell, get, put } from '../memory/cells';
 import { setRows } from '../status';
 
-/** Cost in steps of accessing a row: its items are a random memory access. */
+/** Cost of accessing a row, in steps: finding the row's items is a random memory access. */
 const ITEM_STEPS: u64 = 8;
 
 // The block of hg_graph_pairs (README.md): u32 each.
@@ -17,14 +17,14 @@ const B_CURSORS: usize = 20;
 const B_MARKS: usize = 24;
 const B_PAIR_STARTS: usize = 28;
 const B_PAIR_ROWS: usize = 32;
-// State, zero at first: number of pairs and of their rows so far.
+// State, zero at first: how many pairs have been written, and how many rows in them.
 const B_PAIRS: usize = 36;
 const B_ENTRIES: usize = 40;
 export const PAIRS_BLOCK_BYTES: u32 = 44;
 
 /**
- * Counts how often each item occurs after `item` in its rows: marks {u32 item + 1, u32 count}.
- * Returns the steps taken.
+ * Counts how often each other item occurs after `item` in the rows that contain `item`, in marks
+ * {u32 item + 1, u32 count}. Returns the steps taken.
  */
 function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
@@ -50,8 +50,8 @@ function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
 }
 
 /**
- * Writes the rows of each pair of `item` and a later item that at least two rows contain. Marks
- * become {u32 0, u32 place of the next row}.
+ * Writes the rows of each pair of `item` and a later item that at least two rows contain. Each mark
+ * of such a pair becomes {u32 0, u32 place of the next row}.
  */
 function writePairs(block: usize, item: u32, from: usize, to: usize): void {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
@@ -88,10 +88,11 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
 }
 
 /**
- * Lists the pairs {a, b} of items that at least two rows contain, for items a from `from` on:
- * starts and rows (ascending within each pair). Stops when `work` steps are done; returns the item
- * to continue from; hg_result_rows: number of pairs so far. Space needed: as many rows as there are
- * pairs of items over all rows, and half as many starts plus one.
+ * Lists the pairs {a, b} of items that at least two rows contain, for items a from `from` on.
+ * Writes the start of each pair and its rows (ascending within each pair). Stops when `work` steps
+ * are done and returns the item to continue from; hg_result_rows is the number of pairs so far.
+ * Space needed: as many row entries as there are pairs of items over all rows, and half as many
+ * starts plus one.
  */
 export function pairItems(block: usize, from: u32, work: u32): u32 {
   const items = load<u32>(block, B_ITEMS);
@@ -110,7 +111,7 @@ export function pairItems(block: usize, from: u32, work: u32): u32 {
   return item;
 }
 
-/** Replaces n counts of shared pairs, k (k - 1) / 2, by k. */
+/** Replaces each of n counts of shared pairs, k (k - 1) / 2, by the number of shared items k. */
 export function itemsOfPairs(counts: usize, n: u32): void {
   for (const end = cell<u32>(counts, n); counts < end; counts += 4) {
     store<u32>(counts, <u32>((1.0 + sqrt<f64>(1.0 + 8.0 * <f64>load<u32>(counts))) * 0.5 + 0.5));

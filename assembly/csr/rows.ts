@@ -1,9 +1,9 @@
-// Compressed sparse rows: prefix sums, transposes, selection of rows. Processes rows [from, to) at
-// a time.
+// Computes prefix sums, transposes and selections of rows for compressed sparse rows (CSR), a slice
+// of rows [from, to) at a time.
 
 import { cell, get, put } from '../memory/cells';
 
-/** Replaces each of n u32 by the sum of those before it plus `first`; returns the total. */
+/** Replaces each of n u32 by `first` plus the sum of the values before it; returns the total. */
 export function runningSums(values: usize, n: u32, first: u32): u32 {
   for (const end = cell<u32>(values, n); values < end; values += 4) {
     const value = load<u32>(values);
@@ -14,7 +14,9 @@ export function runningSums(values: usize, n: u32, first: u32): u32 {
   return first;
 }
 
-/** Adds the number of occurrences of each of n items to `counts` (u32). */
+/**
+ * Counts the occurrences of each item in a list of n items, and adds the counts to `counts` (u32).
+ */
 export function tally(items: usize, n: u32, counts: usize): void {
   for (const end = cell<u32>(items, n); items < end; items += 4) {
     const count = cell<u32>(counts, load<u32>(items));
@@ -23,8 +25,9 @@ export function tally(items: usize, n: u32, counts: usize): void {
 }
 
 /**
- * Writes the rows of each item: `cursors` (u32, one per item) are the places of the next entries
- * and move on. When all rows are done, a cursor is where the rows of the next item begin.
+ * Writes the rows that contain each item. `cursors` (u32, one per item) are the places of the next
+ * entries, and advance as entries are written. When all rows are done, a cursor is where the rows
+ * of the next item begin.
  */
 export function transpose(starts: usize, items: usize, from: u32, to: u32, cursors: usize, out: usize): void {
   let at = cell<u32>(items, get<u32>(starts, from));
@@ -70,7 +73,7 @@ export function pickNumbers(values: usize, list: usize, from: u32, to: u32, out:
   }
 }
 
-/** Writes n u32, each increased by `by`, at `out`. */
+/** Writes n u32 values, each increased by `by`, to `out`. */
 export function shifted(values: usize, n: u32, by: u32, out: usize): void {
   for (const end = cell<u32>(values, n); values < end; values += 4) {
     store<u32>(out, load<u32>(values) + by);

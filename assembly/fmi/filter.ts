@@ -1,14 +1,17 @@
-// Answers whether a file may contain a node, with a blocked Bloom filter over node ids.
+// Reports whether a file may contain a node, with a blocked Bloom filter over node ids.
 
 import { cell, element, get, put } from '../memory/cells';
 
-/** A block is one cache line: a test touches no other memory. */
+/** A block is one cache line, so that a test loads only one line. */
 const BLOCK_BYTES: u32 = 64;
 const BITS_PER_NODE: u32 = 12;
 /** Bytes of a directory record: u32 ptr, u32 bytes, i64 min, i64 max. */
 export const FILTER_RECORD_BYTES: u32 = 24;
 
-/** Bytes of the filter for `n` distinct nodes: 12 bits per node, in whole blocks, at least one. */
+/**
+ * Returns the bytes of the filter for `n` distinct nodes: 12 bits per node, in whole blocks, at
+ * least one.
+ */
 export function filterBytes(n: u32): u32 {
   const blocks = (<u64>n * BITS_PER_NODE + 511) / 512;
   return blocks == 0 ? BLOCK_BYTES : <u32>blocks * BLOCK_BYTES;
@@ -33,11 +36,12 @@ export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void 
 }
 
 /**
- * Whether the filter may contain `node`; never false for a node it was built with.
+ * Returns whether the filter may contain `node`; always true for a node that it was built with.
  *
- * False positives: 0.4 % measured (5,000 to 1,000,000 nodes; 0.1 to 0.4 % below, where blocks round
- * up). Cost: two multiplications, one 64-byte block (Putze, Sanders and Singler, "Cache-, hash- and
- * space-efficient Bloom filters", 2007), 7 bits tested per node.
+ * False positives: 0.4 % measured with 5,000 to 1,000,000 nodes; 0.1 to 0.4 % with fewer nodes,
+ * where the number of blocks is rounded up. Cost: two multiplications, one 64-byte block (Putze,
+ * Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007), 7 bits tested per
+ * node.
  */
 export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
   return holds(ptr, bytes, mix(node));
@@ -45,11 +49,11 @@ export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
 
 /**
  * Writes the indexes of the filters that may contain all `k` nodes (f64[k], integers) to `out`
- * (u32[count]), ascending; returns their number. `dir`: `count` records of 24 bytes {u32 ptr, u32
- * bytes, i64 min, i64 max}; a record of fewer than 64 bytes contains nothing. A node that is not an
- * integer is in no filter.
+ * (u32[count]), ascending; returns their number. `dir` has `count` records of 24 bytes {u32 ptr,
+ * u32 bytes, i64 min, i64 max}. A record whose `bytes` is less than 64 contains no node. A node
+ * that is not an integer is in no filter.
  *
- * Cost: one hash per node; per node and remaining filter a range check and at most one block.
+ * Cost: one hash per node; one range check and at most one block per node and remaining filter.
  */
 export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: usize): u32 {
   for (let index: u32 = 0; index < count; index++) put<u32>(out, index, index);
@@ -63,7 +67,7 @@ export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: 
   return left;
 }
 
-/** Keeps those of the `count` indexes at `list` whose filter may contain `node`. */
+/** Keeps, of the `count` indexes at `list`, those whose filter may contain `node`. */
 function keepHolders(dir: usize, list: usize, count: u32, node: i64): u32 {
   const hash = mix(node);
   let kept = list;
@@ -96,8 +100,8 @@ function holds(ptr: usize, bytes: u32, hash: u64): bool {
 }
 
 /**
- * Byte offset of a hash's block: its high half scaled to the number of blocks (Lemire's fast
- * range).
+ * Returns the byte offset of the block for a hash: the high half of the hash, scaled to the number
+ * of blocks (Lemire's fast range).
  */
 function blockOffset(hash: u64, bytes: u32): usize {
   return (<usize>(((hash >> 32) * <u64>(bytes >> 6)) >> 32)) << 6;

@@ -1,5 +1,5 @@
-// The node-membership index of a segment: dictionary search and k-way intersection of posting
-// lists.
+// Looks up rows by node in a segment (FMI): searches the dictionary and intersects the posting
+// lists of k nodes.
 
 import { toInteger } from '../codec/record';
 import { after, cell, get, put } from '../memory/cells';
@@ -20,7 +20,7 @@ export const MAX_LOOKUP_NODES: u32 = 255;
 
 const lists: usize = memory.data(255 * 8, 16);
 
-/** Ordinal of a node in the dictionary, or -1. */
+/** Returns the ordinal of a node in the dictionary, or -1. */
 export function findNode(s: usize, node: i64): i32 {
   const least = load<i64>(s + S_NODE_MIN);
   if (node < least) return -1;
@@ -48,8 +48,8 @@ export function findNode(s: usize, node: i64): i32 {
 }
 
 /**
- * Fills `lists` with {address, length} of each node's postings in rows [from, to), shortest first.
- * False if some list is empty.
+ * Fills `lists` with {address, length} of the part of each node's postings in rows [from, to),
+ * shortest first. Returns false if one of these parts is empty.
  */
 function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
   const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
@@ -81,9 +81,9 @@ function widenInPlace(ptr: usize, n: u32): void {
 }
 
 /**
- * Rows in [from, to) that contain all k nodes (f64[k]), ascending, as u32 at `out` with space for
- * `capacity` entries and HG_ROWS_SLACK_BYTES more. Returns their number; hg_result_rows is the row
- * to continue from (`to` if all were returned).
+ * Writes the rows in [from, to) that contain all k nodes (f64[k]), ascending, as u32 at `out`,
+ * which has space for `capacity` entries and HG_ROWS_SLACK_BYTES more. Returns the number of rows
+ * written; hg_result_rows is the row to continue from (`to` if all were returned).
  */
 export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, out: usize, capacity: u32): i32 {
   if (!k || k > MAX_LOOKUP_NODES || !capacity) return BAD_ARGUMENT;
@@ -109,7 +109,7 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
   return <i32>count;
 }
 
-/** Number of postings of one node in rows [from, to), i.e. of rows that a lookup would return. */
+/** Returns the number of rows in [from, to) that contain a node. */
 export function countRows(s: usize, node: f64, from: u32, to: u32): u32 {
   const at = memory.data(8, 16);
   store<f64>(at, node);

@@ -1,26 +1,33 @@
-// Set operations on ascending lists of row ordinals: intersection, union, difference, position.
+// Computes intersections, unions, differences and positions in ascending lists of row ordinals.
 
 import { bytesOf, cell } from '../memory/cells';
 
 /**
- * Bytes beyond the largest result that intersect16 and intersect32 may overwrite, unless `out` is
- * `a`.
+ * Bytes after the largest possible result that intersect32 and intersect16 may overwrite, except
+ * when `out` is `a`.
  */
 export const OUT_SLACK: u32 = 16;
 /** Length ratio above which lists are searched (galloping) instead of merged. */
 const GALLOP_RATIO: u64 = 32;
 
-/** For each of 16 lane masks, the byte shuffle that packs its u32 lanes to the front. */
+/**
+ * For each of 16 masks of lanes: the byte shuffle that moves the u32 lanes in the mask to the
+ * front.
+ */
 const PACK32: usize = memory.data(256, 16);
-/** For each of 256 lane masks, the byte shuffle that packs its u16 lanes to the front. */
+/**
+ * For each of 256 masks of lanes: the byte shuffle that moves the u16 lanes in the mask to the
+ * front.
+ */
 const PACK16: usize = memory.data(4096, 16);
 
 /**
- * Values in both of two strictly ascending u32 lists; returns their number. `out`: space for
- * min(na, nb) u32 and OUT_SLACK bytes; it may be `a`, and then needs no slack.
+ * Writes the values that are in both of two strictly ascending u32 lists; returns their number.
+ * `out` needs space for min(na, nb) u32 and OUT_SLACK bytes. It may be `a`, and then needs no
+ * slack.
  *
- * Cost: with SIMD 4 x 4 values are compared per step (Schlegel, Willhalm and Lehner, 2011), without
- * it a branchless merge; min * log2(max / min) if the lengths differ more than 32-fold.
+ * Cost: with SIMD, 4 x 4 values are compared per step (Schlegel, Willhalm and Lehner, 2011);
+ * without SIMD, a branchless merge. If the lengths differ more than 32-fold: min * log2(max / min).
  */
 export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (na == 0 || nb == 0) return 0;
@@ -40,8 +47,8 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 }
 
 /**
- * Values of `a` that are not in `b`, both strictly ascending u32 lists; returns their number.
- * `out`: space for na u32; it may be `a`. Cost: like intersect32.
+ * Writes the values of `a` that are not in `b`, both strictly ascending u32 lists; returns their
+ * number. `out` needs space for na u32; it may be `a`. Cost: like intersect32.
  */
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
@@ -51,8 +58,9 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
 }
 
 /**
- * Values in either of two strictly ascending u32 lists, each once; returns their number. `out`:
- * space for na + nb u32, separate from both lists. Cost: one branchless step per value.
+ * Writes the values that are in at least one of two strictly ascending u32 lists, each once;
+ * returns their number. `out` needs space for na + nb u32, separate from both lists. Cost: one
+ * branchless step per value.
  */
 export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
@@ -72,7 +80,7 @@ export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return <u32>((out + (bEnd - b) - start) >> 2);
 }
 
-/** Writes n u16 ordinals as u32. `out`: 4 * n bytes, separate from `a`. */
+/** Writes n u16 ordinals as u32. `out` needs 4 * n bytes, separate from `a`. */
 export function widen16(a: usize, n: u32, out: usize): void {
   const end = cell<u16>(a, n);
   if (ASC_FEATURE_SIMD) {
@@ -86,22 +94,22 @@ export function widen16(a: usize, n: u32, out: usize): void {
 }
 
 /**
- * Number of values below `value` in an ascending u16 list. Cost: log2(n) loads, no data-dependent
- * branches.
+ * Returns how many values of an ascending u16 list are below `value`. Cost: log2(n) loads, no
+ * data-dependent branches.
  */
 export function lowerBound16(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u16>(ptr, n, value) - ptr) >> 1);
 }
 
 /**
- * Number of values below `value` in an ascending u32 list. Cost: log2(n) loads, no data-dependent
- * branches.
+ * Returns how many values of an ascending u32 list are below `value`. Cost: log2(n) loads, no
+ * data-dependent branches.
  */
 export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u32>(ptr, n, value) - ptr) >> 2);
 }
 
-/** The first of n values that is not below `value`, or the end. */
+/** Returns the address of the first of n values that is not below `value`, or the end. */
 function seek<T>(list: usize, n: u32, value: u32): usize {
   while (n > 1) {
     const half = n >> 1;
@@ -114,8 +122,8 @@ function seek<T>(list: usize, n: u32, value: u32): usize {
 }
 
 /**
- * The first value at or after `list` that is not below `value`: doubling steps, then a binary
- * search between the last two.
+ * Returns the address of the first value at or after `list` that is not below `value`, or the end.
+ * Takes doubling steps, then a binary search between the last two.
  */
 function leap<T>(list: usize, end: usize, value: u32): usize {
   let step: usize = sizeof<T>();
@@ -128,7 +136,7 @@ function leap<T>(list: usize, end: usize, value: u32): usize {
   return seek<T>(low, <u32>((high - low) >> alignof<T>()), value);
 }
 
-/** Values of the short list found in the long one. */
+/** Writes the values of the short list that are in the long list; returns their number. */
 function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, out: usize): u32 {
   const start = out;
   const end = cell<T>(long, longCount);
@@ -143,7 +151,9 @@ function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, o
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Values of the short list `a` that the long list `b` lacks. */
+/**
+ * Writes the values of the short list `a` that are not in the long list `b`; returns their number.
+ */
 function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
   const end = cell<u32>(b, nb);
@@ -157,7 +167,7 @@ function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return <u32>((out - start) >> 2);
 }
 
-/** The long list `a` without the few values of `b`: copies the runs between them. */
+/** Writes the long list `a` without the few values of `b`, by copying the runs between them. */
 function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
   const aEnd = cell<u32>(a, na);
@@ -173,7 +183,9 @@ function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return <u32>((out + (aEnd - a) - start) >> 2);
 }
 
-/** Branchless merge that keeps common values; `start` is where the complete result begins. */
+/**
+ * Writes the common values with a branchless merge; `start` is where the complete result begins.
+ */
 function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = <u32>load<T>(a);
@@ -186,7 +198,7 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Merge that keeps the values only `a` has; `start` is where the complete result begins. */
+/** Writes the values that are only in `a`; `start` is where the complete result begins. */
 function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
@@ -201,10 +213,10 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 }
 
 /**
- * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found
- * (`flip` 0) or were not (`flip` 15, which inverts a mask of 4 lanes). The matches of a block are
- * collected in a register and packed when `a` moves on, so that `out` never passes what has been
- * read of `a`.
+ * Compares blocks of 4 values of `a` with blocks of 4 values of `b`. Keeps the values of `a` that
+ * are in `b` (`flip` 0) or are not (`flip` 15, which inverts a mask of 4 lanes). The matches of a
+ * block are collected in a register, and the kept values are written when `a` moves to its next
+ * block. So `out` never overtakes the part of `a` that has been read.
  */
 function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
@@ -226,7 +238,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     }
     b += usize(bLast <= aLast) << 4;
   }
-  // The current block: up to its last match it lies below everything left of b.
+  // The last block of `a`: its values up to the last match are below all remaining values of `b`.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
     if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));
@@ -265,14 +277,14 @@ function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return mergeCommon<u16>(a, aEnd, b, bEnd, out, start);
 }
 
-/** All ones in the lanes of `a` whose value is anywhere in `b`. */
+/** Returns all ones in the lanes of `a` whose value is in any lane of `b`. */
 function anyEqual32(a: v128, b: v128): v128 {
   const near = v128.or(v128.eq<u32>(a, b), v128.eq<u32>(a, v128.shuffle<u32>(b, b, 1, 2, 3, 0)));
   const far = v128.eq<u32>(a, v128.shuffle<u32>(b, b, 3, 0, 1, 2));
   return v128.or(near, v128.or(far, v128.eq<u32>(a, v128.shuffle<u32>(b, b, 2, 3, 0, 1))));
 }
 
-/** All ones in the lanes of `a` whose value is anywhere in `b`. */
+/** Returns all ones in the lanes of `a` whose value is in any lane of `b`. */
 function anyEqual16(a: v128, b: v128): v128 {
   const first = v128.or(v128.eq<u16>(a, b), v128.eq<u16>(a, v128.shuffle<u16>(b, b, 1, 2, 3, 4, 5, 6, 7, 0)));
   const second = v128.or(
@@ -296,8 +308,8 @@ function fillPacks(): void {
 }
 
 /**
- * For each mask the bytes of its set lanes in order; the rest of the shuffle stays 0 and its result
- * is ignored.
+ * Writes, for each mask, the byte numbers of the lanes in the mask, in order. The other bytes of
+ * the shuffle stay 0; what they select is ignored.
  */
 function fillPack(table: usize, masks: u32, laneBytes: u32): void {
   for (let mask: u32 = 0; mask < masks; mask++) {

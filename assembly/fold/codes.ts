@@ -1,4 +1,5 @@
-// Codes: a small number per row for its value of a field; selecting and counting rows by them.
+// Computes codes: a code is a small number that stands for the value of a field in a row. Selects
+// and counts rows by their codes.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -12,15 +13,17 @@ import { FIELD_BUCKET, FIELD_COLUMN, FIELD_ID, FIELD_SIZE, FIELD_TIME, WORD_ROWS
 const MOST_CODES: u32 = 65536;
 
 const cursor: usize = memory.data(32, 16);
-/** For every byte its 8 bits as u16: the codes of 8 rows of a boolean column. */
+/** For every byte, its 8 bits as u16. These are the codes of 8 rows of a boolean column. */
 const SPREAD: usize = memory.data(4096, 16);
 
 /**
- * Writes the code of every row (u16[rows]); nulls have the last one. Returns the number of codes;
- * hg_result_rows is that number without the null's code. 0 if the field has too many values for
- * codes, or none. values: f64[], the value of each code except the null's (for a text its rank
- * among the distinct texts, for a bucket the time of its first row). TOO_SMALL with the entries
- * needed.
+ * Writes the code of every row (u16[rows]); rows with a null have the last code. Returns the number
+ * of codes; hg_result_rows is this number without the code of null. Returns 0 if the field has no
+ * values, or too many different values for codes. Returns TOO_SMALL, with the number of entries
+ * needed, if there are more than `capacity` codes.
+ *
+ * `values` (f64[]) receives the value of each code except null's. For a text this is its rank among
+ * the distinct texts, for a bucket the time of the first row in the bucket.
  */
 export function codesOf(s: usize, field: u32, column: u32, codes: usize, values: usize, capacity: u32): i32 {
   const rows = load<u32>(s + S_ROWS);
@@ -82,7 +85,7 @@ function widen(bytes: usize, rows: u32, codes: usize): void {
   for (; row < rows; row++) put<u16>(codes, row, <u16>load<u8>(bytes + row));
 }
 
-/** Writes codes 8 at a time: `codes` has space up to the next multiple of 8. */
+/** Writes 8 codes at a time: `codes` has space up to the next multiple of 8. */
 function spreadBits(bits: usize, rows: u32, codes: usize): void {
   if (!load<u16>(SPREAD + 16)) {
     for (let byte: u32 = 0; byte < 256; byte++) {
@@ -144,7 +147,7 @@ function bucketCodes(s: usize, rows: u32, codes: usize, values: usize, capacity:
   return <i32>count;
 }
 
-/** Gives rows [from, to) the same code, 4 at a time: `codes` has space for 3 more. */
+/** Gives rows [from, to) the same code, 4 rows at a time: `codes` has space for 3 more rows. */
 function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
   const four = <u64>code * 0x0001000100010001;
   const end = cell<u16>(codes, to);
@@ -152,8 +155,8 @@ function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
 }
 
 /**
- * Writes u32 ends[] of the distinct texts of a column, followed by the texts; returns the bytes
- * written. TOO_SMALL; BAD_ARGUMENT if there are no texts.
+ * Writes where each distinct text of a column ends (u32[]), followed by the texts; returns the
+ * bytes written. Returns TOO_SMALL if they do not fit, BAD_ARGUMENT if the column has no texts.
  */
 export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
@@ -167,7 +170,10 @@ export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   return <i32>(ends + bytes);
 }
 
-/** codes = codes * count + more, where `count` is the number of codes of `more`. */
+/**
+ * Combines two fields: codes = codes * count + more, where `count` is the number of codes in
+ * `more`.
+ */
 export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): void {
   let row: u32 = 0;
   if (ASC_FEATURE_SIMD) {
@@ -183,7 +189,10 @@ export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): voi
   }
 }
 
-/** Keeps the selected rows whose code has the truth value 1 (u8[count], 0 or 1). */
+/**
+ * Keeps the selected rows whose code has the truth value 1. `truth` is u8[count], 0 or 1 for each
+ * code.
+ */
 export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usize, count: u32): void {
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
@@ -201,7 +210,9 @@ export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usiz
   }
 }
 
-/** Truth values of 64 codes below 16: a 16-byte table lookup for 16 codes at a time. */
+/**
+ * Returns the truth values of 64 rows with codes below 16: one 16-byte table lookup for 16 codes.
+ */
 function truths16(from: usize, truth: usize, count: u32): u64 {
   if (ASC_FEATURE_SIMD) {
     if (!ASC_NO_ASSERT) assert(count <= 16);
@@ -217,7 +228,7 @@ function truths16(from: usize, truth: usize, count: u32): u64 {
   } else return 0;
 }
 
-/** Counts the selected rows of each code: u32[count]. */
+/** Counts the selected rows with each code: u32[count]. */
 export function countCodes(selection: usize, codes: usize, rows: u32, out: usize, count: u32): void {
   memory.fill(out, 0, bytesOf<u32>(count));
   const words = wordsOf(rows);

@@ -1,5 +1,5 @@
-// Figures of a segment's numbers: count, sum, least and greatest over the selected rows, for all
-// together or per code.
+// Computes figures of a segment's numbers: count, sum, least and greatest over the selected rows,
+// for all of them together or for each code separately.
 
 import { element, get } from '../memory/cells';
 import { STATE_VALUES } from '../segment/columns';
@@ -21,8 +21,9 @@ import {
 import { endsOfReals, sumOfReals } from './reals';
 
 /**
- * Figures of one group, f64 each: the count of numbers, their sum and its compensation (the two
- * added are more accurate than one double; for integers both are exact), the least, the greatest.
+ * Figures of one group, f64 each: the count of numbers, their sum, the compensation of the sum, the
+ * least and the greatest number. For reals, sum + compensation is more accurate than one double;
+ * for integers both parts are exact.
  */
 export const F_COUNT: usize = 0;
 export const F_SUM: usize = 8;
@@ -39,9 +40,9 @@ export const WANT_ENDS: u32 = 4;
 const numbers: usize = memory.data(32, 16);
 
 /**
- * Writes the figures of `groups` groups. codes (u16[rows]) 0: all selected rows form one group.
- * Figures not requested are those of no rows (0, +Infinity, -Infinity), except the count, which may
- * be present. 0, or BAD_ARGUMENT if the field is not numeric.
+ * Writes the figures of `groups` groups. If `codes` (u16[rows]) is 0, all selected rows form one
+ * group. Figures that were not requested have the values for no rows (0, +Infinity, -Infinity);
+ * only the count may be present anyway. Returns 0, or BAD_ARGUMENT if the field is not numeric.
  */
 export function figuresOf(
   s: usize,
@@ -60,7 +61,7 @@ export function figuresOf(
   const rows = load<u32>(s + S_ROWS);
   const isReal = load<u32>(numbers + N_REAL) != 0;
   if (codes) {
-    // Sums of integers are computed from the count.
+    // A sum of integers needs the count.
     if (wants & WANT_COUNT || (wants & WANT_SUM && !isReal)) countGroups(selection, rows, codes, out);
     if (wants & WANT_SUM) {
       if (!isReal) sumIntegerGroups(selection, rows, codes, groups, out);
@@ -105,8 +106,8 @@ function countChosen(selection: usize, rows: u32, nulls: usize): u64 {
   return count;
 }
 
-// Integers are packed relative to the least of them: the packed values are summed in two 32-bit
-// halves, which no number of rows can overflow.
+// Integers are packed relative to the least of them. Packed values are summed in two 32-bit halves,
+// each in an i64, which cannot overflow for any number of rows.
 
 function storeIntegerSum(out: usize, count: i64, low: i64, high: i64): void {
   const least = load<i64>(numbers + N_LEAST);
@@ -175,8 +176,8 @@ function countGroups(selection: usize, rows: u32, codes: usize, out: usize): voi
 }
 
 /**
- * Adjacent rows often belong to one group, so its sum stays in locals until another group comes;
- * otherwise every row would wait for memory.
+ * Sums reals by group. Adjacent rows often belong to one group, so its sum stays in local variables
+ * until a row of another group follows; otherwise every row would wait for memory.
  */
 function sumRealGroups<T>(selection: usize, rows: u32, codes: usize, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);
@@ -222,7 +223,10 @@ function realGroupEnds<T>(selection: usize, rows: u32, codes: usize, out: usize)
   }
 }
 
-/** The two halves are accumulated in the fields of the sum and its compensation. */
+/**
+ * Sums integers by group. The fields of the sum and its compensation hold the two halves until the
+ * end.
+ */
 function sumIntegerGroups(selection: usize, rows: u32, codes: usize, groups: u32, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);
   const width = load<u32>(numbers + N_WIDTH);

@@ -1,5 +1,5 @@
-// Resolves the numbers of a segment's rows for loops over whole columns: address, width and null
-// bitmap.
+// Finds out where a segment stores the numbers of a field, for loops over whole columns: the
+// address, the width in bytes and the null bitmap.
 
 import { HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
 import { get } from '../memory/cells';
@@ -27,8 +27,8 @@ import {
 } from '../segment/layout';
 
 /**
- * The field of a row to use: a property column, the time, the id, the member count, or the bucket
- * (for codes only).
+ * Which field of a row is used: a property column, the time, the id, the member count, or the
+ * bucket (the bucket only for codes).
  */
 export const FIELD_COLUMN: u32 = 0;
 export const FIELD_TIME: u32 = 1;
@@ -40,9 +40,14 @@ export const FIELD_BUCKET: u32 = 4;
 export const WORD_ROWS: u32 = 64;
 
 /**
- * A numbers cursor, 32 bytes: the state, as for a column cursor (or no numbers), 1 for reals, bytes
- * per value (0: the value is the row), addresses of the null bitmap (0: every row has a value) and
- * of the data, and the offset added to packed integers.
+ * Fields of a numbers cursor, 32 bytes, which describes the numbers of one field:
+ *
+ * - N_STATE: the state of the column, as in a column cursor, or STATE_NO_NUMBERS;
+ * - N_REAL: 1 for reals, 0 for integers;
+ * - N_WIDTH: bytes per value; 0 means that the value is the row number;
+ * - N_NULLS: address of the null bitmap; 0 means that every row has a value;
+ * - N_DATA: address of the values;
+ * - N_LEAST: the number added to packed integers.
  */
 export const N_STATE: usize = 0;
 export const N_REAL: usize = 4;
@@ -57,7 +62,7 @@ export const STATE_NO_NUMBERS: u32 = 255;
 
 const cursor: usize = memory.data(32, 16);
 
-/** Resolves a field of an open segment into the cursor at `numbers`; returns its state. */
+/** Fills the cursor at `numbers` for a field of an open segment; returns the cursor's state. */
 export function openNumbers(s: usize, field: u32, column: u32, numbers: usize): u32 {
   memory.fill(numbers, 0, NUMBERS_BYTES);
   store<u32>(numbers + N_STATE, STATE_VALUES);
@@ -91,23 +96,23 @@ function openColumnNumbers(s: usize, column: u32, numbers: usize): void {
   store<u32>(numbers + N_REAL, u32(type == HG_TYPE_REAL));
   store<u32>(numbers + N_WIDTH, load<u32>(cursor + C_WIDTH));
   store<u32>(numbers + N_NULLS, load<u32>(cursor + C_NULLS));
-  // Integers are preceded by the least of them.
+  // The data of an integer column begins with its least value.
   store<u32>(numbers + N_DATA, type == HG_TYPE_REAL ? data : data + 8);
   if (type == HG_TYPE_INTEGER) store<i64>(numbers + N_LEAST, load<i64>(<usize>data));
 }
 
-/** The packed value of a row; for width 0 the row number. */
+/** Returns the packed value of a row, which is the row number if the width is 0. */
 export function offsetOf(data: usize, width: u32, row: u32): u64 {
   return width ? packed(data, width, row) : <u64>row;
 }
 
-/** The selected rows of word `word` that have a value, as bits. */
+/** Returns, as bits, the selected rows of word `word` that have a value. */
 export function chosenRows(selection: usize, nulls: usize, word: u32): u64 {
   const chosen = get<u64>(selection, word);
   return nulls ? chosen & get<u64>(nulls, word) : chosen;
 }
 
-/** Number of words in a selection of `rows` rows. */
+/** Returns the number of words in a selection of `rows` rows. */
 export function wordsOf(rows: u32): u32 {
   return (rows + WORD_ROWS - 1) >> 6;
 }

@@ -1,12 +1,15 @@
-// Sums and extremes of reals, two lanes at a time. Sums are compensated: the rounding error of each
-// addition is computed exactly (Knuth's TwoSum) and accumulated separately, to be added at the end.
+// Computes sums and extremes of reals, two lanes at a time. Sums are compensated: the rounding
+// error of each addition is computed exactly (Knuth's TwoSum), and these errors are summed
+// separately, to be added at the end.
 
 import { bytesOf, cell, get } from '../memory/cells';
 import { chosenRows, WORD_ROWS, wordsOf } from './numbers';
 
 /** Words with fewer selected rows are summed row by row. */
 const FEW_ROWS: u64 = 12;
-/** For two bits of a selection the mask of the lanes they keep: 4 masks of 16 bytes. */
+/**
+ * For each value of two bits of a selection: the mask of the lanes to keep. 4 masks of 16 bytes.
+ */
 const LANES: usize = memory.data<u64>([0, 0, u64.MAX_VALUE, 0, 0, u64.MAX_VALUE, u64.MAX_VALUE, u64.MAX_VALUE], 16);
 
 /** Adds `value` to {f64 sum, f64 compensation} at `out`. */
@@ -19,13 +22,13 @@ function addReal(out: usize, value: f64): void {
 }
 
 /**
- * Writes {f64 sum, f64 compensation} of the chosen reals. The result is not finite only if summing
- * row by row is not either.
+ * Writes {f64 sum, f64 compensation} of the chosen reals. If summing row by row gives a finite sum,
+ * so does this function.
  */
 export function sumOfReals<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
   if (ASC_FEATURE_SIMD) {
     sumInLanes<T>(data, nulls, selection, rows, out);
-    // A lane may have overflowed where the rows in their order do not.
+    // The sum of a lane may overflow although the sum of the rows in their order does not.
     if (isFinite(load<f64>(out) + load<f64>(out, 8))) return;
   }
   store<f64>(out, 0);
@@ -34,7 +37,7 @@ export function sumOfReals<T>(data: usize, nulls: usize, selection: usize, rows:
   for (let word: u32 = 0; word < words; word++) addRows<T>(data, word, chosenRows(selection, nulls, word), out);
 }
 
-/** Row by row; the sums stay in locals. */
+/** Adds the chosen rows one by one. The sums stay in local variables. */
 function addRows<T>(data: usize, word: u32, chosen: u64, out: usize): void {
   const from = cell<T>(data, (<usize>word) << 6);
   let sum = load<f64>(out);
@@ -97,7 +100,7 @@ function addLanes(out: usize, sums: v128, lacks: v128): void {
   store<f64>(out, load<f64>(out, 8) + f64x2.extract_lane(lacks, 0) + f64x2.extract_lane(lacks, 1), 8);
 }
 
-/** Extends {f64 least, f64 greatest} at `out` by the chosen reals. */
+/** Updates {f64 least, f64 greatest} at `out` with the chosen reals. */
 export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
   let least = load<f64>(out);
   let greatest = load<f64>(out, 8);
@@ -121,7 +124,7 @@ export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows
     least = min(least, min(f64x2.extract_lane(leasts, 0), f64x2.extract_lane(leasts, 1)));
     greatest = max(greatest, -min(f64x2.extract_lane(negated, 0), f64x2.extract_lane(negated, 1)));
   }
-  // Without SIMD all words, otherwise only the last, incomplete one.
+  // Without SIMD this loop handles all words; with SIMD, only the last word if it is incomplete.
   const first: u32 = ASC_FEATURE_SIMD ? rows >> 6 : 0;
   for (let word = first; word < words; word++) {
     const from = cell<T>(data, (<usize>word) << 6);

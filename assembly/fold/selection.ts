@@ -1,5 +1,5 @@
-// Selections: rows of a segment as bits, a u64 per 64 rows, from windows, lists, dead rows and
-// ranges of numbers.
+// Builds selections: a selection marks rows of a segment, with one bit per row and one u64 per 64
+// rows. Selects by windows, lists and ranges of numbers, and removes dead rows.
 
 import { HG_RANGE_ENTRY_BYTES } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from './numbers';
 
-/** A range as for hg_segment_filter (psi/filter.ts). */
+/** Fields of a range, as for hg_segment_filter (psi/filter.ts). */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
 const R_MISSING: usize = 16;
@@ -28,7 +28,7 @@ const R_COLUMN: usize = 24;
 const R_FLAGS: usize = 28;
 const LOW_OPEN: u32 = 1;
 const HIGH_OPEN: u32 = 2;
-/** Keep the values outside the range; nulls are never kept. */
+/** Flag: keep the values outside the range. Nulls are never kept. */
 const OUTSIDE: u32 = 4;
 
 const numbers: usize = memory.data(32, 16);
@@ -58,7 +58,10 @@ export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
   }
 }
 
-/** Deselects those of dead (u32[m]) whose death (f64 LSN) is <= lsn; deaths 0: all of them. */
+/**
+ * Deselects the rows of `dead` (u32[m]) whose deletion (f64 LSN in `deaths`) is <= lsn. If `deaths`
+ * is 0, deselects all of them.
+ */
 export function dropRows(selection: usize, dead: usize, deaths: usize, m: u32, lsn: f64): void {
   for (let i: u32 = 0; i < m; i++) {
     if (deaths && get<f64>(deaths, i) > lsn) continue;
@@ -76,8 +79,8 @@ export function countRows(selection: usize, rows: u32): u32 {
 }
 
 /**
- * Keeps the selected rows whose number lies in the range (or outside it, but is not null). 0, or
- * BAD_ARGUMENT if the field is not numeric.
+ * Keeps the selected rows whose number is in the range or, with the flag OUTSIDE, not in it. Rows
+ * with a null are dropped. Returns 0, or BAD_ARGUMENT if the field is not numeric.
  */
 export function selectRange(s: usize, selection: usize, field: u32, range: usize): i32 {
   if (!ASC_NO_ASSERT) assert(HG_RANGE_ENTRY_BYTES == 32);
@@ -106,7 +109,7 @@ function lies(value: f64, range: usize): bool {
 
 // Reals
 
-/** The next greater double; +Infinity for itself. */
+/** Returns the next greater double; +Infinity for +Infinity. */
 function above(value: f64): f64 {
   if (value == Infinity) return value;
   if (value == 0) return reinterpret<f64>(<u64>1);
@@ -118,7 +121,7 @@ function selectReals(selection: usize, rows: u32, range: usize, flip: u64): void
   const flags = load<u32>(range + R_FLAGS);
   let low = load<f64>(range + R_LOW);
   let high = load<f64>(range + R_HIGH);
-  // Nothing lies beyond the infinities: an open bound there leaves nothing.
+  // No value is beyond an infinity, so an open bound there selects nothing.
   let none = (flags & LOW_OPEN && low == Infinity) || (flags & HIGH_OPEN && high == -Infinity);
   if (flags & LOW_OPEN) low = above(low);
   if (flags & HIGH_OPEN) high = -above(-high);
@@ -155,7 +158,7 @@ function fewRealsWithin<T>(from: usize, n: u32, low: f64, high: f64): u64 {
   return held;
 }
 
-/** Which of the 64 reals at `from` lie within the bounds. */
+/** Returns, as bits, which of the 64 reals at `from` are within the bounds. */
 function realsWithin<T>(from: usize, low: f64, high: f64): u64 {
   if (ASC_FEATURE_SIMD) {
     const lows = f64x2.splat(low);
@@ -176,7 +179,8 @@ function realsWithin<T>(from: usize, low: f64, high: f64): u64 {
 const SAFE_BEHIND: f64 = 9007199254740992;
 
 /**
- * The least integer that is not below the bound (above it, if open); clamped to 2^53 + 1 around 0.
+ * Returns the least integer that is >= the bound (> the bound if it is open), clamped to [-2^53,
+ * 2^53 + 1].
  */
 function firstFrom(bound: f64, open: bool): i64 {
   if (bound < -SAFE_BEHIND) return -(<i64>SAFE_BEHIND);
@@ -191,7 +195,7 @@ function selectIntegers(selection: usize, rows: u32, range: usize, flip: u64): v
   const width = load<u32>(numbers + N_WIDTH);
   const data = <usize>load<u32>(numbers + N_DATA);
   const nulls = <usize>load<u32>(numbers + N_NULLS);
-  // Packed values are compared: the range is [low, low + span].
+  // The packed values are compared, so the range becomes [first, first + span].
   let low = firstFrom(load<f64>(range + R_LOW), bool(flags & LOW_OPEN)) - least;
   const high = -firstFrom(-load<f64>(range + R_HIGH), bool(flags & HIGH_OPEN)) - least;
   if (low < 0) low = 0;
@@ -242,7 +246,7 @@ function fewIntegersWithin<T>(from: usize, n: u32, first: T, span: T): u64 {
   return held;
 }
 
-/** Which of the 64 packed integers at `from` lie in [first, first + span]. */
+/** Returns, as bits, which of the 64 packed integers at `from` are in [first, first + span]. */
 function integersWithin<T>(from: usize, first: T, span: T): u64 {
   if (ASC_FEATURE_SIMD) {
     const firsts = v128.splat<T>(first);

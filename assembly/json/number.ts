@@ -1,16 +1,18 @@
 // Writes numbers as JSON text, identical to JavaScript's.
 //
 // The shortest text of an f64 is found by Schubfach (Giulietti, "The Schubfach way to render
-// doubles", 2020). All real numbers in the rounding interval of a double c * 2^q read back as that
-// double. Choose k as the greatest exponent for which 10^k is not above the width of the interval:
-// it then contains at least one multiple of 10^k, and at most one of 10^(k + 1). The value and both
-// ends of the interval are scaled by 10^-k in fixed point, with two fractional bits, from a 128-bit
-// approximation of the power and rounding to odd, which keeps all comparisons exact. The multiple
-// of 10^(k + 1), one digit shorter, is taken if it lies within the interval; otherwise the nearest
-// multiple of 10^k within it.
+// doubles", 2020). A double c * 2^q has a rounding interval: all real numbers in it are read back
+// as this double. Let k be the greatest exponent for which 10^k is not above the width of the
+// interval. The interval then contains at least one multiple of 10^k, and at most one multiple of
+// 10^(k + 1). If it contains a multiple of 10^(k + 1), which is one digit shorter, that is the
+// result. Otherwise the result is the nearest multiple of 10^k in the interval.
+//
+// To compare exactly, the value and both ends of the interval are multiplied by 10^-k in fixed
+// point with two fractional bits. The power is a 128-bit approximation; rounding the products to
+// odd keeps all comparisons exact.
 //
 // Example: the least double, 2^-1074 = 4.94...e-324, has the interval from 2.47...e-324 to
-// 7.41...e-324. It contains no multiple of 10^-323, and the nearest one of 10^-324 gives 5e-324.
+// 7.41...e-324. No multiple of 10^-323 is in it. The nearest multiple of 10^-324 gives 5e-324.
 
 /** Maximum bytes that writeInt writes for any i64. */
 export const MAX_INT_TEXT: u32 = 20;
@@ -22,16 +24,16 @@ const ZEROS: u64 = 0x3030303030303030;
 const EXPONENT_MASK: u64 = 0x7ff;
 const FRACTION_MASK: u64 = 0xfffffffffffff;
 const HIDDEN_BIT: u64 = 0x10000000000000;
-/** Least exponent covered; the table covers 10^-292 to 10^324. */
+/** Least exponent in the table, which covers 10^-292 to 10^324. */
 const FIRST_POWER: i32 = -292;
 /**
- * floor(10^e * 2^(127 - floor(log2(10^e)))) + 1 for each exponent, u64 low then high; entries are
- * filled when first needed.
+ * floor(10^e * 2^(127 - floor(log2(10^e)))) + 1 for each exponent e, the low u64 first. Entries are
+ * computed when first needed.
  */
 const POWERS: usize = memory.data(617 * 16, 16);
 /**
- * Every 27th power of ten to 192 bits, rounded up; u64 lowest first. Precise enough for every entry
- * (checked with BigInt).
+ * Every 27th power of ten to 192 bits, rounded up, the lowest u64 first. This is precise enough for
+ * every entry of POWERS (checked with BigInt).
  */
 const BASES: usize = memory.data<u64>([
   0xdf9b302944a88415,
@@ -119,9 +121,9 @@ export function writeInt(out: usize, value: i64): usize {
 }
 
 /**
- * Writes JSON.stringify(value): the shortest text that reads back as the same f64 and, among these,
- * the nearest; `null` for NaN and the infinities, `0` for -0. Returns the pointer after the last
- * byte. `out`: MAX_FLOAT_TEXT bytes, all of which may be overwritten.
+ * Writes JSON.stringify(value): the shortest text that reads back as the same f64, and the nearest
+ * of these if there are several; `null` for NaN and the infinities, `0` for -0. Returns the pointer
+ * after the last byte. `out`: MAX_FLOAT_TEXT bytes, all of which may be overwritten.
  *
  * Cost: one division for values with few decimals (prices, milliseconds); otherwise three 128 x
  * 64-bit products. Notation: ECMA-262, Number::toString.
@@ -141,8 +143,8 @@ export function writeFloat(out: usize, value: f64): usize {
     out++;
     value = -value;
   }
-  // Up to 15 digits, decimal texts and doubles map one to one: a text that reads back as the value,
-  // with its trailing zeros removed, is the shortest.
+  // No two decimal numbers of up to 15 digits are the same double. So a text of this length that
+  // reads back as the value is the shortest one, once its trailing zeros are removed.
   if (value <= 9007199254740992 && value >= 1e-6) {
     const whole = <i64>value; // signed: the conversion is one instruction, from u64 it takes several
     if (<f64>whole == value) return writeDigits(out, whole);
@@ -157,7 +159,10 @@ export function writeFloat(out: usize, value: f64): usize {
   return writeShortest(out, bits & ~((<u64>1) << 63));
 }
 
-/** Eight digits of `value` (below 10^8) as bytes 0 to 9, the first digit lowest. */
+/**
+ * Returns the eight digits of `value` (below 10^8) as bytes 0 to 9, the first digit in the lowest
+ * byte.
+ */
 function eightDigits(value: u32): u64 {
   const high = value / 10000;
   const fours = <u64>high | ((<u64>(value - high * 10000)) << 32);
@@ -167,7 +172,9 @@ function eightDigits(value: u32): u64 {
   return tens + ((twos - tens * 10) << 8);
 }
 
-/** Writes an unsigned integer; may write 8 bytes for a shorter first group. */
+/**
+ * Writes an unsigned integer. May overwrite 8 bytes even if the first group of digits is shorter.
+ */
 function writeDigits(out: usize, value: u64): usize {
   if (value < 100000000) return writeFirst(out, <u32>value);
   const upper = value / 100000000;
@@ -240,19 +247,22 @@ function writeShortest(out: usize, bits: u64): usize {
   return writeDecimal(out, digits, k);
 }
 
-/** floor(log2(10^exponent)) for exponents of f64. */
+/** Returns floor(log2(10^exponent)) for exponents of f64. */
 function log2OfPower10(exponent: i32): i32 {
   return (exponent * 1741647) >> 19;
 }
 
-/** Bits 128 and up of (high:low) * value, the lowest bit set if anything below was cut off. */
+/**
+ * Returns bits 128 and up of (high:low) * value, with the lowest bit set if the bits cut off were
+ * not all 0.
+ */
 function roundToOdd(low: u64, high: u64, value: u64): u64 {
   const carried = high * value + multiplyHigh(low, value);
   const top = multiplyHigh(high, value) + u64(carried < high * value);
   return top | u64(carried > 1);
 }
 
-/** The high 64 bits of a 128-bit product. */
+/** Returns the high 64 bits of a 128-bit product. */
 function multiplyHigh(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;
@@ -293,7 +303,7 @@ function writeDecimal(out: usize, digits: u64, exponent: i32): usize {
   return writeDigitsExact(out + 2, power < 0 ? -power : power);
 }
 
-/** Writes digits with a point after the first `before` of them. */
+/** Writes `digits` with a point after the first `before` digits. */
 function writeSplit(out: usize, digits: u64, before: i32): usize {
   const end = writeDigits(out + 1, digits);
   for (let at = 0; at < before; at++) store<u8>(out + at, load<u8>(out + at, 1));
@@ -301,7 +311,7 @@ function writeSplit(out: usize, digits: u64, before: i32): usize {
   return end;
 }
 
-/** Writes an exponent, 1 to 3 digits, and not a byte more. */
+/** Writes an exponent of 1 to 3 digits, and overwrites no byte after it. */
 function writeDigitsExact(out: usize, value: u32): usize {
   if (value >= 100) {
     store<u8>(out, 0x30 + value / 100);
@@ -315,7 +325,7 @@ function writeDigitsExact(out: usize, value: u32): usize {
   return out + 1;
 }
 
-/** Decimal digits of a value of 1 to 17 of them. */
+/** Returns how many decimal digits a value has (1 to 17). */
 function digitCount(value: u64): i32 {
   let count = 1;
   if (value >= 10000000000000000) return 17;
@@ -331,7 +341,7 @@ function digitCount(value: u64): i32 {
   return count + i32(rest >= 10) + i32(rest >= 100) + i32(rest >= 1000);
 }
 
-/** The table entry of 10^exponent. */
+/** Returns the address of the table entry for 10^exponent. */
 function power10(exponent: i32): usize {
   const entry = POWERS + ((exponent - FIRST_POWER) << 4);
   if (load<u64>(entry, 8) == 0) fillPower(entry, exponent);
@@ -339,8 +349,8 @@ function power10(exponent: i32): usize {
 }
 
 /**
- * Computes an entry from the base below it: times 5^offset, a 192 x 64-bit product, shifted back to
- * 128 bits.
+ * Computes an entry from the next lower base: multiplies it by 5^offset, a 192 x 64-bit product,
+ * and shifts the product back to 128 bits.
  */
 function fillPower(entry: usize, exponent: i32): void {
   const index = (exponent - FIRST_POWER) / 27;

@@ -1,5 +1,5 @@
-// Row text: writes rows of a segment, or records of a memtable, as JSON objects in one pass from
-// columns to bytes.
+// Writes rows of a segment, or records of a memtable, as JSON objects, in one pass from columns to
+// bytes.
 
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -35,15 +35,15 @@ import { writeText } from './text';
 export const ROWS_FIRST: u32 = 0;
 export const ROWS_LINES: u32 = 2;
 /**
- * Writes a column block (segment/column-block.ts) instead of text; the plan must then be a column
- * plan.
+ * Separator value that requests a column block (segment/column-block.ts) instead of text. The plan
+ * must then be a column plan.
  */
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32 key
- * bytes, u32 missing offset, u32 missing bytes} with offsets from the start of the plan. A key is
- * the text before a value (`,"weight":`), `missing` the JSON text of the column's default.
+ * The row plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32
+ * key bytes, u32 missing offset, u32 missing bytes}, with offsets from the start of the plan. A key
+ * is the text before a value (`,"weight":`); "missing" is the JSON text of the column's default.
  */
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
@@ -67,8 +67,8 @@ function copyText(out: usize, from: usize, bytes: u32): usize {
 }
 
 /**
- * Writes n member ids of a segment, each followed by a comma; `first`: the row's first incidence.
- * Narrow widths have a specialised loop.
+ * Writes n member ids of a segment, each followed by a comma. `first` is the row's first incidence.
+ * The usual widths, u16 ordinals and u32 ids, have a loop of their own.
  */
 function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
   const least = load<i64>(s + S_NODE_MIN);
@@ -92,7 +92,7 @@ function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
   return at;
 }
 
-/** `{"id":1,"event_ts":2,"members":[` */
+/** Writes `{"id":1,"event_ts":2,"members":[`. */
 function writeStart(out: usize, id: i64, time: i64): usize {
   store<u64>(out, 0x3a226469227b); // {"id":
   let at = writeInt(out + 6, id);
@@ -105,7 +105,7 @@ function writeStart(out: usize, id: i64, time: i64): usize {
   return at + 12;
 }
 
-/** `{"id":1,"event_ts":2,"members":[3,4]` from the members in the scratch list. */
+/** Writes `{"id":1,"event_ts":2,"members":[3,4]`, with n members from the scratch list. */
 function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   let at = writeStart(out, id, time);
   for (let i: u32 = 0; i < n; i++) {
@@ -141,8 +141,8 @@ function writeBoolean(out: usize, value: u32): usize {
 }
 
 /**
- * Text after the members if no column of the plan has a value in this segment: the same for all
- * rows. Returns its end.
+ * Writes the text after the members for a segment in which no column of the plan has a value; this
+ * text is the same for all rows. Returns its end.
  */
 function constantTail(plan: usize, cursors: usize, out: usize): usize {
   let at = out;
@@ -161,7 +161,9 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
   return at + 1;
 }
 
-/** Upper bound on the bytes of one row's tail, apart from text values: all keys and defaults. */
+/**
+ * Returns an upper bound on the bytes of one row's tail without text values: all keys and defaults.
+ */
 function planBound(plan: usize): u32 {
   const columns = load<u32>(plan);
   let bytes: u32 = 32;
@@ -199,9 +201,10 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as JSON text. Returns the bytes written; hg_result_rows = rows
- * written, fewer than n if `capacity` is exhausted. TOO_SMALL if not even one row fits (needed: its
- * bound); OUT_OF_MEMORY. `separator`: see ROWS_*.
+ * Writes rows (u32[n]) of a segment as JSON text. Returns the bytes written; hg_result_rows is the
+ * number of rows written, fewer than n if `capacity` is exhausted. Returns TOO_SMALL if not even
+ * one row fits (hg_result_needed is then an upper bound on its size), or OUT_OF_MEMORY.
+ * `separator`: see ROWS_*.
  */
 export function segmentRows(
   s: usize,
@@ -283,7 +286,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   return at + 1;
 }
 
-/** Same as segmentRows, for records: addresses u32[n]. */
+/** Same as segmentRows, for records: u32[n] addresses. */
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);

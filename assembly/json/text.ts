@@ -3,15 +3,16 @@
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
 /**
- * For each control byte the letter of its short escape; 0 if it has none and is written as \u00xx.
+ * For each control byte, the letter of its short escape; 0 if the byte has none and is written as
+ * \u00xx.
  */
 const SHORT: usize = memory.data<u8>([
   0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
 /**
- * Upper bound on the JSON string for `len` UTF-8 bytes: six bytes per byte, if all are control
- * characters, and two quotes.
+ * Returns an upper bound on the JSON string for `len` UTF-8 bytes: six bytes per byte, as if all
+ * were control characters, and two quotes.
  */
 export function textNeed(len: u32): u32 {
   return len * 6 + 2;
@@ -22,8 +23,8 @@ export function textNeed(len: u32): u32 {
  * (ECMA-262, QuoteJSONString); returns the pointer after the closing quote. Bytes are not
  * validated: invalid UTF-8 passes through unchanged.
  *
- * `out`: textNeed(len) bytes. Cost: one step per 16 bytes without escapes with SIMD, per 8 without;
- * one step per escape.
+ * `out`: textNeed(len) bytes. Cost: one step per escape; between escapes one step per 16 bytes with
+ * SIMD, one per 8 bytes without.
  */
 export function writeText(out: usize, utf8: usize, len: u32): usize {
   const limit = out + textNeed(len);
@@ -70,7 +71,7 @@ export function writeText(out: usize, utf8: usize, len: u32): usize {
   return out + 1;
 }
 
-/** All ones in the lanes whose byte needs an escape. */
+/** Returns all ones in the lanes whose byte needs an escape. */
 function specialLanes(bytes: v128): v128 {
   return v128.or(
     v128.lt<u8>(bytes, i8x16.splat(0x20)),
@@ -79,8 +80,8 @@ function specialLanes(bytes: v128): v128 {
 }
 
 /**
- * The top bit of each byte that needs an escape. Exact only for the lowest bit set, which is all
- * that the caller uses.
+ * Returns the top bit of each byte that needs an escape. Only the lowest bit set is exact, and the
+ * caller uses only that one.
  */
 function specialBytes(word: u64): u64 {
   const ones: u64 = 0x0101010101010101;

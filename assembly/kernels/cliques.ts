@@ -1,36 +1,42 @@
-// The largest clique by branch and bound, with greedy colouring on bit sets (Tomita and Kameda
-// 2007; San Segundo et al. 2011), started from each vertex among its later neighbours in a
-// degeneracy order (Eppstein et al. 2010).
+// Finds the largest clique by branch and bound, with greedy colouring on bit sets (Tomita and
+// Kameda 2007; San Segundo et al. 2011). There is one search per vertex, among its later neighbours
+// in a degeneracy order (Eppstein et al. 2010).
 //
-// A frame of the stack holds the candidates: the vertices adjacent to all those chosen so far. They
-// are coloured greedily so that adjacent vertices have different colours; as a clique has at most
-// one vertex per colour, the vertices up to colour c contain a clique of at most c vertices.
-// Branches are tried from the highest colour down. Invariant: once depth + colour is at most the
-// best size, no remaining candidate of the frame can improve it, and the frame is dropped. A
-// child's candidates are the intersection of its parent's set with the adjacency row of the chosen
-// vertex, a word-wise AND.
+// A frame of the search stack holds the candidates: the vertices adjacent to all vertices chosen so
+// far. Candidates are coloured greedily so that adjacent vertices have different colours. A clique
+// has at most one vertex of each colour, so the candidates with colours 1 to c contain a clique of
+// at most c vertices. Branches are tried from the highest colour down. As soon as depth + colour is
+// at most the best size known, no remaining candidate of the frame can improve the result, and the
+// frame is dropped. The candidates of a child frame are the parent's candidates AND the adjacency
+// row of the chosen vertex, word by word.
+//
+// Example: if 3 vertices are chosen and the remaining candidates have colours 1 and 2, no clique of
+// more than 5 vertices can be found below; if one of 5 is known, the frame is dropped.
 //
 // The search of one vertex keeps its stack in the caller's scratch memory, so that it can stop
 // after any branch and be resumed.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
-/** Header of a search: u32 k, words, depth, stack end; followed by the matrix and the stack. */
+/**
+ * Header of a search, four u32: k, words per set, depth, and the offset of the top frame in the
+ * stack. The adjacency matrix and the stack follow.
+ */
 const HEADER: usize = 16;
 
 function matrixOf(search: usize): usize {
   return search + HEADER;
 }
 
-/** Initial bytes of a search among k vertices. */
+/** Returns the initial bytes of a search among k vertices. */
 export function cliqueBytes(k: u32): u32 {
   const words = (k + 63) >>> 6;
   return <u32>HEADER + k * words * 8 + 3 * words * 8;
 }
 
 /**
- * Prepares the search among candidates u32[k]: the bit matrix of their adjacency, in the given
- * order. marks: u32[n], zero before the first call and left zero. `search`: at least cliqueBytes(k)
+ * Prepares the search among candidates u32[k]: writes the bit matrix of their adjacency, in the
+ * given order. marks: u32[n], zero before and after the call. `search`: at least cliqueBytes(k)
  * bytes.
  */
 export function beginClique(
@@ -61,7 +67,7 @@ export function beginClique(
     }
   }
   for (let i: u32 = 0; i < k; i++) put<u32>(marks, get<u32>(candidates, i), 0);
-  // The first frame: all candidates.
+  // The first frame contains all candidates.
   const scratchSets = matrix + rowBytes * k;
   const all = scratchSets + 2 * rowBytes;
   for (let i: u32 = 0; i < k; i++) {
@@ -71,7 +77,10 @@ export function beginClique(
   store<u32>(search, 0, 12);
 }
 
-/** Bytes of a frame with `count` candidates: u32 count, next; the set; order and colours. */
+/**
+ * Returns the bytes of a frame with `count` candidates: u32 count, u32 distance to the parent's
+ * frame, the set, then the candidates in order, each with its colour.
+ */
 function frameBytes(count: u32, words: u32): usize {
   return 8 + bytesOf<u64>(words) + ((bytesOf<u64>(count) + 7) & ~(<usize>7));
 }
@@ -83,9 +92,9 @@ function countSet(set: usize, words: u32): u32 {
 }
 
 /**
- * Builds a frame for the set at `set`: its vertices by colour class, each with its colour as the
- * upper bound for everything up to it. Omits vertices whose colour does not exceed `need`. Returns
- * the number of vertices in the frame.
+ * Builds a frame for the set at `set`: lists the vertices in ascending order of colour, each with
+ * its colour. This colour bounds the clique size among the vertices up to this one. Omits vertices
+ * whose colour does not exceed `need`. Returns the number of vertices in the frame.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
   const rowBytes = bytesOf<u64>(words);
@@ -127,9 +136,10 @@ function colour(search: usize, set: usize, need: u32, frame: usize, words: u32):
 }
 
 /**
- * Resumes a search, for at most `most` branches; `best`: size of the largest clique known, counting
- * this search's own vertex. Returns the largest known size; bit 31 is set if the search is not
- * finished. capacity: bytes at `search`. Returns 0 if they do not suffice (the search is lost).
+ * Resumes a search for at most `most` branches. `best` is the size of the largest clique known;
+ * sizes count the vertex that the search started from. Returns the largest size now known, with bit
+ * 31 set if the search is not finished. Returns 0 if the `capacity` bytes at `search` do not
+ * suffice; the search is then lost.
  */
 export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): u32 {
   const k = load<u32>(search);
@@ -145,13 +155,14 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     frame = stack;
     depth = 1;
   }
-  // depth: number of vertices chosen, including the vertex that the search started from; each
-  // choice has a frame below it.
+  // depth: number of vertices chosen, including the vertex that the search started from. Each of
+  // them has a frame on the stack.
   let branches: u32 = 0;
   while (depth > 0) {
     const count = load<u32>(frame);
     const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
-    // Everything left in the frame has this colour or a lower one and cannot beat the best.
+    // All remaining vertices of the frame have this colour or a lower one, and cannot beat the
+    // best.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
       if (depth > 0) frame -= <usize>load<u32>(frame, 4);
@@ -170,7 +181,7 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     store<u64>(word, load<u64>(word) & ~((<u64>1) << (<u64>(v & 63))));
     const child = frame + frameBytes(load<u32>(frame) + 1, words);
     if (child + frameBytes(k, words) + rowBytes > limit) return 0;
-    // The child's set is built at the place to which its colouring would copy it.
+    // The child's set is built in the place to which `colour` would copy it.
     const row = matrixOf(search) + rowBytes * v;
     const made = child + 8;
     for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(made + i, load<u64>(set + i) & load<u64>(row + i));

@@ -1,5 +1,5 @@
-// Connected components by union-find: a forest in which every root is the least vertex of its tree
-// (u32 parents, initially the vertex itself).
+// Finds connected components by union-find. The forest is an array of u32 parents, in which every
+// vertex is at first its own parent. Every root is the least vertex of its tree.
 
 import { cell, get, put } from '../memory/cells';
 
@@ -23,13 +23,14 @@ export function unite(parents: usize, a: u32, b: u32): u32 {
   return low;
 }
 
-/** Makes every vertex in [from, to) a tree of one vertex. */
+/** Makes each vertex in [from, to) a tree of its own. */
 export function separate(parents: usize, from: u32, to: u32): void {
   for (let vertex = from; vertex < to; vertex++) put<u32>(parents, vertex, vertex);
 }
 
 /**
- * Replaces the parents of [from, to) by their roots; everything before `from` must be done already.
+ * Replaces the parents of the vertices [from, to) by their roots. The vertices before `from` must
+ * have been done already.
  */
 export function labelRoots(parents: usize, from: u32, to: u32): void {
   for (let vertex = from; vertex < to; vertex++) {
@@ -38,7 +39,7 @@ export function labelRoots(parents: usize, from: u32, to: u32): void {
   }
 }
 
-/** Joins all rows of each item in [from, to): rows that share at least one item. */
+/** Joins the rows that share an item, for the items in [from, to). */
 export function joinItems(itemStarts: usize, itemRows: usize, from: u32, to: u32, parents: usize): void {
   for (let item = from; item < to; item++) {
     const start = cell<u32>(itemStarts, item);
@@ -50,7 +51,7 @@ export function joinItems(itemStarts: usize, itemRows: usize, from: u32, to: u32
   }
 }
 
-/** Joins the ends of every arc of the vertices in [from, to). */
+/** Joins both ends of every arc of the vertices in [from, to). */
 export function joinArcs(starts: usize, neighbours: usize, from: u32, to: u32, parents: usize): void {
   for (let vertex = from; vertex < to; vertex++) {
     const start = cell<u32>(starts, vertex);

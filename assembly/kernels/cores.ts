@@ -1,19 +1,23 @@
-// Core numbers of a graph (Batagelj and Zaversnik 2003): removes vertices by least degree, kept
-// sorted in bins.
+// Computes the core numbers of a graph (Batagelj and Zaversnik 2003): removes the vertices one by
+// one, always one of least degree.
 //
-// `order` holds the vertices sorted by current degree and bins[d] the position where degree d
-// begins. The scan removes the vertex at the next position; its degree at that time is its core
-// number. Each neighbour of higher degree loses one: it is swapped with the first vertex of its bin
-// and the bin boundary moves past it, which keeps `order` sorted in constant time. Invariant: the
-// vertices before the scan position are removed and their core numbers are final, in ascending
-// order.
+// `order` holds the vertices sorted by current degree, and bins[d] is the position in it where
+// degree d begins. The scan removes the vertex at the next position; the degree of the vertex at
+// that time is its core number. The degree of each neighbour of higher degree falls by one: the
+// neighbour is swapped with the first vertex of its bin, and the boundary of the bin moves past it.
+// This keeps `order` sorted in constant time. Invariant: the vertices before the scan position have
+// been removed, and their core numbers are final and ascend.
+//
+// Example: a triangle a, b, c with a fourth vertex d joined to c. d (degree 1) is removed first and
+// gets core number 1. This lowers the degree of c from 3 to 2, and a, b and c then get core number
+// 2.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
- * cores u32[n]: the largest k such that the vertex is in the k-core. order u32[n]: vertices in
- * order of removal (a degeneracy order). scratch: 8 n + 4 bytes. Returns the largest core number.
- * Linear in vertices and arcs.
+ * Writes the core number of each vertex, the largest k such that the vertex is in the k-core, to
+ * cores u32[n], and the vertices in order of removal (a degeneracy order) to order u32[n]. scratch:
+ * 8 n + 4 bytes. Returns the largest core number. Cost: linear in vertices and arcs.
  */
 export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usize, order: usize, scratch: usize): u32 {
   if (n == 0) return 0;
@@ -26,7 +30,7 @@ export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usi
     const bin = cell<u32>(bins, degree);
     store<u32>(bin, load<u32>(bin) + 1);
   }
-  // bins[d]: position where the vertices of degree d begin.
+  // bins[d] becomes the position where the vertices of degree d begin.
   let sum: u32 = 0;
   for (let d: u32 = 0; d <= n; d++) {
     const count = get<u32>(bins, d);
@@ -55,7 +59,10 @@ export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usi
   return get<u32>(cores, get<u32>(order, n - 1));
 }
 
-/** Moves a vertex to the front of its bin, and the bin's boundary past it. */
+/**
+ * Lowers the degree of a vertex by one: moves it to the front of its bin, and the boundary of the
+ * bin past it.
+ */
 function lower(w: u32, degree: u32, cores: usize, order: usize, places: usize, bins: usize): void {
   const bin = cell<u32>(bins, degree);
   const first = load<u32>(bin);

@@ -1,15 +1,16 @@
-// Breadth-first search from up to 256 sources at once, one bit per source (Then et al. 2014, "The
-// more the merrier"), top-down or bottom-up, whichever is cheaper (Beamer et al. 2012).
+// Searches breadth-first from up to 256 sources at once, with one bit per source (Then et al. 2014,
+// "The more the merrier"). Each level runs top-down or bottom-up, whichever is cheaper (Beamer et
+// al. 2012).
 //
-// Every vertex has a 256-bit set of the sources that have reached it (`seen`), and of those that
-// reached it on the current level (`front`). A level computes next(w) as the union of front(v) over
-// the neighbours v of w, minus seen(w): one pass over the arcs serves all sources. Top-down, each
-// vertex with a non-empty front ORs it into its neighbours; bottom-up, each vertex not yet reached
-// by all sources ORs its neighbours' fronts together. Bits in next(w) on level d are exactly the
-// sources at distance d. The search ends when no level adds a bit.
+// Every vertex v has two sets of 256 bits: seen(v), the sources that have reached v, and front(v),
+// those that reached v on the current level. The next level is next(w) = union of front(v) over the
+// neighbours v of w, minus seen(w). So one pass over the arcs serves all sources, and the bits in
+// next(w) on level d are the sources at distance d from w. Top-down, each vertex with a non-empty
+// front ORs it into its neighbours. Bottom-up, each vertex that some source has not reached ORs its
+// neighbours' fronts together. The search ends when a level adds no bit.
 //
-// Distances are symmetric in an undirected graph, so what a vertex accumulates over the sources of
-// all batches is what it would have found as a source itself.
+// Distances are symmetric in an undirected graph. So the sums that a vertex accumulates over the
+// sources of all batches are the sums over its own distances to these sources.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
@@ -98,7 +99,10 @@ function collect(front: usize, at: usize, end: usize, to: usize): void {
   }
 }
 
-/** Removes what was seen before and adds the rest to `seen`; returns the number of new bits. */
+/**
+ * Removes the bits in `seen` from `fresh`, and adds the rest to `seen`; returns the number of new
+ * bits.
+ */
 function settle(fresh: usize, seen: usize): u32 {
   for (let k: usize = 0; k < WIDTH; k += 8) {
     const bits = load<u64>(fresh + k) & ~load<u64>(seen + k);
@@ -109,10 +113,10 @@ function settle(fresh: usize, seen: usize): u32 {
 }
 
 /**
- * Searches from the distinct vertices sources u32[k], k <= 256. For each vertex, adds over the
- * sources that reach it, other than itself: their number to reached u32[n], their distances to sums
- * f64[n], 1 / distance to inverses f64[n] (0: not wanted, for each). far u32[k], or 0: the greatest
- * distance from each source. scratch: 96 n + 96 bytes.
+ * Searches from the distinct vertices sources u32[k], k <= 256. For each vertex, takes the sources
+ * other than itself that reach it, and adds their number to reached u32[n], their distances to sums
+ * f64[n], and 1 / distance to inverses f64[n]. Writes the greatest distance from each source to far
+ * u32[k]. Address 0 for any of these four means that it is not wanted. scratch: 96 n + 96 bytes.
  */
 export function searchMany(
   starts: usize,
@@ -161,7 +165,7 @@ function isCheaperFromBelow(starts: usize, n: u32, front: usize, seen: usize, wh
     if (!isEmpty(bitsAt(front, v))) above += degree;
     if (!isEqual(bitsAt(seen, v), whole)) below += degree;
   }
-  // Top-down reads, modifies and writes for each arc; bottom-up only reads.
+  // Top-down reads and writes the bits of the other vertex for each arc; bottom-up only reads them.
   return below < above + (above >> 1);
 }
 
@@ -190,7 +194,7 @@ function collectAll(
   }
 }
 
-/** Whether anything is new. */
+/** Adds the new bits to `seen` and to the results; returns whether there was a new bit. */
 function settleAll(
   n: u32,
   next: usize,

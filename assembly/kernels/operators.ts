@@ -1,5 +1,5 @@
-// Products of symmetric operators of a hypergraph or a graph with a vector, for ranges of edges or
-// nodes. All vectors are f64.
+// Multiplies the symmetric operators of a hypergraph or graph with a vector, for a range of edges
+// or nodes. All vectors are f64.
 
 import { cell, get } from '../memory/cells';
 
@@ -7,7 +7,7 @@ function numberAt(base: usize, i: u32): usize {
   return cell<u64>(base, i);
 }
 
-/** flows[e] = rates[e] * sum of x over the members, for the edges [from, to). */
+/** Computes flows[e] = rates[e] * (sum of x over the members of e) for the edges [from, to). */
 export function gatherEdges(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -27,8 +27,8 @@ export function gatherEdges(
 }
 
 /**
- * out[v] = scales[v] * (sum of flows of the edges of v - own[v] * x[v]) for the nodes [from, to);
- * own 0: nothing is subtracted.
+ * Computes out[v] = scales[v] * (sum of flows over the edges of v - own[v] * x[v]) for the nodes
+ * [from, to). If the address `own` is 0, nothing is subtracted.
  */
 export function gatherNodes(
   nodeStarts: usize,
@@ -53,8 +53,8 @@ export function gatherNodes(
 }
 
 /**
- * out[v] = scales[v] * sum over neighbours w of c(v, w) * x[w] for the vertices [from, to); counts
- * 0: c is 1.
+ * Computes out[v] = scales[v] * (sum over the neighbours w of counts(v, w) * x[w]) for the vertices
+ * [from, to). If the address `counts` is 0, every count is 1.
  */
 export function gatherNeighbours(
   starts: usize,

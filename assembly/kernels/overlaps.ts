@@ -1,5 +1,5 @@
-// Sums of the overlaps of pairs of edges, and counts of pairs of an edge's members that other edges
-// contain too.
+// Sums the overlaps of pairs of edges. Also counts, for each edge, the pairs of its members that
+// other edges contain too.
 
 import { cell, get, put } from '../memory/cells';
 
@@ -12,10 +12,10 @@ function widthOf(starts: usize, row: u32): u32 {
 }
 
 /**
- * Pairs of intersecting edges {e, f}, e < f, e in [from, ...): adds their number to sums[0], |e n
- * f| / min(|e|, |f|) to sums[1] and |e n f| / |e u f| to sums[2]. counts: u32[m], zero before and
- * after; met: u32[m]. Stops once `most` incidences have been examined; returns the edge to continue
- * from.
+ * Examines the pairs of intersecting edges {e, f} with e < f, for e from `from` on. Adds the number
+ * of these pairs to sums[0], |e n f| / min(|e|, |f|) to sums[1] and |e n f| / |e u f| to sums[2].
+ * counts: u32[m], zero before and after; met: u32[m]. Stops once `most` incidences have been
+ * examined; returns the edge to continue from.
  */
 export function sumOverlaps(
   edgeStarts: usize,
@@ -41,7 +41,7 @@ export function sumOverlaps(
     for (let at = cell<u32>(edgeNodes, get<u32>(edgeStarts, e)); at < end; at += 4) {
       const v = load<u32>(at);
       const first = cell<u32>(nodeEdges, get<u32>(nodeStarts, v));
-      // The edges of a node ascend: those after e are found from the far end.
+      // The edges of a node ascend, so the edges after e are at the end of the list.
       for (let other = cell<u32>(nodeEdges, get<u32>(nodeStarts, v + 1)) - 4; other >= first; other -= 4) {
         const f = load<u32>(other);
         if (f <= e) break;
@@ -70,8 +70,8 @@ export function sumOverlaps(
 }
 
 /**
- * out f64[m], for the edges from `from` on: pairs of members that another edge contains too.
- * counts: common edges of each arc of the graph. Stops like sumOverlaps.
+ * Writes, for each edge from `from` on, how many pairs of its members another edge contains too
+ * (out f64[m]). counts: number of common edges for each arc of the graph. Stops like sumOverlaps.
  */
 export function countPairsAgain(
   edgeStarts: usize,
@@ -97,7 +97,7 @@ export function countPairsAgain(
       for (let other = at + 4; other < end; other += 4) {
         const w = load<u32>(other);
         let high = last;
-        // Both lists ascend: the next one lies further on.
+        // Both lists ascend, so the search for the next member can begin at `low`.
         while (low < high) {
           const middle = (low + high) >>> 1;
           if (get<u32>(neighbours, middle) < w) low = middle + 1;

@@ -1,12 +1,16 @@
-// Breadth-first search from one source, and Brandes' sums over a range of sources.
+// Searches breadth-first from one source, and computes Brandes' betweenness sums for a range of
+// sources.
 //
-// Betweenness (Brandes 2001) takes two passes per source. Forwards, a breadth-first search counts
-// the shortest paths to each vertex: paths(w) is the sum of paths(v) over its predecessors v, one
-// level nearer. Backwards, from the farthest level, every vertex passes its dependency to its
-// predecessors: with share(w) = (1 + dependency(w)) / paths(w), dependency(v) = paths(v) * the sum
-// of share(w) over its successors w. Summed over all sources, dependency(v) is the betweenness of
-// v, with each unordered pair counted twice. Predecessors are not stored: a neighbour is a
-// successor if its distance is one greater.
+// Betweenness (Brandes 2001) takes two passes per source. The forward pass, a breadth-first search,
+// counts the shortest paths to each vertex: paths(w) is the sum of paths(v) over the predecessors v
+// of w, its neighbours one level nearer to the source. The backward pass begins at the farthest
+// level and computes dependency(v) = paths(v) * (sum of share(w) over the successors w of v), where
+// share(w) = (1 + dependency(w)) / paths(w). The sum of dependency(v) over all sources is the
+// betweenness of v, with each unordered pair counted twice. Predecessors are not stored: a
+// neighbour is a successor if its distance is greater by one.
+//
+// Example: the path a - b - c. From source a, share(c) = 1, so dependency(b) = 1; the same holds
+// from source c. The sum for b is 2: it is on the shortest path of one pair, counted twice.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
@@ -17,9 +21,10 @@ function numberAt(base: usize, i: u32): usize {
 }
 
 /**
- * Distances from `source`: distances u32[n], 0xFFFFFFFF where unreachable; queue u32[n] holds the
- * reached vertices in the order in which they were found, the source first, so that the last one is
- * the farthest. Returns the number reached, including the source.
+ * Writes the distances from `source` to distances u32[n], 0xFFFFFFFF for unreachable vertices.
+ * queue u32[n] receives the reached vertices in the order in which they were found: the source is
+ * first, and the last vertex is a farthest one. Returns the number of vertices reached, including
+ * the source.
  */
 export function search(starts: usize, neighbours: usize, n: u32, source: u32, distances: usize, queue: usize): u32 {
   memory.fill(distances, 0xff, bytesOf<u32>(n));
@@ -44,10 +49,10 @@ export function search(starts: usize, neighbours: usize, n: u32, source: u32, di
 }
 
 /**
- * Accumulation of Brandes 2001 for the sources [from, to): adds each source's dependency on each
- * vertex to sums f64[n]. scratch: 24 n bytes. The arcs of the last level are never read: by then
- * all reachable vertices are known, and a vertex of the last level has no successors. `reach`:
- * u32[n], the number of vertices that each source reaches, including itself.
+ * Adds the dependency of each source in [from, to) on each vertex to sums f64[n] (Brandes 2001).
+ * scratch: 24 n bytes. `reach`: u32[n], the number of vertices that each source reaches, including
+ * itself. The arcs of the last level are never read: all reachable vertices are known by then, and
+ * a vertex of the last level has no successors.
  */
 export function accumulateBetweenness(
   starts: usize,
@@ -72,8 +77,8 @@ export function accumulateBetweenness(
 }
 
 /**
- * Counts shortest paths to everything the source reaches; returns the number of vertices in the
- * queue before the last level.
+ * Counts the shortest paths to all vertices that the source reaches; returns how many vertices of
+ * the queue are before the last level.
  */
 function countPaths(
   starts: usize,
@@ -93,7 +98,7 @@ function countPaths(
   let met: u32 = 1;
   let head: u32 = 0;
   for (let level: u32 = 1; head < met; level++) {
-    // All are found: the vertices from `head` on are the last level.
+    // All vertices have been found; those from `head` on are the last level.
     if (met == whole) return head;
     const levelEnd = met;
     for (; head < levelEnd; head++) {
@@ -118,8 +123,8 @@ function countPaths(
 }
 
 /**
- * Accumulates from the far end inwards: share(w) = (1 + dependency(w)) / paths(w); dependency(v) =
- * paths(v) * sum of the shares of its successors.
+ * Runs the backward pass, from the last level inwards: computes shares and dependencies (see
+ * above), and adds the dependencies to `sums`.
  */
 function gather(
   starts: usize,

@@ -1,17 +1,17 @@
-// Joins rows that share at least s items, without storing the pairs: by counting what rows share,
-// or (s = 2) by the pairs of items.
+// Joins rows that share at least s items, without storing pairs of rows. Counts the items that rows
+// share or, for s = 2, uses the pairs of items in each row.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { unite } from './components';
 
-/** Cost in steps of accessing an item of a row, or a row of an item: a random memory access. */
+/** Cost, in steps, of accessing an item of a row or a row of an item: a random memory access. */
 export const ITEM_STEPS: u64 = 8;
 
 /**
- * For each row from `from` on: counts the items it shares with each later row and joins the two at
- * s. `cursors`: u32[items], initially the item starts; counts: u32[rows], zero; met: u32[rows].
- * Stops when `work` steps are done; returns the row to continue from. Cost: pairs of rows at each
- * item.
+ * For each row from `from` on, counts the items that it shares with each later row, and joins two
+ * rows when the count reaches s (`least`). `cursors`: u32[items], initially the item starts;
+ * counts: u32[rows], zero; met: u32[rows]. Stops when `work` steps are done; returns the row to
+ * continue from. Cost: the number of pairs of rows, summed over the items.
  */
 export function joinByCounts(
   rowStarts: usize,
@@ -60,10 +60,11 @@ export function joinByCounts(
 }
 
 /**
- * s = 2. For each item a from `from` on and each later item b: joins the rows that contain both.
- * `cursors`: u32[rows], initially the row starts; marks: u64[items], zero: {u32 a + 1, u32 the
- * first row that contains a and b}. Stops when `work` steps are done; returns the item to continue
- * from. Cost: pairs of items in each row.
+ * Joins rows that share at least 2 items: for each item a from `from` on and each later item b,
+ * joins the rows that contain both. `cursors`: u32[rows], initially the row starts; marks:
+ * u64[items], zero at first, then {u32 a + 1, u32 the first row that contains a and b}. Stops when
+ * `work` steps are done; returns the item to continue from. Cost: the number of pairs of items,
+ * summed over the rows.
  */
 export function joinByPairs(
   rowStarts: usize,
@@ -95,7 +96,7 @@ export function joinByPairs(
   return item;
 }
 
-/** Joins `row` with the first row that had each of these items under this stamp. */
+/** For each of these items, joins `row` with the first row that marked the item with this stamp. */
 export function markItems(at: usize, last: usize, row: u32, stamp: u32, marks: usize, parents: usize): void {
   for (; at < last; at += 4) {
     const mark = cell<u64>(marks, load<u32>(at));

@@ -1,12 +1,12 @@
 // Counts the pairs of a node's edges that share another node too (Latapy, Magnien, Del Vecchio
-// 2008), as bits: 64 edges of the node per word.
+// 2008), with one bit per edge of the node, 64 edges per word.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
- * Number of ordered pairs (e, f), e != f, of v's edges that share a node besides v, with e in
- * [from, from + 64 words) of v's edges. slots: u32[n], zero before and after; bits: u64[others +
- * 1][words], where `others` is at least the number of nodes that share an edge with v.
+ * Returns the number of ordered pairs (e, f) of different edges of v that share a node besides v,
+ * where e is in [from, from + 64 words) of v's edges. slots: u32[n], zero before and after; bits:
+ * u64[others + 1][words], where `others` is at least the number of nodes that share an edge with v.
  */
 export function countSharing(
   edgeStarts: usize,
@@ -53,7 +53,7 @@ export function countSharing(
     }
     let count: u64 = 0;
     for (let i: usize = 0; i < rowBytes; i += 8) count += popcnt(load<u64>(bits + i));
-    // An edge with members besides v shares them with itself.
+    // An edge that has members besides v is counted as sharing them with itself.
     const own = at >= from && at < to && get<u32>(edgeStarts, f + 1) - get<u32>(edgeStarts, f) > 1;
     pairs += <f64>(count - u64(own));
   }

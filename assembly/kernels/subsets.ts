@@ -1,18 +1,18 @@
-// Joins rows that share at least s >= 3 items, depth first over the sets of s - 1 items that
-// several rows contain (like Eclat; Zaki 2000).
+// Joins rows that share at least s >= 3 items, by a depth-first search over the sets of s - 1 items
+// that several rows contain (like Eclat; Zaki 2000).
 //
-// Items are chosen in ascending order. Each level of the search holds the list of rows that contain
-// all items chosen so far, with the place in each row after the last one. To go deeper, the rows of
-// a list are distributed into buckets, one per possible next item that at least two of them have,
-// and each bucket becomes the next list. With s - 1 items chosen, one pass over the remaining items
-// of the rows joins all that share any further item. Every set of s common items is reached this
-// way, through its s - 1 least items.
+// Items are chosen in ascending order. Each level of the search has a list of the rows that contain
+// all items chosen so far, each with the place after the last chosen item in that row. To go one
+// level deeper, the rows of a list are distributed into buckets, one for each possible next item
+// that at least two of these rows contain. Each bucket becomes the list of a next level. Once s - 1
+// items are chosen, one pass over the remaining items of the listed rows joins all rows that share
+// any of these items. Every set of s common items is found in this way, from its s - 1 least items.
 //
-// A list whose rows are already in one component cannot join anything and is skipped with
-// everything below it. So the cost is mostly far below the number of such sets.
+// A list whose rows are already in one component cannot join anything, so it is skipped with all
+// levels below it. Therefore the cost is mostly far below the number of such sets.
 //
-// Example, s = 3: rows {1,2,3,5} and {1,3,5} meet in the list of item 1, then in the bucket of item
-// 3, and are joined by item 5.
+// Example, s = 3: rows {1,2,3,5} and {1,3,5} are both in the list of item 1, then both in the
+// bucket of item 3, and are joined by item 5.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { TOO_SMALL, tooSmall } from '../status';
@@ -32,24 +32,25 @@ const B_PARENTS: usize = 32;
 const B_FRAMES: usize = 36;
 const B_ARENA: usize = 40;
 const B_CAPACITY: usize = 44;
-// State, all zero at first: the next first item, the number of chosen items, the last stamp,
-// whether the list of the last frame has yet to be opened.
+// State, all zero at first: the next first item, the number of chosen items, the last stamp, and 1
+// if the list of the last frame has not been opened yet.
 const B_NEXT: usize = 48;
 const B_DEPTH: usize = 52;
 const B_STAMP: usize = 56;
 const B_CLOSED: usize = 60;
 export const SUBSETS_BLOCK_BYTES: u32 = 64;
 
-// One frame per chosen item. Places index u64 entries of the arena. Its list [from, to): {u32 row,
-// u32 place in the row's items after the chosen one}.
+// There is one frame per chosen item. Places are indexes of u64 entries in the arena. The list of
+// the frame is [from, to), with entries {u32 row, u32 place after the chosen item in the row's
+// items}.
 const F_FROM: usize = 0;
 const F_TO: usize = 4;
-// Its buckets, one per possible next item: the entries [bucket, end) hold the ends of the buckets;
-// the next bucket begins at `at`.
+// The buckets of the frame, one per possible next item: the entries [bucket, end) contain the ends
+// of the buckets that have not been visited, and the first of these buckets begins at `at`.
 const F_BUCKET: usize = 8;
 const F_BUCKETS_END: usize = 12;
 const F_AT: usize = 16;
-// First place after all of it.
+// First place after everything that belongs to the frame.
 const F_TOP: usize = 20;
 export const SUBSETS_FRAME_BYTES: u32 = 24;
 
@@ -61,12 +62,15 @@ function entryAt(arena: usize, place: u32): usize {
   return cell<u64>(arena, place);
 }
 
-/** End of a row's items. */
+/** Returns the end of a row's items. */
 function endOf(block: usize, row: u32): u32 {
   return after<u32>(load<u32>(block, B_ROW_STARTS), row);
 }
 
-/** Whether a list has rows that are not joined yet: otherwise nothing below it can matter. */
+/**
+ * Returns whether some rows of a list are not joined yet. If all are, no level below can join
+ * anything.
+ */
 function isOpen(block: usize, from: u32, to: u32): bool {
   if (to - from < 2) return false;
   const arena = <usize>load<u32>(block, B_ARENA);
@@ -92,7 +96,7 @@ function popFrame(block: usize): void {
   store<u32>(block, 0, B_CLOSED);
 }
 
-/** A stamp that no mark has; the next one is unused too. */
+/** Returns a stamp that no mark has; the stamp after it is unused too. */
 function nextStamp(block: usize): u32 {
   let stamp = load<u32>(block, B_STAMP);
   if (stamp > 0xfffffff0) {
@@ -104,8 +108,8 @@ function nextStamp(block: usize): u32 {
 }
 
 /**
- * Lists the rows of a first item that have enough later items. The caller has ensured space in the
- * arena.
+ * Lists the rows of a first item that have enough later items. The caller has made sure that they
+ * fit in the arena.
  */
 function firstItem(block: usize, start: usize, end: usize): void {
   const arena = <usize>load<u32>(block, B_ARENA);
@@ -125,8 +129,8 @@ function firstItem(block: usize, start: usize, end: usize): void {
 }
 
 /**
- * All items but one are chosen: joins the rows of the list that share any further item. Returns the
- * work done.
+ * Handles a list for which all items but one are chosen: joins the rows of the list that share any
+ * further item. Returns the work done.
  */
 function finishList(block: usize, frame: usize): u64 {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -154,8 +158,8 @@ function finishList(block: usize, frame: usize): u64 {
 
 /**
  * Distributes the rows of the frame's list into a bucket for each possible next item that at least
- * two rows have. Returns the work done, or 0 if the arena has no space: `tooSmall` has then been
- * called, and the call can be repeated.
+ * two of them contain. Returns the work done. If the arena has no space, calls `tooSmall` and
+ * returns 0; the call can then be repeated.
  */
 function openList(block: usize, frame: usize, depth: u32): u64 {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -190,8 +194,8 @@ function openList(block: usize, frame: usize, depth: u32): u64 {
 }
 
 /**
- * Second pass of openList. Marks under `stamp` are counts; under the following stamp they are the
- * place of the item's next entry.
+ * Performs the second pass of openList. A mark with `stamp` contains the item's count; a mark with
+ * the following stamp contains the place of the item's next entry.
  */
 function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp: u32): void {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -227,7 +231,7 @@ function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp:
   store<u32>(frame, top, F_TOP);
 }
 
-/** Moves on to the frame's next bucket, or back up. Returns the work done. */
+/** Continues with the frame's next bucket, or with the parent frame. Returns the work done. */
 function nextBucket(block: usize, frame: usize, depth: u32): u64 {
   const bucket = load<u32>(frame, F_BUCKET);
   if (bucket == load<u32>(frame, F_BUCKETS_END)) {
@@ -244,7 +248,7 @@ function nextBucket(block: usize, frame: usize, depth: u32): u64 {
 
 /**
  * Continues with about `work` steps. Returns the number of first items left (at least 1), 0 when
- * finished, or TOO_SMALL if the arena's capacity (u64) is too small.
+ * finished, or TOO_SMALL if the arena's capacity (in u64) is too small.
  */
 export function joinBySubsets(block: usize, work: u32): i32 {
   const items = load<u32>(block, B_ITEMS);

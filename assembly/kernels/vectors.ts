@@ -1,9 +1,10 @@
-// Operations on vectors of f64: dot product, linear combination, product, weighted norm. Dot
-// products use four partial sums, the same in builds with and without SIMD.
+// Computes dot products, linear combinations, products and weighted norms of f64 vectors. Dot
+// products use four partial sums, in builds with and without SIMD, so that both give the same
+// result.
 
 import { cell } from '../memory/cells';
 
-/** a . b */
+/** Returns the dot product of a and b. */
 export function dot(a: usize, b: usize, n: u32): f64 {
   let s0: f64 = 0;
   let s1: f64 = 0;
@@ -20,7 +21,7 @@ export function dot(a: usize, b: usize, n: u32): f64 {
   return s0 + s1 + (s2 + s3);
 }
 
-/** y = x * factor + y * keep */
+/** Computes y = x * factor + y * keep, in place. */
 export function mix(y: usize, keep: f64, x: usize, factor: f64, n: u32): void {
   const end = cell<u64>(y, n);
   if (ASC_FEATURE_SIMD) {
@@ -32,7 +33,7 @@ export function mix(y: usize, keep: f64, x: usize, factor: f64, n: u32): void {
   for (; y < end; y += 8, x += 8) store<f64>(y, load<f64>(x) * factor + load<f64>(y) * keep);
 }
 
-/** out[i] = a[i] * b[i] */
+/** Computes out[i] = a[i] * b[i]. */
 export function multiply(a: usize, b: usize, out: usize, n: u32): void {
   const end = cell<u64>(a, n);
   if (ASC_FEATURE_SIMD) {
@@ -41,7 +42,7 @@ export function multiply(a: usize, b: usize, out: usize, n: u32): void {
   for (; a < end; a += 8, b += 8, out += 8) store<f64>(out, load<f64>(a) * load<f64>(b));
 }
 
-/** Sum of |a[i]| * weights[i]. */
+/** Returns the sum of |a[i]| * weights[i]. */
 export function weightedNorm(a: usize, weights: usize, n: u32): f64 {
   let sum: f64 = 0;
   for (let i: u32 = 0; i < n; i++, a += 8, weights += 8) sum += Math.abs(load<f64>(a)) * load<f64>(weights);

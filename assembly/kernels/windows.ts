@@ -1,20 +1,20 @@
-// Core numbers of the co-member graph of one window: a range of edges in time order.
+// Computes the core numbers of the co-member graph of one window: a range of edges in time order.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { coreNumbers } from './cores';
 
 /**
- * Bytes of scratch for a window with `incidences` members and a total of `pairs` ordered pairs of
- * members in its edges.
+ * Returns the bytes of scratch for a window whose edges have `incidences` members and `pairs`
+ * ordered pairs of members in total.
  */
 export function windowBytes(incidences: u32, pairs: u32): u32 {
   return (incidences * 6 + pairs + 8) * 4;
 }
 
 /**
- * For the edges [from, to): members u32[] receives the distinct nodes, cores u32[] their core
- * numbers; returns their number. slots: u32[n], zero before and after. members and cores have space
- * for all incidences.
+ * Computes the core numbers for the edges [from, to): members u32[] receives the distinct nodes,
+ * and cores u32[] their core numbers. Returns the number of these nodes. slots: u32[n], zero before
+ * and after. members and cores need space for all incidences of these edges.
  */
 export function windowCores(
   edgeStarts: usize,
@@ -44,7 +44,9 @@ export function windowCores(
   return n;
 }
 
-/** Numbers the nodes and counts their neighbours, including repetitions, at starts[v + 2]. */
+/**
+ * Numbers the nodes and counts the neighbours of node v, including repetitions, at starts[v + 2].
+ */
 function countNeighbours(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -73,7 +75,10 @@ function countNeighbours(
   return n;
 }
 
-/** starts[v + 1] is the position of v's next neighbour, and at the end the end of its list. */
+/**
+ * Writes the neighbours of each node. starts[v + 1] is where v's next neighbour is written, and
+ * finally the end of v's list.
+ */
 function fillNeighbours(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -99,7 +104,7 @@ function fillNeighbours(
   }
 }
 
-/** Keeps each neighbour once and closes the gaps between the lists. */
+/** Keeps each neighbour of a vertex once, and closes the gaps between the lists. */
 function keepDistinct(n: u32, starts: usize, neighbours: usize, marks: usize): void {
   let begin: u32 = 0;
   let kept: u32 = 0;

@@ -1,10 +1,12 @@
-// The extra overlap (zhou.ts) of pairs of edges that share more than one node; each pair is handled
-// once, at its first edge.
+// Computes the extra overlap (zhou.ts) for pairs of edges that share more than one node. Each pair
+// is handled once, at its first edge.
 //
-// For an edge f every node has two masks over f's members (one word each, four if f has more than
-// 64): the members adjacent to it, and the node itself. OR-ed over the nodes of another edge they
-// tell which of f's nodes are common, and which of the others are adjacent to a node that only the
-// other edge has.
+// For an edge f, every node u gets two bit masks over the members of f. near(u) marks the members
+// that are adjacent to u; it is empty if u is itself a member. own(u) marks u if u is a member. Let
+// e be another edge. The OR of own(u) over the nodes u of e marks the common nodes of e and f. The
+// OR of near(u) over the nodes u of e, without the common nodes, marks the nodes that only f has
+// and that are adjacent to a node that only e has. A node u of e counts likewise if near(u)
+// contains a node that only f has. A mask is one word, or four words if f has more than 64 members.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 import {
@@ -32,36 +34,38 @@ const common: usize = memory.data(256 * 4, 16);
 const hits: usize = memory.data(256, 16);
 
 /**
- * A mark in `MET` combines the edge it was made for (its number, modulo MARKS) with the number of
- * shared members in the low 8 bits.
+ * A mark in `MET` combines the edge f that it was made for (f modulo MARKS, plus 1) with the number
+ * of shared members in the low 8 bits.
  */
 const MARKS: u32 = 0xffffff;
 /**
- * Bytes of a node's masks, as a power of two: adjacent members in the first half, the node itself
- * in the second.
+ * Bytes of a node's two masks, as a power of two: near(u) in the first half, own(u) in the second.
  */
 const NARROW: usize = 4;
 const WIDE: usize = 6;
 
 /**
- * For f in [from, ...) and all later edges that share more than one node with it, adds the extra
- * overlap to every node they share. Stops once about `most` incidences have been examined; returns
- * the edge to continue from. Begin with 0, then continue where the previous call stopped.
+ * Handles the edges f from `from` on: for every later edge that shares more than one node with f,
+ * adds the extra overlap to each node that they share. Stops once about `most` incidences have been
+ * examined; returns the edge to continue from. Begin with 0, then continue where the previous call
+ * stopped.
  */
 export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
   let f = from;
   for (let seen: u32 = 0; f < m && seen < most; f++) {
     const mark = (f % MARKS) + 1;
-    // Marks wrap round.
+    // Marks repeat after MARKS edges, so the old ones are cleared.
     if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, bytesOf<u32>(m));
     const size = sizeOf(block, f);
-    // An edge of two nodes that shares both is contained in the other one: no extra overlap.
+    // If both nodes of an edge of two nodes are shared, the other edge contains it, and there is no
+    // extra overlap.
     const met = size < 3 ? pass(block, f) : meet(block, f, mark);
     seen += size + met * 8;
     if (met == 0) continue;
     seen += laterEdges(block, f);
     const count = dropNested(block, size, met);
-    // Masks cost f's arcs, twice; without them a pair of edges costs a test for each two nodes.
+    // Setting the masks takes one step per arc of f's members, and so does clearing them. Without
+    // masks, each pair of edges takes one test for each pair of nodes.
     if (arcsOf(block, f) > <u64>count * size * size) oneByOne(block, f, count);
     else if (size <= 64) byMasks(block, f, size, count);
     else byWideMasks(block, f, size, count);
@@ -70,7 +74,7 @@ export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
   return f;
 }
 
-/** Moves the cursors past f. */
+/** Moves the cursors of f's members past f. */
 function pass(block: usize, f: u32): u32 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -82,7 +86,7 @@ function pass(block: usize, f: u32): u32 {
   return 0;
 }
 
-/** Number of incidences that `meet` examined. */
+/** Returns the number of incidences that `meet` examined for f. */
 function laterEdges(block: usize, f: u32): u32 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -97,8 +101,8 @@ function laterEdges(block: usize, f: u32): u32 {
 }
 
 /**
- * Lists the edges after f that share at least two members; the marks hold how many. Edges are
- * processed in order: each node's cursor is at f.
+ * Lists the edges after f that share at least two members with f; the marks contain how many. Edges
+ * are processed in ascending order, so the cursor of each member is at f.
  */
 function meet(block: usize, f: u32, mark: u32): u32 {
   const members = membersOf(block, f);
@@ -133,7 +137,8 @@ function sharedOf(block: usize, e: u32): u32 {
 }
 
 /**
- * Keeps the edges that neither contain f nor are contained in it: the others have no extra overlap.
+ * Keeps the edges that neither contain f nor are contained in f. The dropped edges have no extra
+ * overlap with f.
  */
 function dropNested(block: usize, size: u32, count: u32): u32 {
   const list = <usize>load<u32>(block, LIST);
@@ -147,7 +152,7 @@ function dropNested(block: usize, size: u32, count: u32): u32 {
   return kept;
 }
 
-/** Number of arcs of f's members. */
+/** Returns the number of arcs of f's members. */
 function arcsOf(block: usize, f: u32): u64 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -203,7 +208,7 @@ function byMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, NARROW);
 }
 
-/** Masks of four words, for up to 256 members. */
+/** Same as byMasks with masks of four words, for up to 256 members. */
 function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   const masks = <usize>load<u32>(block, MASKS);
@@ -228,7 +233,7 @@ function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, WIDE);
 }
 
-/** Nodes of either edge alone that are adjacent to one of the other edge alone. */
+/** Counts the nodes of only one of the two edges that are adjacent to a node of only the other. */
 function countWide(masks: usize, first: usize, last: usize): u32 {
   let near0: u64 = 0;
   let near1: u64 = 0;
@@ -261,8 +266,8 @@ function countWide(masks: usize, first: usize, last: usize): u32 {
 }
 
 /**
- * Sets for every node the members it is adjacent to (none if it is a member), and which member it
- * is. `width`: NARROW or WIDE.
+ * Sets both masks of the nodes: near(u) for the neighbours of f's members, own(u) for the members.
+ * `width`: NARROW or WIDE.
  */
 function setMasks(block: usize, members: usize, size: u32, width: usize): void {
   const starts = <usize>load<u32>(block, STARTS);
@@ -305,7 +310,7 @@ function bitOf(row: usize, w: u32): u64 {
   return (get<u64>(row, w >>> 6) >>> <u64>(w & 63)) & 1;
 }
 
-/** Without masks, for few pairs. */
+/** Handles the pairs of f without masks, which is cheaper when there are few. */
 function oneByOne(block: usize, f: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   for (let i: u32 = 0; i < count; i++) ofPair(block, f, get<u32>(list, i));
@@ -347,7 +352,7 @@ function ofPair(block: usize, e: u32, f: u32): void {
   }
 }
 
-/** Nodes on either side that are adjacent to one on the other side. */
+/** Counts the nodes on either side that are adjacent to a node on the other side. */
 function countAdjacent(block: usize, first: u32, second: u32): u32 {
   const matrix = <usize>load<u32>(block, MATRIX);
   const rowWords = load<u32>(block, ROW_WORDS);

@@ -1,65 +1,77 @@
-// Clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011), with sets of
-// edges as bits of words.
+// Computes the clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011),
+// with sets of edges as bits.
 //
-// The extra overlap of two edges e and f is the share of the nodes in exactly one of them that are
-// adjacent, by any edge, to a node that only the other one has; 1 if all are, 0 if none. The
-// coefficient of a node v is its mean over the pairs of edges that contain v.
+// Take two edges e and f, and the nodes that are in exactly one of them. Their extra overlap is the
+// share of these nodes that are adjacent to a node that only the other edge contains. Two nodes are
+// adjacent if any edge contains both. The coefficient of a node v is the mean of the extra overlap
+// over all pairs of edges that contain v.
 //
-// The edges of v are sorted by size, 64 per word. Two of them that share only v have
-// `|e| + |f| - 2` nodes in exactly one, so each node u of f that is adjacent to some node of e adds
-// `1 / (|e| + |f| - 2)`. For a fixed f and u these e are the bits of reach(u) that are not in
-// shared(f), the edges that meet f beyond v; within a piece of equal sizes the sum is one popcount
-// and one division. Summing over all f counts both directions. Pairs that share more than v are
-// handled one by one (zhou-pairs.ts).
+// This file handles the pairs {e, f} that share only v. For such a pair, s = |e| + |f| - 2 nodes
+// are in exactly one of the edges. So each node u of f, other than v, that is adjacent to a node of
+// e other than v adds 1 / s. The edges of v are sorted by size and numbered, one bit each. For an
+// edge f and a node u of f, the edges e to which u adds are reach(u) without shared(f):
 //
-// Example: e = {v, a}, f = {v, b}, and an edge {a, b} elsewhere: a and b are adjacent, so both
-// extra nodes count and the extra overlap is 2 / (2 + 2 - 2) = 1.
+// - reach(u) is the set of v's edges that contain a node, other than v, adjacent to u;
+// - shared(f) is the set of v's edges that share a node besides v with f.
+//
+// A word of 64 edges is cut into pieces of edges of equal size, for which s is the same. In a
+// piece, the sum takes one popcount per node u, and one division. The loop over f takes every edge
+// of v, so the nodes of e are counted when e takes the place of f. Pairs that share more nodes than
+// v are handled one by one (zhou-pairs.ts).
+//
+// Example: e = {v, a}, f = {v, b}, and there is an edge {a, b}. a and b are adjacent, so both nodes
+// count, and the extra overlap is 2 / (2 + 2 - 2) = 1.
 
 import { bytesOf, cell, element, get, put } from '../memory/cells';
 
-/** Fields of a block, u32 each unless noted otherwise. */
+/** Fields of a block, u32 each: addresses of the arrays described below, or numbers. */
 export const EDGE_STARTS: usize = 0;
 export const EDGE_NODES: usize = 4;
 export const NODE_STARTS: usize = 8;
 export const NODE_EDGES: usize = 12;
-/** The co-member graph. */
+/** The starts and neighbours of the co-member graph. */
 export const STARTS: usize = 16;
 export const NEIGHBOURS: usize = 20;
-/** Adjacency bits [n][rowWords]; 0: the rows of the graph are searched instead. */
+/**
+ * Adjacency bits u64[n][rowWords]; address 0 if there are none and the rows of the graph are
+ * searched instead.
+ */
 export const MATRIX: usize = 24;
 export const ROW_WORDS: usize = 28;
-/** f64[n], the sums. */
+/** f64[n]: for each node, the sum of the extra overlap over the pairs of its edges. */
 export const SUMS: usize = 32;
-/** u32[n], zero between calls. */
+/** u32[n]: numbers of the neighbours of the current node, from 1 on; zero between calls. */
 const LOCAL: usize = 36;
-/** u32[maximum degree]. */
+/** u32[maximum degree]: the edges of the current node, sorted by size. */
 const ORDERED: usize = 40;
-/** Buffer for rows of bits, `BITS_BYTES` long. */
+/** A buffer for rows of bits, and its size in bytes. */
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
-/** For zhou-pairs.ts: u32[n], initially nodeStarts. */
+/** CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially nodeStarts. */
 export const CURSORS: usize = 52;
-/** u32[m], zeroed. */
+/** u32[m], zero at first: how many nodes each edge shares with the current edge. */
 export const MET: usize = 56;
-/** u32[m + 1]. */
+/** u32[m + 1]: the edges that share more than one node with the current edge. */
 export const LIST: usize = 60;
-/** 16 bytes per node, 64 if an edge has more than 64 members; zero between calls. */
+/** Masks of every node: 16 bytes, or 64 if an edge has more than 64 members. Zero between calls. */
 export const MASKS: usize = 64;
 export const ZHOU_BLOCK_BYTES: u32 = 68;
 
 const MOST_WORDS: u32 = 64;
-/** Pieces of words whose edges have the same size: u32 word, u32 size, u64 mask each. */
+/** Pieces of words: {u32 word, u32 size, u64 mask of the edges in the word that have this size}. */
 const pieces: usize = memory.data((64 + 256) * 16, 16);
 const shared: usize = memory.data(64 * 8, 16);
 const bins: usize = memory.data(257 * 4, 16);
-/** Byte offsets of the rows of an edge's members, u32. */
+/** Byte offsets (u32) of the rows of bits of an edge's members. */
 const rows: usize = memory.data(256 * 4, 16);
 
 export function bitsAt(base: usize, row: u32, words: u32): usize {
   return cell<u64>(base, <usize>row * words);
 }
 
-/** Sets the adjacency bits of a graph: matrix u64[n][rowWords], zeroed. */
+/**
+ * Sets the adjacency bits of a graph in `matrix`, u64[n][rowWords], which the caller has zeroed.
+ */
 export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: usize, rowWords: u32): void {
   for (let v: u32 = 0; v < n; v++) {
     const row = bitsAt(matrix, v, rowWords);
@@ -73,9 +85,9 @@ export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: 
 }
 
 /**
- * Adds the contribution of the pairs of v's edges that share only v, where one of the two lies in a
- * range of v's edges by size, starting with the `from`-th; returns the start of the next range, v's
- * degree at the end. Begin with 0.
+ * Adds the contribution of pairs of v's edges that share only v. One call handles the pairs in
+ * which one edge is in a range of v's edges, sorted by size, that begins at number `from`. Returns
+ * the start of the next range, which is v's degree at the end. Begin with 0.
  */
 export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
@@ -102,7 +114,7 @@ export function zhouNode(block: usize, v: u32, from: u32): u32 {
   return to;
 }
 
-/** Number of words of edges that fit, at least one. */
+/** Returns the number of words of edges that fit in the buffer, at least one. */
 function wordsFor(edges: u32, others: u32, bytes: u32): u32 {
   const wanted = min(MOST_WORDS, (edges + 63) >>> 6);
   return max(1, min(wanted, bytes / (others * 16)));
@@ -135,14 +147,14 @@ function orderBySize(block: usize, begin: u32, degree: u32): void {
   }
 }
 
-/** Numbers v's neighbours from 1 on, or clears the numbers. */
+/** Numbers v's neighbours from 1 on, or clears their numbers. */
 function numberNeighbours(block: usize, near: u32, others: u32, on: u32): void {
   const neighbours = cell<u32>(<usize>load<u32>(block, NEIGHBOURS), near);
   const local = <usize>load<u32>(block, LOCAL);
   for (let i: u32 = 0; i < others; i++) put<u32>(local, get<u32>(neighbours, i), on == 0 ? 0 : i + 1);
 }
 
-/** holds[u]: the edges of the range that contain u. */
+/** Fills holds[u]: the edges of the range that contain u. */
 function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, others: u32, words: u32): void {
   const ordered = <usize>load<u32>(block, ORDERED);
   const local = <usize>load<u32>(block, LOCAL);
@@ -162,7 +174,7 @@ function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, other
   }
 }
 
-/** reach[u]: the edges of the range that contain a node adjacent to u, other than v. */
+/** Fills reach[u]: the edges of the range that contain a node, other than v, adjacent to u. */
 function fillReach(block: usize, v: u32, near: u32, others: u32, holds: usize, reach: usize, words: u32): void {
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
   const bytes = bytesOf<u64>(words);
@@ -202,7 +214,10 @@ function reachByArcs(block: usize, u: u32, holds: usize, row: usize, bytes: usiz
   }
 }
 
-/** Splits the range at word boundaries and changes of size; returns the number of pieces. */
+/**
+ * Splits the range into pieces at word boundaries and at changes of size; returns the number of
+ * pieces.
+ */
 function cutPieces(block: usize, from: u32, to: u32): u32 {
   const ordered = <usize>load<u32>(block, ORDERED);
   let count: u32 = 0;
@@ -225,8 +240,8 @@ function cutPieces(block: usize, from: u32, to: u32): u32 {
 }
 
 /**
- * The contribution of the nodes of one edge of v with respect to the edges of the range that share
- * only v with it.
+ * Returns the contribution of the nodes of one edge of v to the pairs of this edge with the edges
+ * of the range that share only v with it.
  */
 function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words: u32, count: u32): f64 {
   const f = get<u32>(load<u32>(block, ORDERED), at);

@@ -1,22 +1,22 @@
-// The allocator of the core: segregated free lists over a bump pointer, 8 size classes per
-// doubling, no garbage collector.
+// The allocator of the core: one free list per size class in front of a bump pointer. There are 8
+// size classes per doubling of the size, and no garbage collector.
 
 import { cell } from './cells';
 
 /**
- * Readable bytes after every region (with arbitrary contents), so that a wide load at the end of a
- * region stays within memory.
+ * Readable bytes after every region, with arbitrary contents. They allow a wide load at the end of
+ * a region without leaving the memory.
  */
 export const SLACK: u32 = 16;
 
 /**
- * Regions end here, a page below 4 GiB, so that neither the bump pointer nor an end address can
- * wrap round to 0.
+ * No region ends above this address, which is a page below 4 GiB. So neither the bump pointer nor
+ * an end address can wrap round to 0.
  */
 const LAST_ADDRESS: u64 = 0xffff0000;
 const MOST_PAGES: u32 = <u32>((LAST_ADDRESS + 0xffff) >> 16);
 const HEADER: usize = 16;
-/** State of a block, in its header; debug build only. */
+/** State of a block, stored in its header in the debug build only. */
 const MARK: usize = 8;
 const GIVEN: u32 = 0x4e455649;
 const FREED: u32 = 0x45455246;
@@ -75,10 +75,10 @@ function bump(size: u32): usize {
 }
 
 /**
- * Grows memory by `pages`, or by a 16th of its size if that is more: a host may account the whole
- * memory as newly allocated each time it grows (V8 does, and collects garbage for it), so growing
- * page by page would cost more in the host than in the core. If there is no memory for the larger
- * step, grows by `pages`.
+ * Grows memory by `pages`, or by a 16th of its size if that is more. Growing page by page would
+ * cost more in the host than in the core: a host may account the whole memory as newly allocated
+ * each time it grows (V8 does, and collects garbage because of it). If there is no memory for the
+ * larger step, grows by `pages`.
  */
 function grow(pages: u32): bool {
   const have = <u32>memory.size();
@@ -87,7 +87,7 @@ function grow(pages: u32): bool {
   return memory.grow(<i32>pages) >= 0;
 }
 
-/** Frees a region. 0 is ignored. */
+/** Frees a region. Ignores address 0. */
 export function free(ptr: usize): void {
   if (!ptr) return;
   const block = ptr - HEADER;
@@ -105,7 +105,7 @@ export function free(ptr: usize): void {
   used -= size;
 }
 
-/** Bytes in regions that have not been freed, including overhead. */
+/** Returns the bytes in regions that have not been freed, including overhead. */
 export function usedBytes(): u32 {
   return used;
 }

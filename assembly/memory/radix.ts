@@ -1,4 +1,5 @@
-// Stable LSD radix sort of 64-bit keys with a 32-bit payload, 11 bits per pass.
+// Sorts 64-bit keys with a 32-bit payload: a stable radix sort from the least significant digit, 11
+// bits per pass.
 
 import { bytesOf, cell, get, put } from './cells';
 
@@ -48,8 +49,8 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
 }
 
 /**
- * Sorts n keys (u64) and their values (u32) ascending by key, stably. Only the low `bits` bits of
- * the keys may be set. tmpKeys, tmpValues: as large as keys and values. The result is in keys and
+ * Sorts n keys (u64) and their values (u32) in ascending order of the keys, stably and in place.
+ * Only the low `bits` bits of the keys may be set. tmpKeys and tmpValues are as large as keys and
  * values.
  */
 export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tmpValues: usize, bits: u32): void {
@@ -71,7 +72,7 @@ export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tm
   if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'the sort covers all bits that are set');
 }
 
-/** Number of low bits that hold `range`. */
+/** Returns the number of low bits needed to represent `range`. */
 export function bitsOf(range: u64): u32 {
   return 64 - <u32>clz(range);
 }

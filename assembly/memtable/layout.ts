@@ -1,17 +1,19 @@
-// The handle of a memtable: offsets of its fields, and growth of its arrays.
+// The handle of a memtable: offsets of its fields, and functions that grow its arrays.
 
 import { alloc, free } from '../memory/alloc';
 import { bytesOf, get } from '../memory/cells';
 
 export const M_ROWS: usize = 0;
 export const M_CAPACITY: usize = 4;
-/** u32 per row: address of its record. */
+/** Address of u32[]: for each row, the address of its record. */
 export const M_RECORDS: usize = 8;
-/** u32 per row: its LSN - M_BASE_LSN, at least 1. */
+/** Address of u32[]: for each row, its LSN - M_BASE_LSN, at least 1. */
 export const M_LSNS: usize = 12;
-/** u32 per row: LSN of its death - M_BASE_LSN, 0 if alive. */
+/** Address of u32[]: for each row, the LSN of its deletion - M_BASE_LSN; 0 if the row is alive. */
 export const M_DEATHS: usize = 16;
-/** u32 per row: row indexes in (event_ts, id) order, valid for the first M_ORDERED. */
+/**
+ * Address of u32[]: row indexes in (event_ts, id) order, of which the first M_ORDERED are valid.
+ */
 export const M_ORDER: usize = 20;
 export const M_ORDERED: usize = 24;
 export const M_DEAD: usize = 28;
@@ -21,10 +23,10 @@ export const M_BUCKETS: usize = 40;
 export const M_BUCKET_TABLE: usize = 44;
 export const M_BUCKET_SLOTS: usize = 48;
 export const M_NODES: usize = 52;
-/** Open-addressed {i64 node, u32 head + 1, u32 count} x M_NODE_SLOTS. */
+/** Address of an open-addressed hash table, M_NODE_SLOTS x {i64 node, u32 head + 1, u32 count}. */
 export const M_NODE_TABLE: usize = 56;
 export const M_NODE_SLOTS: usize = 60;
-/** {u32 row, u32 previous + 1} per indexed incidence. */
+/** Address of the links of all chains: {u32 row, u32 previous + 1} per indexed incidence. */
 export const M_CHAIN: usize = 64;
 export const M_CHAIN_CAPACITY: usize = 68;
 export const M_CHAIN_LENGTH: usize = 72;
@@ -35,13 +37,15 @@ export const M_BUCKET_SECONDS: usize = 88;
 export const M_LAST_BUCKET: usize = 96;
 export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
-/** Rows reserved by memtableReserve and not yet appended. */
+/** Number of rows reserved by memtableReserve and not yet appended. */
 export const M_RESERVED: usize = 112;
-/** First of the regions that hold records: each begins with the address of the next one. */
+/** Address of the first region of records. Each region begins with the address of the next one. */
 export const M_REGIONS: usize = 116;
 /** Bytes of the newest chunk. */
 export const M_CHUNK_BYTES: usize = 120;
-/** 1 if there was no memory to count the buckets of all rows; M_BUCKETS is then meaningless. */
+/**
+ * 1 if there was not enough memory to count the buckets of all rows; M_BUCKETS is then meaningless.
+ */
 export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 
@@ -51,8 +55,8 @@ export function recordOf(m: usize, row: u32): usize {
 }
 
 /**
- * Moves the array whose address is stored at `field` to a new one of `bytes` bytes. False if out of
- * memory, with nothing changed.
+ * Moves the array whose address is stored at `field` to a new array of `bytes` bytes. Returns
+ * false, with nothing changed, if out of memory.
  */
 export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
   if (!ASC_NO_ASSERT) assert(usedBytes <= bytes, 'an array does not shrink');
@@ -68,8 +72,8 @@ export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
 }
 
 /**
- * LSN as an offset to the memtable's base, clamped to u32: covers any LSN from "before all" to
- * "newest".
+ * Returns an LSN as an offset from the memtable's base, clamped to u32, so that 0 (before all rows)
+ * and Infinity (the newest state) can be passed too.
  */
 export function lsnOffset(m: usize, lsn: f64): u32 {
   const offset = lsn - load<f64>(m + M_BASE_LSN);
@@ -77,7 +81,7 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
   return offset >= 4294967295 ? u32.MAX_VALUE : <u32>offset;
 }
 
-/** Whether a row is visible to a snapshot at `at` (an offset from lsnOffset). */
+/** Returns whether a row is visible to a snapshot at `at` (an offset from lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
   if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_ROWS), 'a row whose visibility is asked exists');
   const slot = bytesOf<u32>(row);

@@ -1,11 +1,12 @@
-// The (event_ts, id) order of a memtable: sorted lazily, searched by key, and read as the rows
-// visible at an LSN.
+// The (event_ts, id) order of a memtable: sorts rows when they are first needed in order, searches
+// by key, and lists the rows that are visible at an LSN.
 //
-// Rows are kept in arrival order; `order` lists their indexes by key, of which the first M_ORDERED
-// are sorted. Rows that arrive in order extend the sorted part at once; the first late row leaves
-// itself and all later ones unsorted. Before the next read they are sorted among themselves (radix
-// sort by id, then by time) and merged into the sorted part from the back, so that only entries
-// with a key above the least late one move. Up to four rows are inserted by binary search instead.
+// Rows are kept in the order of arrival. `order` lists their indexes by key; only its first
+// M_ORDERED entries are filled and sorted. A row that arrives in key order extends the sorted part
+// at once. After the first row that arrives late, this row and all later rows stay unsorted until
+// the next read. Then they are sorted among themselves (radix sort by id, then by time) and merged
+// into the sorted part from the back, so that only entries with a key above the least late key
+// move. Up to four rows are inserted by binary search instead.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { skipMembers } from '../codec/vbyte';
@@ -18,8 +19,8 @@ import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, rec
 import { keyBefore } from './rows';
 
 /**
- * Sorts row indexes (u32[n]) stably by one i64 field of their records. keys: 20 bytes per row.
- * Cost: one pass if already in order.
+ * Sorts row indexes (u32[n]) stably by one i64 field of their records. keys: 20 bytes of scratch
+ * per row. Cost: one pass if they are already in order.
  */
 function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): void {
   let least = i64.MAX_VALUE;
@@ -38,8 +39,8 @@ function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): 
 }
 
 /**
- * Sorts row indexes (u32[n]) by (event_ts, id). False if out of memory. Rows mostly arrive in id
- * order, so the first sort is usually a single pass.
+ * Sorts row indexes (u32[n]) by (event_ts, id). Returns false if out of memory. Rows mostly arrive
+ * in id order, so the first sort is usually a single pass.
  */
 export function sortByKey(m: usize, list: usize, n: u32): bool {
   if (n < 2) return true;
@@ -51,7 +52,7 @@ export function sortByKey(m: usize, list: usize, n: u32): bool {
   return true;
 }
 
-/** Merges the sorted list (u32[n]) into the first `ordered` entries of the order, from the back. */
+/** Merges a sorted list (u32[n]) into the first `ordered` entries of the order, from the back. */
 function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): void {
   let i = ordered;
   let j = n;
@@ -71,7 +72,7 @@ function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): v
   if (!ASC_NO_ASSERT) assert(i == k, 'the rows before the first late one stay where they are');
 }
 
-/** Inserts one late row: binary search, then one move of the rest. */
+/** Inserts one late row: one binary search, then one move of the later entries. */
 function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
   const record = recordOf(m, row);
   let base: u32 = 0;
@@ -92,7 +93,10 @@ function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
   store<u32>(at, row);
 }
 
-/** Brings the order up to date. False if out of memory (the order is unchanged). */
+/**
+ * Sorts the rows that are not yet in order. Returns false if out of memory (the order is
+ * unchanged).
+ */
 export function memtableSort(m: usize): bool {
   const rows = load<u32>(m + M_ROWS);
   const ordered = load<u32>(m + M_ORDERED);
@@ -117,7 +121,9 @@ export function memtableSort(m: usize): bool {
   return sorted;
 }
 
-/** First position in the order whose key is >= (time, id). The order must be up to date. */
+/**
+ * Returns the first position in the order whose key is >= (time, id). The order must be up to date.
+ */
 export function memtableSeek(m: usize, time: i64, id: i64): u32 {
   const order = <usize>load<u32>(m + M_ORDER);
   let base: u32 = 0;
@@ -134,15 +140,15 @@ export function memtableSeek(m: usize, time: i64, id: i64): u32 {
   return base;
 }
 
-/** Row index at a position of the order. */
+/** Returns the row index at a position of the order. */
 export function orderAt(m: usize, position: u32): u32 {
   if (!ASC_NO_ASSERT) assert(position < load<u32>(m + M_ORDERED), 'a position of the order is up to date');
   return get<u32>(load<u32>(m + M_ORDER), position);
 }
 
 /**
- * Rows at positions [from, to) that are visible to a snapshot at `lsn`, in order (u32[capacity]);
- * hg_result_rows = position to continue from.
+ * Lists the rows at positions [from, to) that are visible to a snapshot at `lsn`, in key order
+ * (u32[capacity]). Returns their number; hg_result_rows is the position to continue from.
  */
 export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize, capacity: u32): u32 {
   const at = lsnOffset(m, lsn);
@@ -158,7 +164,7 @@ export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize,
   return count;
 }
 
-/** Live row with exactly this key, or -1. */
+/** Returns the live row with exactly this key, or -1. */
 export function memtableFind(m: usize, time: i64, id: i64): i32 {
   for (let position = memtableSeek(m, time, id); position < load<u32>(m + M_ORDERED); position++) {
     const row = orderAt(m, position);
@@ -170,8 +176,8 @@ export function memtableFind(m: usize, time: i64, id: i64): i32 {
 }
 
 /**
- * Rows alive at `lsn` with the record's time and member set (u32[capacity]). Returns their total
- * number; only `capacity` are written.
+ * Lists the rows alive at `lsn` that have the record's time and member set (u32[capacity]). Returns
+ * their total number, but writes at most `capacity`.
  */
 export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, capacity: u32): u32 {
   const time = load<i64>(record + R_TIME);
@@ -192,7 +198,7 @@ export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, cap
   return count;
 }
 
-/** Number of distinct buckets that rows in key order (u32[n]) lie in. */
+/** Returns the number of distinct buckets that contain the rows of a list in key order (u32[n]). */
 export function bucketsOfOrder(m: usize, rows: usize, n: u32): u32 {
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let bucketEnd = i64.MIN_VALUE;

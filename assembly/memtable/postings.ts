@@ -1,17 +1,18 @@
-// The node index of a memtable: a hash table from node to a chain of rows, built when first needed.
+// The node index of a memtable: a hash table that maps each node to a chain of rows. It is built
+// when first needed.
 //
-// Appending does not touch the index; a lookup (or the background) first indexes the rows that
-// arrived since. An open-addressed table with linear probing maps a node to {last link + 1, row
-// count}. Links {row, previous link + 1} of all chains share one array, so a new row adds one link
-// per member at its end. Invariant: a link points only to older links, hence a chain ends, and
-// walked from its head it gives rows in descending order.
+// Appending does not touch the index. A lookup, or a background step, first indexes the rows that
+// are not yet indexed. An open-addressed table with linear probing maps a node to {last link + 1,
+// row count}. The links {row, previous link + 1} of all chains share one array, so a new row adds
+// one link per member at its end. Invariant: a link refers only to an older link. Therefore every
+// chain ends, and following it from its head gives rows in descending order.
 //
-// A lookup of k nodes takes the rarest node by its count, walks that chain, and keeps the rows
-// within the key bounds that are visible at the LSN and contain all k nodes. The result is
-// reversed, then sorted by key, which is mostly one pass because rows mostly arrive in key order.
+// A lookup of k nodes follows the chain of the node with the fewest rows. It keeps the rows that
+// are within the key bounds, are visible at the LSN and contain all k nodes. The result is reversed
+// and then sorted by key; the sort is mostly one pass because rows mostly arrive in key order.
 //
-// Example: rows 0 = {a, b} and 1 = {b, c} give links 1: row 0 (a), 2: row 0 (b), 3: row 1 (b,
-// previous 2), 4: row 1 (c); the chain of b is 3, 2.
+// Example: rows 0 = {a, b} and 1 = {b, c} give link 1: row 0 (for a), 2: row 0 (for b), 3: row 1
+// (for b, previous 2), 4: row 1 (for c). The chain of b is 3, 2.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, toInteger } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -42,11 +43,13 @@ const FIRST_LINKS: u32 = 64;
 const members: usize = memory.data(255 * 8 + 16, 16);
 const wanted: usize = memory.data(255 * 8 + 16, 16);
 
-/** Secret seed of the instance, so that clients who choose node ids cannot make them collide. */
+/**
+ * Secret seed of the instance, so that clients who choose node ids cannot cause hash collisions.
+ */
 let seed: u64 = 0;
 let factor: u64 = 0xbf58476d1ce4e5b9;
 
-/** Must be called before the first memtable is made. */
+/** Sets the seed. Must be called before the first memtable is created. */
 export function seedNodes(low: u32, high: u32): void {
   seed = ((<u64>high) << 32) | low;
   factor = (seed * 0xbf58476d1ce4e5b9) | 1;
@@ -100,8 +103,8 @@ function growChain(m: usize, more: u32): bool {
 }
 
 /**
- * Indexes at most `limit` of the rows added since the last call. False if out of memory (what is
- * indexed stays valid). Cost: about 50 ns per incidence, once.
+ * Indexes at most `limit` of the rows that are not yet indexed. Returns false if out of memory; the
+ * rows indexed so far stay indexed. Cost: about 50 ns per incidence, once.
  */
 export function indexRows(m: usize, limit: u32): bool {
   const indexed = load<u32>(m + M_INDEXED);
@@ -137,7 +140,7 @@ export function indexRows(m: usize, limit: u32): bool {
   return true;
 }
 
-/** Whether `record` contains all of wanted[0..k); a node may be listed twice. */
+/** Returns whether `record` contains all of wanted[0..k), in which a node may occur twice. */
 function holdsAll(record: usize, k: u32): bool {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, members);
@@ -150,7 +153,9 @@ function holdsAll(record: usize, k: u32): bool {
   return true;
 }
 
-/** Slot of the rarest of the k nodes; 0 if one of them occurs in no row. */
+/**
+ * Returns the slot of the node with the fewest rows among k nodes; 0 if one of them is in no row.
+ */
 function rarest(m: usize, nodes: usize, k: u32): usize {
   let best: usize = 0;
   const slots = load<u32>(m + M_NODE_SLOTS);
@@ -166,9 +171,9 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
 }
 
 /**
- * Rows that contain all k nodes (f64[k]), have a key >= (startTime, startId) and a time <= endTime,
- * and are visible at `lsn`, in (event_ts, id) order (u32[capacity]). Returns their number,
- * TOO_SMALL with the entries needed, BAD_ARGUMENT or OUT_OF_MEMORY.
+ * Lists the rows that contain all k nodes (f64[k]), have a key >= (startTime, startId) and a time
+ * <= endTime, and are visible at `lsn`, in (event_ts, id) order (u32[capacity]). Returns their
+ * number, TOO_SMALL with the number of entries needed, BAD_ARGUMENT or OUT_OF_MEMORY.
  */
 export function memtableLookup(
   m: usize,

@@ -1,4 +1,5 @@
-// The memtable: rows appended as records, with the LSNs of their birth and death.
+// The memtable: appends rows as records, with the LSNs at which they were added and deleted, and
+// counts buckets.
 
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
 import { HG_RECORD_HEADER_BYTES } from '../limits';
@@ -38,24 +39,24 @@ import {
 } from './layout';
 
 /**
- * Chunks of records grow fourfold up to this size: a memtable of a few rows stays small, and many
- * of them can share an instance.
+ * Chunks for records grow fourfold up to this size. A memtable of a few rows stays small, so that
+ * many memtables can share an instance.
  */
 const CHUNK_BYTES: u32 = 65000;
 const FIRST_CHUNK_BYTES: u32 = 1000;
-/** Header of a record region: the address of the next one. */
+/** Bytes of the header of a record region, which contains the address of the next region. */
 const REGION_HEADER: u32 = 16;
 const FIRST_ROWS: u32 = 16;
 /**
- * Up to this many rows the row arrays grow fourfold, so that little memory is wasted in outgrown
- * ones; beyond it they double.
+ * With fewer rows than this, the row arrays grow fourfold, so that little memory is wasted in
+ * arrays that were outgrown. With more rows they double.
  */
 const LARGE_ROWS: u32 = 262144;
 const NO_BUCKET: i64 = i64.MIN_VALUE;
 
 /**
- * Creates an empty memtable whose rows all have an LSN above `baseLsn`; returns its handle, 0 if
- * out of memory or for a bad argument.
+ * Creates an empty memtable, all of whose rows will have an LSN above `baseLsn`. Returns its
+ * handle, or 0 if out of memory or for a bad argument.
  */
 export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
   const width = toInteger(bucketSeconds);
@@ -70,8 +71,9 @@ export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
 }
 
 /**
- * Reserves space for `rows` records with a total of `bytes` bytes, which the caller fills and then
- * appends: that append needs no more memory. 0 if out of memory, with nothing reserved.
+ * Reserves space for `rows` records with a total of `bytes` bytes. The caller fills it and then
+ * appends the records; that append needs no more memory. Returns 0, with nothing reserved, if out
+ * of memory.
  */
 export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
   if (!reserveRows(m, rows)) return 0;
@@ -81,8 +83,8 @@ export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
 }
 
 /**
- * Releases a reservation of memtableReserve that will not be appended; its bytes are reused only if
- * they are the last ones taken.
+ * Releases space from memtableReserve that will not be appended. Its bytes are reused only if they
+ * are the last bytes that were reserved.
  */
 export function memtableUnreserve(m: usize, records: usize, bytes: u32, rows: u32): void {
   store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) - rows);
@@ -136,7 +138,7 @@ export function memtableFree(m: usize): void {
   free(m);
 }
 
-/** Makes space for `more` rows in addition to those present or reserved. */
+/** Makes space for `more` rows in addition to the rows present or reserved. */
 function reserveRows(m: usize, more: u32): bool {
   const rows = load<u32>(m + M_ROWS);
   const capacity = load<u32>(m + M_CAPACITY);
@@ -157,8 +159,8 @@ function reserveRows(m: usize, more: u32): bool {
 }
 
 /**
- * Makes space for `more` further buckets at a load factor of at most one half. While rows arrive in
- * time order no set is needed.
+ * Makes space for `more` further buckets in the set of buckets, at a load factor of at most one
+ * half. No set is needed as long as rows arrive in time order. Returns false if out of memory.
  */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
@@ -201,8 +203,8 @@ function addBucket(m: usize, bucket: i64): void {
 }
 
 /**
- * Counts a bucket if it is new. Rows in time order need only the last bucket; the first late row
- * builds the set. False if out of memory.
+ * Counts a bucket if it is new. Rows in time order are compared only with the last bucket; the
+ * first late row builds the set. Returns false if out of memory.
  */
 function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
   const last = load<i64>(m + M_LAST_BUCKET);
@@ -219,7 +221,7 @@ function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
   return true;
 }
 
-/** Builds the set from the rows so far, with space for `more` further ones. */
+/** Builds the set of buckets from the first `rows` rows, with space for `more` further buckets. */
 function makeBucketSet(m: usize, rows: u32, more: u32): bool {
   const slots: u32 = 1 << (33 - clz(max<u32>(load<u32>(m + M_BUCKETS) + more, 32)));
   const table = alloc(bytesOf<u64>(slots));
@@ -233,7 +235,7 @@ function makeBucketSet(m: usize, rows: u32, more: u32): bool {
   return true;
 }
 
-/** Whether record a sorts before record b by (event_ts, id). */
+/** Returns whether record a sorts before record b by (event_ts, id). */
 export function keyBefore(a: usize, b: usize): bool {
   const timeA = load<i64>(a + R_TIME);
   const timeB = load<i64>(b + R_TIME);
@@ -241,10 +243,10 @@ export function keyBefore(a: usize, b: usize): bool {
 }
 
 /**
- * Appends `count` checked records at `records`, in space from memtableReserve; the first has LSN
- * `firstLsn`, each further one the next. Returns 0, or BAD_ARGUMENT if there are more than were
- * reserved, or an LSN is not above the base or too far above it (2^32). Cannot run out of memory:
- * if buckets can no longer be counted, memtableBuckets counts them on demand.
+ * Appends `count` checked records at `records`, in space from memtableReserve. The first record has
+ * LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if there
+ * are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out of
+ * memory: if buckets can no longer be counted here, memtableBuckets counts them on demand.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);
@@ -298,8 +300,9 @@ function uncount(m: usize): void {
 }
 
 /**
- * Number of distinct buckets of all rows, including dead ones. Counts them now if they could not be
- * counted before; without memory for that, returns the number of bucket changes from row to row.
+ * Returns the number of distinct buckets of all rows, including dead rows. If they could not be
+ * counted before, counts them now. If there is not enough memory for that, returns the number of
+ * bucket changes from row to row.
  */
 export function memtableBuckets(m: usize): u32 {
   if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);
@@ -318,7 +321,10 @@ export function memtableBuckets(m: usize): u32 {
   return load<u32>(m + M_BUCKETS);
 }
 
-/** Keeps the order sorted at no cost while rows arrive in order. */
+/**
+ * Extends the sorted part of the order by a row, if this part contains all earlier rows and the row
+ * follows them in key order.
+ */
 function appendOrder(m: usize, row: u32, record: usize): void {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered != row) return;
@@ -329,8 +335,8 @@ function appendOrder(m: usize, row: u32, record: usize): void {
 }
 
 /**
- * Marks a row as dead from `lsn` on. Returns 1 if it was alive, 0 if it was already dead,
- * BAD_ARGUMENT if there is no such row or the LSN is not above the base.
+ * Marks a row as dead from `lsn` on. Returns 1 if it was alive and 0 if it was already dead.
+ * Returns BAD_ARGUMENT if there is no such row or the LSN is not above the base.
  */
 export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
   const at = lsnOffset(m, lsn);

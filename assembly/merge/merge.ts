@@ -1,24 +1,28 @@
-// k-way merge of sorted runs of records by (event_ts, id): turns the input of a compaction into one
+// Merges k sorted runs of records by (event_ts, id): turns the input of a compaction into one
 // ordered list of addresses.
 //
-// A binary min-heap holds the runs by their head record. Each step takes the head of the top run,
-// advances that run to its next record (a record begins with its size), and sifts it down; an
-// exhausted run is replaced by the last one of the heap. Cost: log2 k comparisons per record.
-// Invariant: the records written are all those below the top of the heap, in order, because every
-// run ascends.
+// A binary min-heap orders the runs by their next record. Each step takes the next record of the
+// top run, advances this run (a record begins with its size) and sifts the run down. An exhausted
+// run is replaced by the last run of the heap. Cost: log2 k comparisons per record. Invariant: the
+// records written so far are in order, and they are exactly the records below the top of the heap,
+// because every run ascends.
 //
-// With a stop key the merge ends at the first head that is not below it, and the runs are shortened
-// to what is left, so that a caller can merge in steps that fit its memory.
+// With a stop key, the merge ends at the first record that is not below this key, and the runs are
+// shortened to what is left of them. So a caller can merge in steps that fit its memory.
 
 import { R_ID, R_TIME } from '../codec/record';
 import { alloc, free } from '../memory/alloc';
 import { cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 
-/** Far more than the memtables a table can have; heads and heap take 12 bytes per run. */
+/**
+ * Far more than the number of memtables that a table can have. Each run takes 12 bytes of scratch.
+ */
 const MAX_RUNS: u32 = 1 << 20;
 
-/** Whether record a sorts before b; ties go to the run with the lower number. */
+/**
+ * Returns whether record a sorts before record b; equal keys are ordered by the number of the run.
+ */
 function before(a: usize, runA: u32, b: usize, runB: u32): bool {
   const timeA = load<i64>(a + R_TIME);
   const timeB = load<i64>(b + R_TIME);
@@ -50,11 +54,11 @@ function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
 }
 
 /**
- * runs: {u32 address, u32 bytes} x k, each a region of records ascending by (event_ts, id). Writes
- * the addresses of the records with a key below (stopTime, stopId) in order at `out`
- * (u32[capacity]); if there is a stop, `runs` is updated to what is left of each run. Returns their
- * number, BAD_ARGUMENT if `capacity` is too small (`runs` is unchanged), or OUT_OF_MEMORY. The
- * records must have been checked.
+ * Merges `runs`, {u32 address, u32 bytes} x k. Each run is a region of checked records ascending by
+ * (event_ts, id). Writes the addresses of the records with a key below (stopTime, stopId) in key
+ * order at `out` (u32[capacity]). If there is a stop key, updates `runs` to what is left of each
+ * run. Returns the number of addresses, BAD_ARGUMENT if `capacity` is too small (`runs` is
+ * unchanged), or OUT_OF_MEMORY.
  */
 export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: usize, capacity: u32): i32 {
   if (k > MAX_RUNS) return BAD_ARGUMENT;

@@ -1,5 +1,5 @@
-// Keeps the rows of a list whose numeric columns lie in given ranges, reading the columns of a
-// segment or records.
+// Keeps the rows of a list whose numeric columns are within given ranges. Reads the columns of a
+// segment, or the records of a memtable.
 
 import { findProperty } from '../codec/record';
 import { HG_RANGE_ENTRY_BYTES, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
@@ -10,8 +10,8 @@ import { S_BASE, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 
 /**
- * A range: f64 lowest and highest value, f64 value of rows that do not have the column (NaN: null),
- * u32 column, u32 flags as for hg_segment_psi.
+ * Fields of a range: f64 lowest and f64 highest value, f64 value of the rows that do not have the
+ * column (NaN: null), u32 column, u32 flags as for hg_segment_psi.
  */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
@@ -24,7 +24,7 @@ const HIGH_OPEN: u32 = 2;
 
 const cursor: usize = memory.data(32, 16);
 
-/** Whether a value lies in the range; NaN lies in none. */
+/** Returns whether a value is in the range. NaN is in no range. */
 function holds(range: usize, value: f64): bool {
   return lies(value, load<f64>(range + R_LOW), load<f64>(range + R_HIGH), load<u32>(range + R_FLAGS));
 }
@@ -34,9 +34,9 @@ function lies(value: f64, low: f64, high: f64, flags: u32): bool {
 }
 
 /**
- * Keeps, in place, the rows (u32[n], any order) of a segment that lie in all `k` ranges; returns
- * their number. BAD_ARGUMENT if a column with values is not numeric. Cost: one access per row and
- * range.
+ * Keeps, in place, those rows (u32[n], in any order) of a segment that are in all `k` ranges;
+ * returns their number. Returns BAD_ARGUMENT if a column with values is not numeric. Cost: one
+ * access per row and range.
  */
 export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u32): i32 {
   const base = <usize>load<u32>(s + S_BASE);
@@ -71,8 +71,8 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
 }
 
 /**
- * Same as filterSegment, for rows of a memtable. Cost: a scan of the properties up to the column,
- * per row and range.
+ * Same as filterSegment, for rows of a memtable. Cost: for each row and range, a scan of the
+ * record's properties up to the column.
  */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
   let at = rows;
@@ -94,7 +94,7 @@ function recordHolds(record: usize, ranges: usize, k: u32): bool {
   return true;
 }
 
-/** Number in a property entry; NaN if it is null or not a number. */
+/** Returns the number in a property entry; NaN if the value is null or not a number. */
 function propertyNumber(entry: usize): f64 {
   const type = <u32>load<u8>(entry + 2);
   if (type == HG_TYPE_REAL) return load<f64>(entry + 4);

@@ -2,18 +2,18 @@
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
-/** Below this many rows insertion sort beats the fixed cost of the histograms. */
+/** Below this number of rows, insertion sort is faster than the fixed cost of the histograms. */
 const SMALL: u32 = 48;
 /** Eight histograms of 256 u32, one per byte of a key. */
 const HISTOGRAMS: usize = memory.data(8192, 16);
 
 /**
- * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending on entry) together by (key, row), in
- * place. Normalises zero: -0 becomes 0.
+ * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending before the call) together by (key,
+ * row), in place. Normalises zero: -0 becomes 0.
  *
- * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if already in order; otherwise one pass for
- * all histograms and one pass per key byte that differs between rows (LSD radix sort, stable;
- * integers and prices need 2 to 4 of the 8).
+ * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if the keys are already in order. Otherwise
+ * one pass for all histograms, and one pass for each of the 8 key bytes that differs between rows
+ * (stable LSD radix sort; integers and prices need 2 to 4 passes).
  */
 export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
   if (inOrder(keys, n)) return;
@@ -39,8 +39,8 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
 }
 
 /**
- * Number of keys below `value`, i.e. the first position whose key is not below it. `keys`:
- * ascending f64[n]. Cost: log2(n) loads.
+ * Returns the number of keys below `value`, which is the first position whose key is not below it.
+ * `keys`: ascending f64[n]. Cost: log2(n) loads.
  */
 export function psiLower(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
@@ -53,7 +53,9 @@ export function psiLower(keys: usize, n: u32, value: f64): u32 {
   return <u32>((base - keys) >> 3);
 }
 
-/** Number of keys at or below `value`. `keys`: ascending f64[n]. Cost: log2(n) loads. */
+/**
+ * Returns the number of keys at or below `value`. `keys`: ascending f64[n]. Cost: log2(n) loads.
+ */
 export function psiUpper(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
@@ -66,8 +68,8 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
 }
 
 /**
- * Whether the keys already ascend; replaces every -0 it passes by 0, so that nothing is left to do
- * if they do.
+ * Returns whether the keys already ascend. Replaces each -0 that it examines by 0, so that
+ * ascending keys need no further work.
  */
 function inOrder(keys: usize, n: u32): bool {
   let last = -Infinity;
@@ -95,7 +97,7 @@ function insertionOrder(keys: usize, rows: usize, n: u32): void {
   }
 }
 
-/** Converts keys to u64 that compare like the keys, and counts their bytes. */
+/** Converts keys to u64 values in the same order, and counts the values of each of their bytes. */
 function toBits(keys: usize, n: u32): void {
   memory.fill(HISTOGRAMS, 0, 8192);
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
@@ -119,8 +121,8 @@ function count(digit: u32, bits: u64): void {
 }
 
 /**
- * Turns counts into start offsets; false if every row has the same byte, so that the pass can be
- * skipped.
+ * Converts counts to start offsets. Returns false if all rows have the same byte, so that the pass
+ * can be skipped.
  */
 function startOffsets(histogram: usize, n: u32): bool {
   let sum: u32 = 0;

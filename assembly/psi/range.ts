@@ -1,4 +1,4 @@
-// Finds the rows of a segment whose numeric column lies in a range, through the column's stored
+// Finds the rows of a segment whose value in a numeric column is in a range, by the column's stored
 // (value, row) order.
 
 import { cell, get } from '../memory/cells';
@@ -9,7 +9,10 @@ import { BAD_ARGUMENT, tooSmall } from '../status';
 const cursor: usize = memory.data(32, 16);
 const bitmap: usize = memory.data(8192, 16);
 
-/** Number of entries of the order below `value` (at or below it, if `orEqual`). */
+/**
+ * Returns the number of entries in the order that are below `value`, or also those equal to it if
+ * `orEqual` is true.
+ */
 function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   let base: u32 = 0;
   let length = count;
@@ -25,8 +28,8 @@ function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
 }
 
 /**
- * Number of rows with `low` <= value <= `high` (strict where a bound is open). BAD_ARGUMENT if the
- * column has no order here.
+ * Returns the number of rows with `low` <= value <= `high`, where an open bound is excluded.
+ * Returns BAD_ARGUMENT if the segment has no order for the column.
  */
 export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bool, highOpen: bool): i32 {
   const base = <usize>load<u32>(s + S_BASE);
@@ -39,8 +42,8 @@ export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
 }
 
 /**
- * Writes those rows ascending as u32 at `out`; returns their number, TOO_SMALL with the entries
- * needed, or BAD_ARGUMENT.
+ * Writes the rows that psiCount counts, ascending, as u32 at `out`. Returns their number, TOO_SMALL
+ * with the number of entries needed, or BAD_ARGUMENT.
  */
 export function psiRange(
   s: usize,

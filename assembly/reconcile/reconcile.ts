@@ -1,12 +1,12 @@
-// Tombstone reconciliation: removes the rows that are dead in a snapshot from an ascending row
-// list.
+// Removes the rows that are dead in a snapshot from an ascending list of rows.
 
 import { get, put } from '../memory/cells';
 
 /**
- * Removes from rows (u32[n], ascending, changed in place) those in dead (u32[m], ascending) whose
- * death (f64 LSN) is <= lsn. deaths 0: all of `dead` are dead. Returns how many rows remain. Cost:
- * n + log m, plus the dead rows between the first and the last row of the list.
+ * Removes from `rows` (u32[n], ascending, changed in place) the rows in `dead` (u32[m], ascending)
+ * whose deletion LSN in `deaths` (f64[m]) is <= lsn. If the address `deaths` is 0, removes all rows
+ * in `dead`. Returns how many rows remain. Cost: n + log m, plus the number of dead rows between
+ * the first and the last row of the list.
  */
 export function reconcile(rows: usize, n: u32, dead: usize, deaths: usize, m: u32, lsn: f64): u32 {
   if (!n || !m) return n;

@@ -1,4 +1,5 @@
-// Builds the property columns of a segment from records: types, nulls, text dictionary, PSI order.
+// Builds the property columns of a segment from records: types, nulls, text dictionaries, orders
+// (PSI).
 
 import { findProperty } from '../codec/record';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
@@ -20,8 +21,8 @@ import {
 import { planSection } from './writer';
 
 /**
- * Address of the row's non-null property entry, or 0. `missing` is the entry used for a column that
- * the record does not have (0: null).
+ * Returns the address of the row's property entry, or 0 if the value is null. `missing` is the
+ * entry used if the record does not have the column (0: null).
  */
 function valueOf(record: usize, column: u32, missing: usize): usize {
   const entry = findProperty(record, column);
@@ -33,19 +34,23 @@ function integerWidth(range: u64): u32 {
   return range < 0x100 ? 1 : range < 0x10000 ? 2 : range < 0x100000000 ? 4 : 8;
 }
 
-/** Compares two texts, given as addresses of entries, by bytes; < 0, 0, > 0. */
+/**
+ * Compares two texts by bytes, given as addresses of property entries; returns a number < 0, 0 or >
+ * 0.
+ */
 function compareText(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a + 4);
   const lengthB = load<u32>(b + 4);
   const length = lengthA < lengthB ? lengthA : lengthB;
-  // Long equal texts are compared often: eight bytes at a time, at any alignment.
+  // Long equal texts are compared often, so this loop takes eight bytes at a time, at any
+  // alignment.
   let same: usize = 0;
   while (same + 8 <= <usize>length && load<u64>(a + 8 + same) == load<u64>(b + 8 + same)) same += 8;
   const order = memory.compare(a + 8 + same, b + 8 + same, length - same);
   return order ? order : <i32>(lengthA > lengthB) - <i32>(lengthA < lengthB);
 }
 
-/** Bottom-up merge sort of items {u32 entry, u32 row} by text. */
+/** Sorts items {u32 entry, u32 row} by text with a bottom-up merge sort. */
 function sortTexts(items: usize, n: u32, tmp: usize): void {
   let from = items;
   let to = tmp;
@@ -116,8 +121,8 @@ function planText(
 }
 
 /**
- * Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes per
- * row. False if a value has another type.
+ * Plans the sections of one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}.
+ * scratch: 16 bytes per row. Returns false if a value has another type than the column.
  */
 export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): bool {
   const column = <u32>load<u16>(spec);

@@ -1,18 +1,18 @@
 // Builds a segment file from records in (event_ts, id) order.
 //
-// A first pass over the records finds sizes and value bounds, from which the widths of the packed
-// columns follow. Then all incidences are listed as (node - least node, index) in row order and
-// radix sorted by node. One pass over the sorted list writes the dictionary (each new node gets the
-// next ordinal), the member column (the ordinal goes back to the index of the incidence) and the
-// posting lists (the row of each incidence), and collects the node ids for the Bloom filter. The
-// sort is stable and its input is in row order, so every posting list ascends by row without a
-// further sort.
+// A first pass over the records determines sizes and value bounds, and so the widths of the packed
+// columns. Then all incidences are listed in row order as (node - least node, index) and radix
+// sorted by node. One pass over the sorted list writes the dictionary (each new node gets the next
+// ordinal), the member column (the ordinal is stored at the index of the incidence) and the posting
+// lists (the row of each incidence). It also collects the node ids for the Bloom filter. The sort
+// is stable and its input is in row order, so every posting list ascends by row without a further
+// sort.
 //
-// Sections are planned with their sizes first, then the file is allocated once and filled; the
-// checksums come last.
+// All sections are planned, with their sizes, before the file is allocated once and filled. The
+// checksums are computed last.
 //
 // Example: rows 0 = {5, 9} and 1 = {5} give the sorted incidences (5, row 0), (5, row 1), (9, row
-// 0): dictionary [5, 9], members [0, 1 | 0], postings [0, 1 | 0].
+// 0). The dictionary is [5, 9], the members are [0, 1 | 0] and the postings [0, 1 | 0].
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -70,7 +70,7 @@ import {
 } from './layout';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
-/** Results of the first pass over the records; fixed offsets in one static block. */
+/** Results of the first pass over the records, at fixed offsets in one static block. */
 const facts: usize = memory.data(128, 16);
 const F_INCIDENCES: usize = 0;
 const F_MAX_SIZE: usize = 4;
@@ -86,7 +86,10 @@ function recordAt(records: usize, row: u32): usize {
   return <usize>get<u32>(records, row);
 }
 
-/** First pass: sums, bounds, order. False if the records are not in strict (event_ts, id) order. */
+/**
+ * Performs the first pass: sums, bounds and order. Returns false if the records are not strictly
+ * ascending by (event_ts, id).
+ */
 function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   let incidences: u32 = 0;
   let maxSize: u32 = 0;
@@ -127,8 +130,8 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
 }
 
 /**
- * Fills keys (u64: node - least node) and indexes (u32) of all incidences in row order, and the
- * node bounds.
+ * Fills keys (u64: node - least node) and indexes (u32) for all incidences in row order, and stores
+ * the bounds of the node ids.
  */
 function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize): void {
   let at: u32 = 0;
@@ -267,8 +270,8 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
 }
 
 /**
- * Writes dictionary, ordinals, posting lists and filter from the incidences sorted by node.
- * `rowOf`: u32 row of each incidence.
+ * Writes the dictionary, the ordinals, the posting lists and the filter from the incidences sorted
+ * by node. `rowOf`: u32 row of each incidence.
  */
 function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usize, nodeIds: usize): void {
   const ordinals = sectionOf(file, K_MEMBERS);
@@ -330,7 +333,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
   }
 }
 
-/** Whether column ids ascend strictly and types are known. */
+/** Returns whether the column ids ascend strictly and all types are known. */
 function areColumns(specs: usize, columns: u32): bool {
   for (let c: u32 = 0; c < columns; c++) {
     const spec = cell<u64>(specs, c);
@@ -342,11 +345,14 @@ function areColumns(specs: usize, columns: u32): bool {
 }
 
 /**
- * Builds the file of `rows` records (addresses u32[rows], strictly ascending by (event_ts, id),
- * checked). specs: {u16 column id, u8 type, u8 indexed, u32 address of the property entry used for
- * a missing one (0: null)} x columns. Returns the bytes of the file; its address is
- * hg_result_pointer, and the caller frees it. BAD_ARGUMENT: no rows or too many, rows or columns
- * not in order, a value whose type is not that of its column, a file of 2 GiB or more.
+ * Builds the file of `rows` checked records (addresses u32[rows], strictly ascending by (event_ts,
+ * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexed, u32 address of the
+ * property entry for records without the column (0: null)}. Returns the bytes of the file;
+ * hg_result_pointer is its address, and the caller frees it.
+ *
+ * Returns BAD_ARGUMENT if there are no rows or too many, if rows or columns are not in order, if
+ * the type of a value is not that of its column, or if the file would reach 2 GiB. Returns
+ * OUT_OF_MEMORY if memory cannot grow.
  */
 export function buildSegment(
   records: usize,

@@ -1,4 +1,4 @@
-// Checks the property columns of a segment file and their orders, as part of the deep check.
+// Checks the property columns of a segment file and their orders (PSI), as part of the deep check.
 
 import { HG_MAX_TEXT_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT, MAX_SAFE } from '../limits';
 import { after, cell, element, get } from '../memory/cells';
@@ -27,8 +27,8 @@ import {
 const cursor: usize = memory.data(32, 16);
 
 /**
- * Checks a text column's data at `at`, `left` bytes: dictionary in bounds, distinct and in byte
- * order, every code in the dictionary.
+ * Checks the data of a text column, `left` bytes at `at`: the dictionary must be in bounds, and its
+ * texts distinct and in byte order; every code must be in the dictionary.
  */
 function checkText(at: usize, left: u64, rows: u32): bool {
   if (left < 8) return false;
@@ -49,7 +49,7 @@ function checkText(at: usize, left: u64, rows: u32): bool {
   return isSorted(offsets, entries, cell<u16>(codes, rows));
 }
 
-/** Whether the texts ascend strictly by bytes. */
+/** Returns whether the texts ascend strictly by bytes. */
 function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
   for (let i: u32 = 1; i < entries; i++) {
     const start = get<u32>(offsets, i - 1);
@@ -62,8 +62,8 @@ function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
 }
 
 /**
- * Checks that every value present is a finite number, or a safe integer. The sizes must have been
- * checked.
+ * Checks that every value is a finite number (real columns) or a safe integer (integer columns).
+ * Sizes must have been checked before.
  */
 function checkNumbers(base: usize, entry: usize, rows: u32, type: u32): bool {
   openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
@@ -101,8 +101,8 @@ function checkColumn(base: usize, entry: usize): bool {
 }
 
 /**
- * Checks the order of a column that passed checkColumn: exactly its values, strictly ascending by
- * (value, row).
+ * Checks the order of a column that passed checkColumn: it must list exactly the rows that have a
+ * value, strictly ascending by (value, row).
  */
 function checkOrder(base: usize, entry: usize): bool {
   const rows = load<u32>(base + H_ROWS);
@@ -129,9 +129,9 @@ function checkOrder(base: usize, entry: usize): bool {
 }
 
 /**
- * Checks all column and order sections: columns ascend strictly by id, and an order directly
- * follows its column. Returns 0, or CORRUPT with the section's offset. Bounds and fixed sizes must
- * have been checked.
+ * Checks all column and order sections: columns must ascend strictly by id, and an order must
+ * directly follow its column. Returns 0, or CORRUPT with the section's offset. Bounds and fixed
+ * sizes must have been checked before.
  */
 export function checkColumns(base: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);

@@ -1,5 +1,5 @@
-// Checks the bytes of a segment file before they are used: bounds, checksums, and (deep) every
-// structural rule.
+// Checks the bytes of a segment file before they are used: bounds and checksums and, in the deep
+// check, every structural rule.
 
 import { crc32c } from '../codec/crc32c';
 import { filterTest } from '../fmi/filter';
@@ -56,8 +56,8 @@ import {
 import { headerChecksum, MAX_SECTIONS } from './writer';
 
 /**
- * Checks the header and directory at `base`, of which `available` bytes are present; the file has
- * `fileBytes` bytes. Returns 0, CORRUPT or UNSUPPORTED.
+ * Checks the header and directory at `base`, where the first `available` bytes of a file of
+ * `fileBytes` bytes are present. Returns 0, CORRUPT or UNSUPPORTED.
  */
 export function checkHeader(base: usize, available: u32, fileBytes: u32): i32 {
   if (available < <u32>HEADER_BYTES) return failAt(CORRUPT, available);
@@ -82,7 +82,7 @@ export function checkHeader(base: usize, available: u32, fileBytes: u32): i32 {
   return checkFixedSizes(base);
 }
 
-/** Whether the two i64 at `at` are safe integers, the first not above the second. */
+/** Returns whether the two i64 at `at` are safe integers and the first is not above the second. */
 function isRange(at: usize): bool {
   const least = load<i64>(at);
   const greatest = load<i64>(at + 8);
@@ -149,8 +149,8 @@ function checkSums(base: usize): i32 {
 }
 
 /**
- * Checks times, ids and sizes: strict (event_ts, id) order, and bounds equal to those in the
- * header.
+ * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id), and the bounds must be
+ * those in the header.
  */
 function checkRows(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
@@ -190,7 +190,7 @@ function checkRows(base: usize): i32 {
     : failAt(CORRUPT, <u32>H_TIME_MAX);
 }
 
-/** Checks the bucket directory against times and sizes. Call `checkRows` first. */
+/** Checks the bucket directory against times and sizes. Must be called after `checkRows`. */
 function checkBlocks(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const blocks = sectionOf(base, K_BLOCKS);
@@ -223,8 +223,8 @@ function checkBlocks(base: usize): i32 {
 }
 
 /**
- * Checks the dictionary: strictly ascending, ends equal to the header's bounds, every node
- * contained in the filter.
+ * Checks the dictionary: node ids must ascend strictly, the first and last id must be the bounds in
+ * the header, and the filter must contain every node.
  */
 function checkNodes(base: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
@@ -263,7 +263,7 @@ function checkMembers(base: usize): i32 {
   return status;
 }
 
-/** Walks the members in row order; `heads`: u32 per node, the place of its next posting. */
+/** Checks the members in row order. `heads`: u32 per node, the place of the node's next posting. */
 function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const sizes = sectionOf(base, K_SIZES);
@@ -289,10 +289,10 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
 }
 
 /**
- * Checks the whole file [base, base + bytes): header, directory and checksums; with `deep` also
- * every order, bound and reference, after which no read through the file can leave it. Returns 0,
- * CORRUPT (place in hg_result_offset), UNSUPPORTED or OUT_OF_MEMORY. Deep costs about 15 ns per
- * incidence, and 4 bytes per node while it runs.
+ * Checks the whole file [base, base + bytes): the header, the directory and the checksums. With
+ * `deep` it also checks every order, bound and reference; after that, no read through the file can
+ * leave the file. Returns 0, CORRUPT (place in hg_result_offset), UNSUPPORTED or OUT_OF_MEMORY. The
+ * deep check costs about 15 ns per incidence, and 4 bytes per node while it runs.
  */
 export function checkSegment(base: usize, bytes: u32, deep: bool): i32 {
   let status = checkHeader(base, bytes, bytes);

@@ -1,4 +1,4 @@
-// Column blocks of segments: rows as columns of numbers, for a host that computes with them.
+// Writes column blocks of segments: rows as columns of numbers, for a host that computes with them.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -46,7 +46,10 @@ import { S_BASE, S_ROWS } from './layout';
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from './reader';
 
 const NO_LOCAL: u32 = 0xffffffff;
-/** Distinct texts of at most this size are counted once per block instead of per row. */
+/**
+ * If all distinct texts together have at most this size, they are counted once per block instead of
+ * per row.
+ */
 const FEW_TEXT_BYTES: usize = 16384;
 
 function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
@@ -60,12 +63,12 @@ function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
   return bytes;
 }
 
-/** Number of rows that fit into `capacity`. */
+/** Returns how many rows fit into `capacity`. */
 function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize, capacity: u32): u32 {
   let used = fixedBytes(load<u32>(plan));
   if (!(load<u32>(plan + 4) & PART_MEMBERS)) {
-    // Then all rows have the same size apart from texts, and often all distinct texts together are
-    // small.
+    // Without members, all rows have the same size apart from their texts. Often all distinct texts
+    // together are small.
     const texts = dictionaryBytes(plan, cursors);
     if (texts <= FEW_TEXT_BYTES && used + texts <= <usize>capacity) {
       const each = rowBytes(plan, 0);
@@ -83,7 +86,9 @@ function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize,
   return count;
 }
 
-/** Bytes of the distinct texts of all text columns, including their ends. */
+/**
+ * Returns the bytes of the distinct texts of all text columns, including the array of their ends.
+ */
 function dictionaryBytes(plan: usize, cursors: usize): usize {
   const columns = load<u32>(plan);
   let bytes: usize = 0;
@@ -98,9 +103,9 @@ function dictionaryBytes(plan: usize, cursors: usize): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as one column block. Returns its bytes; hg_result_rows = rows
- * written, fewer than n if `capacity` is exhausted. TOO_SMALL if not even one row fits;
- * OUT_OF_MEMORY.
+ * Writes rows (u32[n]) of a segment as one column block. Returns the bytes of the block;
+ * hg_result_rows is the number of rows written, fewer than n if `capacity` is exhausted. Returns
+ * TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
  */
 export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
@@ -144,7 +149,8 @@ function neededBytes(s: usize, rows: usize, plan: usize, cursors: usize): u32 {
 }
 
 /**
- * Whether the rows are consecutive, as they often are: their columns are then copied as a whole.
+ * Returns whether the rows are consecutive, as they often are. Their columns are then copied as a
+ * whole.
  */
 function isRun(rows: usize, n: u32): bool {
   return get<u32>(rows, n - 1) - load<u32>(rows) == n - 1;
@@ -189,7 +195,7 @@ function segmentMembers(s: usize, rows: usize, n: u32, out: usize): usize {
   return at;
 }
 
-/** Writes one column; returns the end address, 0 if out of memory. */
+/** Writes one column; returns the end address, or 0 if out of memory. */
 function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n: u32, out: usize): usize {
   if (load<u32>(cursor) == STATE_MISSING) return missingColumn(plan, column, n, out);
   if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) return segmentTexts(cursor, rows, n, out);
@@ -214,7 +220,7 @@ function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n
   return cell<u64>(values, n);
 }
 
-/** Writes a column that the segment lacks: every row has the default. */
+/** Writes a column that the segment does not have: every row has the default. */
 function missingColumn(plan: usize, column: usize, n: u32, out: usize): usize {
   const kind = load<u32>(column + P_KIND);
   const nulls = out + COLUMN_HEADER;
@@ -240,7 +246,7 @@ function missingColumn(plan: usize, column: usize, n: u32, out: usize): usize {
   return padEnd(texts + bytes);
 }
 
-/** Texts of a segment: each distinct one once, in order of first use. */
+/** Writes the texts of a column: each distinct text once, in order of first use. */
 function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
   const nulls = out + COLUMN_HEADER;
   const codes = padded(nulls + <usize>n);

@@ -1,4 +1,5 @@
-// Column blocks: the plan that requests them, their layout, and bounds on their size.
+// Column blocks: the plan with which a host requests a block, the layout of a block, and bounds on
+// its size.
 
 import { HG_TYPE_TEXT } from '../limits';
 import { bytesOf, element } from '../memory/cells';
@@ -26,10 +27,11 @@ export const MISSING_NUMBER: u32 = 1;
 export const MISSING_TEXT: u32 = 2;
 
 /*
- * A block, every part padded to 8 bytes: f64 rows, f64 incidences, f64 bytes of the block, f64 0;
- * then as requested: f64 times[rows], f64 ids[rows], u32 sizes[rows], f64 members[incidences]; then
- * per column of the plan: f64 distinct texts, f64 bytes of text, u8 nulls[rows] (1: null), and f64
- * values[rows], or for TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts.
+ * The block; every part is padded to 8 bytes. Header: f64 rows, f64 incidences, f64 bytes of the
+ * block, f64 0. Then the requested parts: f64 times[rows], f64 ids[rows], u32 sizes[rows], f64
+ * members[incidences]. Then for each column of the plan: f64 distinct texts, f64 bytes of text, u8
+ * nulls[rows] (1: null); for TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts,
+ * for other types f64 values[rows].
  */
 export const B_HEADER: usize = 32;
 export const COLUMN_HEADER: usize = 16;
@@ -38,12 +40,12 @@ export function padded(bytes: usize): usize {
   return (bytes + 7) & ~7;
 }
 
-/** Bytes of a block that do not depend on its rows: headers and padding. */
+/** Returns the bytes of a block that do not depend on its rows: headers and padding. */
 export function fixedBytes(columns: u32): usize {
   return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
 }
 
-/** Upper bound on the bytes that one row adds, apart from its texts. */
+/** Returns an upper bound on the bytes that one row adds, without its own texts. */
 export function rowBytes(plan: usize, size: u32): usize {
   const columns = load<u32>(plan);
   const parts = load<u32>(plan + 4);
@@ -55,8 +57,8 @@ export function rowBytes(plan: usize, size: u32): usize {
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + P_HEADER, c, P_BYTES);
     bytes += 9;
-    // The default text appears in the block once, but may be counted for every row: this is a
-    // bound.
+    // The default text is in the block only once, but is counted here for every row; the result is
+    // only a bound.
     if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);
   }
   return bytes;
@@ -71,7 +73,7 @@ export function writeHeader(out: usize, rows: u32, incidences: u32, end: usize):
   return <i32>(end - out);
 }
 
-/** Pads with zeros up to the next multiple of 8. */
+/** Writes zeros up to the next multiple of 8; returns the end address. */
 export function padEnd(at: usize): usize {
   const end = padded(at);
   for (; at < end; at++) store<u8>(at, 0);

@@ -1,4 +1,4 @@
-// Columns of consecutive rows, in loops that access nothing but the values.
+// Copies columns of consecutive rows, in loops that access only the values.
 
 import { HG_TYPE_REAL } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -17,15 +17,15 @@ import {
 } from './layout';
 import { firstIncidence, rowSize } from './reader';
 
-/** Converts packed integers from row `first` on to f64. */
+/** Converts n packed integers, from row `first` on, to f64. */
 function copyPacked<T>(data: usize, first: u32, n: u32, least: f64, out: usize): void {
   const from = cell<T>(data, first);
   for (let i: usize = 0; i < n; i++) put<f64>(out, i, least + <f64>get<T>(from, i));
 }
 
 /**
- * Same as copyPacked, where `least` and the packed values may exceed the precision of a double;
- * each sum is a safe integer.
+ * Same as copyPacked, for `least` and packed values that may exceed the precision of a double. Each
+ * sum is a safe integer.
  */
 function copyWide(data: usize, first: u32, n: u32, least: i64, out: usize): void {
   const from = cell<u64>(data, first);
@@ -49,7 +49,7 @@ export function copySizes(s: usize, first: u32, n: u32, out: usize): void {
   for (let i: usize = 0; i < n; i++) put<u32>(out, i, <u32>load<u8>(sizes + i));
 }
 
-/** Writes the members of all rows; returns the end address. */
+/** Writes the members of n consecutive rows; returns the end address. */
 export function copyMembers(s: usize, first: u32, n: u32, out: usize): usize {
   const from = firstIncidence(s, first);
   const count = firstIncidence(s, first + n - 1) + rowSize(s, first + n - 1) - from;
@@ -70,7 +70,7 @@ function copyNodes<T>(s: usize, ordinals: usize, count: u32, out: usize): void {
   }
 }
 
-/** u8[n]: 1 where a row has no value. */
+/** Writes u8[n]: 1 for each row without a value, 0 for the others. */
 export function markAbsent(cursor: usize, first: u32, n: u32, out: usize): void {
   const nulls = <usize>load<u32>(cursor + C_NULLS);
   if (!nulls) {
@@ -83,7 +83,7 @@ export function markAbsent(cursor: usize, first: u32, n: u32, out: usize): void 
   }
 }
 
-/** Values of a column of reals or integers; the value of a null is meaningless. */
+/** Writes the values of a column of reals or integers. What it writes for a null is meaningless. */
 export function copyNumbers(cursor: usize, first: u32, n: u32, out: usize): void {
   const data = <usize>load<u32>(cursor + C_DATA);
   const width = load<u32>(cursor + C_WIDTH);

@@ -1,10 +1,10 @@
-// Property columns of a segment: locates a column, and reads one row's value of it.
+// Property columns of a segment: locates a column, and reads the value of one row in it.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get } from '../memory/cells';
 import { E_FLAGS, E_OFFSET, E_TYPE, E_WIDTH, FLAG_ALL_NULL, FLAG_NULLS, findEntry, K_COLUMN, packed } from './layout';
 
-/** A column cursor: what reading a row's value needs, resolved once. 32 bytes. */
+/** Fields of a column cursor, which holds what is needed to read the value of a row. 32 bytes. */
 export const C_STATE: usize = 0;
 export const C_TYPE: usize = 4;
 export const C_WIDTH: usize = 8;
@@ -13,13 +13,13 @@ export const C_DATA: usize = 16;
 export const C_OFFSETS: usize = 20;
 export const C_BYTES: usize = 24;
 /**
- * Dictionary code + 1 of the default text for a missing value, 0 if none. Only the export of
- * records sets it.
+ * Dictionary code + 1 of the default text that a record may omit; 0 if there is none. Only the
+ * export of records sets this field.
  */
 export const C_DEFAULT: usize = 28;
 export const CURSOR_BYTES: u32 = 32;
 
-/** The segment was built before the column existed: every row has its default. */
+/** The segment was built before the column existed, so every row has the column's default. */
 export const STATE_MISSING: u32 = 0;
 export const STATE_ALL_NULL: u32 = 1;
 export const STATE_VALUES: u32 = 2;
@@ -28,9 +28,7 @@ export function nullBytes(rows: u32): u32 {
   return bytesOf<u64>((rows + 63) >> 6);
 }
 
-/**
- * Resolves `column` of the segment file at `base` into the cursor at `cursor`; returns the state.
- */
+/** Fills the cursor at `cursor` for `column` of the segment file at `base`; returns the state. */
 export function openColumn(base: usize, rows: u32, column: u32, cursor: usize): u32 {
   memory.fill(cursor, 0, CURSOR_BYTES);
   const entry = findEntry(base, K_COLUMN, column);
@@ -79,7 +77,7 @@ export function booleanValue(cursor: usize, row: u32): u32 {
   return (load<u8>(<usize>load<u32>(cursor + C_DATA) + (row >> 3)) >> <u8>(row & 7)) & 1;
 }
 
-/** Dictionary code of a text value. */
+/** Returns the dictionary code of a text value. */
 export function textCode(cursor: usize, row: u32): u32 {
   return get<u16>(load<u32>(cursor + C_DATA), row);
 }
@@ -93,20 +91,23 @@ export function textLength(cursor: usize, code: u32): u32 {
   return load<u32>(offsets + 4) - load<u32>(offsets);
 }
 
-/** A numeric column's value as f64 (exact for INTEGER: safe integers). */
+/**
+ * Returns a numeric column's value as f64. This is exact for INTEGER, whose values are safe
+ * integers.
+ */
 export function numericValue(cursor: usize, row: u32): f64 {
   return load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER ? <f64>integerValue(cursor, row) : realValue(cursor, row);
 }
 
-/** Whether the row has the default text (C_DEFAULT): a record can omit it. */
+/** Returns whether the row has the default text (C_DEFAULT), which a record can omit. */
 export function isDefault(cursor: usize, row: u32): bool {
   const code = load<u32>(cursor + C_DEFAULT);
   return code != 0 && hasValue(cursor, row) && textCode(cursor, row) == code - 1;
 }
 
 /**
- * Bytes of the row's value as a record property, including the entry header; 0 if it is omitted
- * (the default applies).
+ * Returns the bytes of the row's value as a record property, including the entry header; 0 if the
+ * property is omitted because the default applies.
  */
 export function propertyBytes(cursor: usize, row: u32): u32 {
   const state = load<u32>(cursor);
@@ -117,7 +118,7 @@ export function propertyBytes(cursor: usize, row: u32): u32 {
   return type == HG_TYPE_BOOLEAN ? 5 : 12;
 }
 
-/** Writes what `propertyBytes` measured; returns the end address. */
+/** Writes the property whose bytes `propertyBytes` returned; returns the end address. */
 export function writeProperty(out: usize, column: u32, cursor: usize, row: u32): usize {
   const has = hasValue(cursor, row);
   const type = has ? load<u32>(cursor + C_TYPE) : 0;

@@ -1,5 +1,5 @@
-// Converts rows of a segment back to records (the input of compaction), and matches a tombstone
-// against its rows.
+// Converts rows of a segment back to records (the input of compaction), and finds the rows that
+// match a tombstone.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, recordBound, writeRecord } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -28,8 +28,8 @@ import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BA
 import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
 
 /**
- * Opens a cursor for each column section of the file: {u32 column id, cursor} each. Returns their
- * number.
+ * Opens a cursor for each column section of the file, as {u32 column id, cursor}. Returns the
+ * number of cursors.
  */
 function openAll(base: usize, rows: u32, out: usize): u32 {
   const sections = load<u32>(base + H_SECTIONS);
@@ -68,8 +68,8 @@ function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void
 }
 
 /**
- * Dictionary code of a text, -1 if absent. The dictionary is in byte order, with a prefix before
- * the longer text.
+ * Returns the dictionary code of a text, or -1 if the dictionary does not contain it. The
+ * dictionary is in byte order, and a text follows its prefixes.
  */
 function findText(cursor: usize, text: usize, length: u32): i32 {
   let low: u32 = 0;
@@ -87,8 +87,8 @@ function findText(cursor: usize, text: usize, length: u32): i32 {
 }
 
 /**
- * Records in the cursors of text columns the code of the text that `specs` (see hg_segment_build)
- * gives for a missing value.
+ * Stores in the cursors of text columns the code of the column's default text in `specs` (see
+ * hg_segment_build).
  */
 function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
   for (let i: u32 = 0; i < count; i++) {
@@ -105,8 +105,8 @@ function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): v
 }
 
 /**
- * Removes built-in columns (ids below 3, which have no default) that are null in every row, so that
- * such rows need no property block.
+ * Removes built-in columns (ids below 3, which have no default) that are null in every row. Rows
+ * without other properties then need no property block.
  */
 function dropSilent(cursors: usize, count: u32): u32 {
   let kept: u32 = 0;
@@ -120,10 +120,10 @@ function dropSilent(cursors: usize, count: u32): u32 {
 }
 
 /**
- * Writes `rows` (u32[n]) as consecutive records; texts that `specs` (u64[columns], see
- * hg_segment_build) gives for a missing value are omitted. Returns the bytes written,
- * hg_result_rows = rows written (fewer than n if `capacity` is exhausted); TOO_SMALL if not even
- * one fits; OUT_OF_MEMORY.
+ * Writes `rows` (u32[n]) as consecutive records. Omits texts that are equal to their column's
+ * default in `specs` (u64[columns], see hg_segment_build). Returns the bytes written;
+ * hg_result_rows is the number of rows written, fewer than n if `capacity` is exhausted. Returns
+ * TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
  */
 export function exportRecords(
   s: usize,
@@ -166,8 +166,8 @@ export function exportRecords(
 }
 
 /**
- * Rows with the record's time and exactly its members, ascending (u32[capacity]). Returns their
- * total number; only `capacity` are written.
+ * Lists the rows that have the record's time and exactly its members, ascending (u32[capacity]).
+ * Returns their total number, but writes at most `capacity`.
  */
 export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u32 {
   const time = load<i64>(record + R_TIME);
@@ -208,7 +208,7 @@ export function rowKey(s: usize, row: u32, out: usize): void {
   store<f64>(out + 8, <f64>rowId(s, row));
 }
 
-/** Id field of a record, for the merge. */
+/** Returns the id of a record, for the merge. */
 export function recordId(record: usize): i64 {
   return load<i64>(record + R_ID);
 }

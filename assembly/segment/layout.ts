@@ -60,7 +60,7 @@ export const FLAG_ALL_NULL: u32 = 2;
 export const BLOCK_ROWS: u32 = 64;
 export const BLOCK_BYTES: usize = 16;
 
-/** Handle of an open segment: the fields needed on hot paths, with absolute addresses. */
+/** Fields of the handle of an open segment: those needed on hot paths, with absolute addresses. */
 export const S_BASE: usize = 0;
 export const S_ROWS: usize = 4;
 export const S_NODES: usize = 8;
@@ -85,7 +85,7 @@ export const S_ID_MIN: usize = 88;
 export const S_NODE_MIN: usize = 96;
 export const S_BYTES: u32 = 104;
 
-/** Address of the directory entry of (kind, column) in the file at `base`, or 0. */
+/** Returns the address of the directory entry of (kind, column) in the file at `base`, or 0. */
 export function findEntry(base: usize, kind: u32, column: u32): usize {
   const sections = load<u32>(base + H_SECTIONS);
   let entry = base + HEADER_BYTES;
@@ -96,13 +96,13 @@ export function findEntry(base: usize, kind: u32, column: u32): usize {
   return 0;
 }
 
-/** Address of the bytes of section (kind, 0). */
+/** Returns the address of the bytes of section (kind, 0), or 0 if there is none. */
 export function sectionOf(base: usize, kind: u32): usize {
   const entry = findEntry(base, kind, 0);
   return entry ? base + load<u32>(entry + E_OFFSET) : 0;
 }
 
-/** Unsigned value `index` of a packed column with `width` bytes per value (1, 2, 4, 8). */
+/** Returns unsigned value `index` of a packed column with `width` bytes per value (1, 2, 4, 8). */
 export function packed(base: usize, width: u32, index: u32): u64 {
   if (width == 4) return <u64>get<u32>(base, index);
   if (width == 2) return <u64>get<u16>(base, index);

@@ -1,4 +1,4 @@
-// An open segment: reads the time, id and members of a row in place.
+// Opens a segment, and reads the time, id and members of a row in place.
 
 import { alloc } from '../memory/alloc';
 import { bytesOf, element, get, put } from '../memory/cells';
@@ -53,8 +53,8 @@ import {
 } from './layout';
 
 /**
- * Opens the checked file at `base`; returns its handle, 0 if out of memory. The bytes must not
- * move.
+ * Opens the checked file at `base`; returns its handle, or 0 if out of memory. The bytes of the
+ * file must not be moved afterwards.
  */
 export function openSegment(base: usize): usize {
   const s = alloc(S_BYTES);
@@ -103,15 +103,15 @@ export function rowSize(s: usize, row: u32): u32 {
   return load<u8>(<usize>load<u32>(s + S_SIZES) + row);
 }
 
-/** Sum of the 8 bytes of a word. */
+/** Returns the sum of the 8 bytes of a word. */
 function sumBytes(word: u64): u32 {
   const pairs = (word & 0x00ff00ff00ff00ff) + ((word >> 8) & 0x00ff00ff00ff00ff);
   return <u32>((pairs * 0x0001000100010001) >> 48);
 }
 
 /**
- * Number of incidences before `row`: the count in its block's directory entry plus the sizes of the
- * rows in between.
+ * Returns the number of incidences before `row`: the count in the directory entry of the row's
+ * block, plus the sizes of the rows before `row` in the block.
  */
 export function firstIncidence(s: usize, row: u32): u32 {
   const block = row >> 6;
@@ -127,7 +127,7 @@ export function firstIncidence(s: usize, row: u32): u32 {
   return sum;
 }
 
-/** Node ordinal of incidence `index`. */
+/** Returns the node ordinal of incidence `index`. */
 export function memberOrdinal(s: usize, index: u32): u32 {
   const members = <usize>load<u32>(s + S_MEMBERS);
   return load<u32>(s + S_ORDINAL_WIDTH) == 2 ? <u32>get<u16>(members, index) : get<u32>(members, index);

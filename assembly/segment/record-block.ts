@@ -1,4 +1,4 @@
-// Column blocks of records: the rows of a memtable.
+// Writes column blocks of records, which are the rows of a memtable.
 
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -31,15 +31,15 @@ import {
 
 const scratch: usize = memory.data(255 * 8 + 16, 16);
 
-/** Same as segmentColumns, for records: addresses u32[n]. */
+/** Same as segmentColumns, for records: u32[n] addresses. */
 export function recordColumns(records: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
   let used = fixedBytes(columns);
   let count: u32 = 0;
   for (; count < n; count++) {
     const record = <usize>get<u32>(records, count);
-    // The record's property block bounds the size of its texts; every row may have a different
-    // text.
+    // Every row may have a different text. The size of the property block is an upper bound on its
+    // texts.
     const block = <u32>load<u16>(record + R_PROPERTIES);
     const texts = block ? load<u32>(record) - block : 0;
     used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + bytesOf<u32>(columns);
@@ -131,7 +131,7 @@ function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize
   return cell<u64>(values, n);
 }
 
-/** Texts of records: one per row, in order, without deduplication. */
+/** Writes the texts of records: one per row, in order, without deduplication. */
 function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: usize): usize {
   const nulls = out + COLUMN_HEADER;
   const codes = padded(nulls + <usize>n);

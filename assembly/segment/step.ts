@@ -1,4 +1,5 @@
-// One step of a scan over a segment in a single call: seek, row list, tombstones, text, counts.
+// Performs one step of a scan over a segment in a single call: seeks, lists rows, removes dead
+// rows, writes text and counts.
 
 import { lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
@@ -11,9 +12,9 @@ import { rowId, rowTime } from './reader';
 
 /*
  * The request, f64 each: lowest time and id, last time (inclusive), time and id of the stop
- * (exclusive; +Infinity: none), LSN, row limit, separator, number of nodes, number of dead rows;
- * then addresses: nodes (f64), dead rows (u32), their LSNs (f64), plan, row list (u32, STEP_ROWS
- * and slack), text; then the bytes of the text region.
+ * (exclusive; time +Infinity: no stop), LSN, row limit, separator, number of nodes, number of dead
+ * rows. Then addresses: nodes (f64), dead rows (u32), their LSNs (f64), plan, row list (u32,
+ * STEP_ROWS entries and slack), text. Then the bytes of the text region.
  */
 const Q_LOW_TIME: usize = 0;
 const Q_LOW_ID: usize = 8;
@@ -33,8 +34,8 @@ const Q_ROWS_AT: usize = 112;
 const Q_TEXT_AT: usize = 120;
 const Q_TEXT_BYTES: usize = 128;
 /**
- * The response, after the request: rows, time of the first, time and id of the last, buckets, row
- * to continue from, state.
+ * The response, after the request: number of rows, time of the first row, time and id of the last
+ * row, number of buckets, row to continue from, state.
  */
 const A_ROWS: usize = 136;
 const A_FIRST_TIME: usize = 144;
@@ -44,12 +45,12 @@ const A_BUCKETS: usize = 168;
 const A_NEXT: usize = 176;
 const A_STATE: usize = 184;
 
-/** Bytes of request and response together. */
+/** Bytes of the request and the response together. */
 export const STEP_BLOCK_BYTES: u32 = 192;
-/** Maximum rows examined per step. */
+/** Maximum rows that one step examines. */
 export const STEP_ROWS: u32 = 8192;
 
-/** Rows below the stop are left. */
+/** There are more rows below the stop. */
 const STATE_MORE: f64 = 0;
 /** All rows of the segment up to the last time were returned. */
 const STATE_END: f64 = 1;
@@ -66,8 +67,8 @@ function addressAt(block: usize, field: usize): usize {
 }
 
 /**
- * Fills the row list from [from, to) with the rows alive at the LSN; returns their number, and the
- * row to continue from in A_NEXT.
+ * Fills the row list with rows in [from, to) that are alive at the LSN and contain the nodes.
+ * Returns their number; A_NEXT receives the row to continue from.
  */
 function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
   const rows = addressAt(block, Q_ROWS_AT);
@@ -96,9 +97,10 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
 }
 
 /**
- * Writes row text of live rows with a key in [low, stop), a time up to the last time and all nodes,
- * at most `limit` rows and one text region. Request and response are at `block` (STEP_BLOCK_BYTES;
- * see above). Returns the bytes of text, or a status; on TOO_SMALL the text region must grow.
+ * Writes row text for the live rows that have a key in [low, stop), a time up to the last time, and
+ * all nodes. Writes at most `limit` rows and at most one text region. Request and response are at
+ * `block` (STEP_BLOCK_BYTES; see above). Returns the bytes of text, or a status; on TOO_SMALL the
+ * text region must grow.
  */
 export function stepSegment(s: usize, block: usize): i32 {
   const from = seekRow(s, bound(load<f64>(block + Q_LOW_TIME)), bound(load<f64>(block + Q_LOW_ID)));

@@ -1,5 +1,5 @@
-// Plans and lays out the sections of a new segment file: sizes first, then one region, then the
-// directory and checksums.
+// Plans and lays out the sections of a new segment file: first the sizes, then one region for the
+// file, then the directory and the checksums.
 
 import { crc32c } from '../codec/crc32c';
 import { alloc } from '../memory/alloc';
@@ -21,13 +21,14 @@ import {
 } from './layout';
 
 /**
- * Maximum sections of a file: the nine fixed ones, plus a column and an order for each of 4,000
- * columns.
+ * Maximum sections of a file: nine fixed sections, plus a column and an order (PSI) for each of
+ * 4,000 columns.
  */
 export const MAX_SECTIONS: u32 = 8009;
 
 /**
- * Adds one entry to the section plan at `plan` ({u32 count, entries}); returns the entry's address.
+ * Adds an entry to the section plan at `plan` ({u32 count, u32 unused, entries}); returns the
+ * address of the entry.
  */
 export function planSection(
   plan: usize,
@@ -54,7 +55,10 @@ export function planSection(
   return entry;
 }
 
-/** Gives every planned section its offset; returns the bytes of the file (0 if over 2 GiB). */
+/**
+ * Gives every planned section its offset; returns the bytes of the file, or 0 if these exceed 2
+ * GiB.
+ */
 export function layOut(plan: usize): u32 {
   const n = load<u32>(plan);
   let at: u64 = <u64>HEADER_BYTES + <u64>n * <u64>ENTRY_BYTES;
@@ -68,7 +72,10 @@ export function layOut(plan: usize): u32 {
   return <u32>((at + 7) & ~7);
 }
 
-/** Allocates a zeroed region for the file and copies the directory into it; 0 if out of memory. */
+/**
+ * Allocates a zeroed region for the file and copies the directory into it; returns 0 if out of
+ * memory.
+ */
 export function allocateFile(plan: usize, bytes: u32): usize {
   const file = alloc(bytes);
   if (!file) return 0;
@@ -77,7 +84,7 @@ export function allocateFile(plan: usize, bytes: u32): usize {
   return file;
 }
 
-/** Computes the checksums of all sections, then the header's. */
+/** Computes the checksums of all sections, then the checksum of the header. */
 export function seal(file: usize, sections: u32): void {
   for (let i: u32 = 0; i < sections; i++) {
     const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);

@@ -1,5 +1,5 @@
-// The time-partitioned index of a segment: from a time (and id) to a row, and exact counts of
-// non-empty buckets.
+// The time-partitioned index (TPI) of a segment: finds the row for a time and id, and counts
+// non-empty buckets exactly.
 
 import { cell, get } from '../memory/cells';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../segment/layout';
 import { rowId } from '../segment/reader';
 
-/** Number of values in [ptr, ptr + 4n) below `target`; n <= 64, any order. */
+/** Returns how many of the n u32 values at `ptr` are below `target`; n <= 64, in any order. */
 function countBelow32(ptr: usize, n: u32, target: u32): u32 {
   let count: u32 = 0;
   let i: u32 = 0;
@@ -47,7 +47,7 @@ function lowerBoundTimes32(times: usize, rows: u32, target: u32): u32 {
   return base + countBelow32(cell<u32>(times, base), length, target);
 }
 
-/** First row whose time is >= `time`; the row count if there is none. */
+/** Returns the first row whose time is >= `time`; the row count if there is none. */
 export function lowerBoundTime(s: usize, time: i64): u32 {
   const rows = load<u32>(s + S_ROWS);
   const least = load<i64>(s + S_TIME_MIN);
@@ -69,7 +69,7 @@ export function lowerBoundTime(s: usize, time: i64): u32 {
   return base;
 }
 
-/** First row whose (time, id) is >= the key; the row count if there is none. */
+/** Returns the first row whose (time, id) is >= the key; the row count if there is none. */
 export function seekRow(s: usize, time: i64, id: i64): u32 {
   let base = lowerBoundTime(s, time);
   const rows = load<u32>(s + S_ROWS);
@@ -85,21 +85,21 @@ export function seekRow(s: usize, time: i64, id: i64): u32 {
   return base;
 }
 
-/** Number of buckets that start in rows [0, row]. */
+/** Returns the number of buckets that start in rows [0, row]. */
 function bucketRank(s: usize, row: u32): u32 {
   const block = <usize>load<u32>(s + S_BLOCKS) + <usize>(row >> 6) * BLOCK_BYTES;
   const mask = u64.MAX_VALUE >> (63 - <u64>(row & 63));
   return load<u32>(block + 4) + <u32>popcnt(load<u64>(block + 8) & mask);
 }
 
-/** Number of buckets that rows [from, to) lie in. */
+/** Returns the number of buckets that contain rows of [from, to). */
 export function bucketsOfRows(s: usize, from: u32, to: u32): u32 {
   if (from >= to) return 0;
   if (!ASC_NO_ASSERT) assert(to <= load<u32>(s + S_ROWS), 'rows are those of the segment');
   return bucketRank(s, to - 1) - bucketRank(s, from) + 1;
 }
 
-/** Number of distinct buckets that the rows of an ascending list (u32[n]) lie in. */
+/** Returns the number of distinct buckets that contain the rows of an ascending list (u32[n]). */
 export function bucketsOfList(s: usize, rows: usize, n: u32): u32 {
   let count: u32 = 0;
   let previous: u32 = 0;

@@ -1,4 +1,5 @@
-// The answer of a measure as JSON text: an envelope of facts around the bytes of its result.
+// The answer of a measure as JSON text: the bytes of the result, and around them the facts about
+// how it was computed.
 
 import { HedgerowError } from '../errors.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
@@ -6,26 +7,29 @@ import type { Chunks } from './chunks.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** The answer as one value. */
+/** The whole answer as one value. */
 export interface MeasureValue {
   measure: string;
   table: string;
-  /** Shaped as the measure's result schema says. */
+  /** Has the shape that the measure's result schema describes. */
   result: unknown;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null where it makes no difference. */
+  /** Whether equal member sets counted once; null where that makes no difference. */
   basis: Basis | null;
   /** The parameters as applied, with defaults filled in. */
   params: ParameterValues;
 }
 
 export interface AnswerFacts extends Omit<MeasureValue, 'result'> {
-  /** Log position the answer reflects. */
+  /** Log position (LSN) of the state that the answer describes. */
   lsn: number;
 }
 
-/** Limit of `value()`, in bytes of JSON; a larger answer can only be read as a byte stream. */
+/**
+ * Maximum bytes of JSON that `value()` returns. A larger answer can only be read as a stream of
+ * bytes.
+ */
 const MOST_VALUE_BYTES = 256 * 2 ** 20;
 
 export class MeasureAnswer implements Chunks {
@@ -45,8 +49,8 @@ export class MeasureAnswer implements Chunks {
   }
 
   /**
-   * The next bytes of the answer's JSON text; see Chunks. Throws the error that interrupted the
-   * result, if any.
+   * Returns the next bytes of the answer's JSON text; see Chunks. If the result was interrupted by
+   * an error, throws that error.
    */
   next(): Uint8Array<ArrayBuffer> | null {
     const { measure, table, definition, basis, params } = this.facts;
@@ -70,7 +74,7 @@ export class MeasureAnswer implements Chunks {
     this.#result.close();
   }
 
-  /** All bytes of the answer. Leaving the loop early ends the work. */
+  /** Yields all bytes of the answer. If the caller leaves the loop early, the work ends. */
   async *bytes(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
     try {
       for (let bytes = this.next(); bytes !== null; bytes = this.next()) {
@@ -82,14 +86,14 @@ export class MeasureAnswer implements Chunks {
     }
   }
 
-  /** Resolves when it is worth calling `next` again. */
+  /** Resolves when `next` should be called again. */
   more(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.wait(resolve)) void this.#scheduler.pause().then(resolve);
     });
   }
 
-  /** The whole answer. Rejects with `query_too_large` above MOST_VALUE_BYTES. */
+  /** Resolves to the whole answer. Rejects with `query_too_large` above MOST_VALUE_BYTES. */
   async value(): Promise<MeasureValue> {
     const all: Uint8Array[] = [];
     let size = 0;

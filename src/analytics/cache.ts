@@ -1,25 +1,29 @@
-// Caches projections inside a worker thread for the next measure of the same edges. The cache is
-// bounded in bytes and evicts the least recently used entry that nobody is using.
+// Caches projections inside a worker thread, for the next measure of the same edges. The cache is
+// bounded in bytes, and evicts the least recently used entry that has no user.
 //
-// An entry is keyed by (row token, window). The first caller builds the projections and later
-// callers wait for that same build. A failed build removes its entry; if it failed because its
-// caller gave up, one of the waiting callers starts over. Entries in use are never evicted: they
-// are only unlisted (`stale`), so that no new caller finds them, and dropped by their last user.
+// An entry is keyed by (row token, window). The first caller builds the projections, and later
+// callers wait for that build. A failed build removes its entry. If it failed because its caller
+// was cancelled or ran out of time, one of the waiting callers starts a new build. Entries in use
+// are never evicted. They only become `stale`: new callers no longer find them, and the last user
+// drops them.
 
 import type { Core, CoreModule } from '../core/index.ts';
 import type { SharedProjections } from './shared-projections.ts';
 import type { EdgeSource } from './work.ts';
 
-/** Larger instances are left to the garbage collector, because WebAssembly memory never shrinks. */
+/**
+ * Larger instances are not reused but left to the garbage collector, because WebAssembly memory
+ * never shrinks.
+ */
 const MOST_SPARE_BYTES = 64 * 2 ** 20;
 const MOST_SPARE = 4;
 
-/** Projections in use by one caller. */
+/** Projections that one caller holds. */
 export interface Held {
   readonly projections: SharedProjections;
   /**
-   * Returns them to the cache. `broken`: their instance may be corrupt, so no later caller gets
-   * them.
+   * Returns the projections to the cache. `broken`: their instance may be corrupt, so no later
+   * caller receives them.
    */
   release(broken: boolean): void;
 }
@@ -27,16 +31,18 @@ export interface Held {
 interface Entry {
   readonly key: string;
   readonly source: EdgeSource;
-  /** Rejects when building them fails. */
+  /** Rejects when the projections cannot be built. */
   readonly made: Promise<SharedProjections>;
   projections: SharedProjections | undefined;
   users: number;
   used: number;
-  /** Unlisted: not handed out again. */
+  /** No longer listed, so new callers cannot find it. */
   stale: boolean;
-  /** Somebody released it as broken: the memory of its instance is in doubt. */
+  /** A caller released it as broken, so the memory of its instance may be corrupt. */
   broken: boolean;
-  /** The caller that was building them gave up, so another caller may build them. */
+  /**
+   * The caller that was building the projections was cancelled, so another caller may build them.
+   */
   abandoned: boolean;
 }
 
@@ -52,8 +58,9 @@ export class ProjectionCache {
   }
 
   /**
-   * The projections of these edges. One caller builds them while others wait; if that caller gave
-   * up (`hasGivenUp`), a waiting one builds them instead. Rejects with the error of `make`.
+   * Resolves to the projections of these edges. One caller builds them while the others wait. If
+   * that caller is cancelled (`hasGivenUp`), a waiting caller builds them instead. Rejects with the
+   * error of `make`.
    */
   async take(
     source: EdgeSource,
@@ -128,7 +135,7 @@ export class ProjectionCache {
     }
   }
 
-  /** Drops entries for other states of the same table: nobody asks for an older state again. */
+  /** Drops entries for other states of the same table: older states are not requested again. */
   #dropOlder({ tableId, token }: EdgeSource): void {
     for (const entry of this.#entries.values()) {
       if (entry.source.tableId !== tableId || entry.source.token === token) continue;
@@ -147,20 +154,20 @@ export class ProjectionCache {
     }
   }
 
-  /** Unlists an entry; its current users keep it. */
+  /** Removes an entry from the list; its current users keep it. */
   #remove(entry: Entry): void {
     entry.stale = true;
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
 
-  /** Removes an entry without users and recycles its instance. */
+  /** Removes an entry that has no users, and recycles its instance. */
   #drop(entry: Entry): void {
     this.#remove(entry);
     if (entry.projections !== undefined) this.#instances.give(entry.projections.core);
     entry.projections = undefined;
   }
 
-  /** Total size of the cached instances. */
+  /** Total bytes of the cached instances. */
   get bytes(): number {
     let bytes = 0;
     for (const { projections } of this.#entries.values()) bytes += projections?.core.memory.size ?? 0;
@@ -169,8 +176,8 @@ export class ProjectionCache {
 }
 
 /**
- * A pool of reusable instances. Only the garbage collector frees an instance's memory, so reuse
- * avoids piling up garbage.
+ * A pool of reusable instances. The memory of an instance is freed only by the garbage collector,
+ * so reuse avoids an accumulation of unused instances.
  */
 export class Instances {
   readonly #module: CoreModule;

@@ -1,24 +1,27 @@
-// A result as a stream of byte chunks, either made here from a shape or sent by a worker thread.
+// A result as a stream of byte chunks, either produced in this thread from a shape or sent by a
+// worker thread.
 
 import type { Shape } from './measure.ts';
 import { resultBytes } from './result-bytes.ts';
 
 export interface Chunks {
-  /** The next bytes; empty if none are ready yet, null at the end. Takes a few ms at most. */
+  /**
+   * Returns the next bytes: empty if none are ready yet, null at the end. Takes a few ms at most.
+   */
   next(): Uint8Array<ArrayBuffer> | null;
   /**
-   * Called after an empty chunk. True: `resume` will be called once when there is more. False: call
-   * `next` again at once.
+   * Must be called after an empty chunk. If it returns true, `resume` will be called once when
+   * there is more; if it returns false, `next` can be called again at once.
    */
   wait(resume: () => void): boolean;
   /** Ends the stream: no more chunks will be read. */
   close(): void;
 }
 
-/** Approximate upper bound of the work between two chunks. */
+/** Approximate upper bound on the milliseconds of work between two chunks. */
 const SLICE_MS = 3;
 
-/** Chunks made on demand in this thread. */
+/** Chunks produced on demand in this thread. */
 export class ShapeChunks implements Chunks {
   readonly #bytes: Generator<Uint8Array<ArrayBuffer> | null, void, void>;
   readonly #now: () => number;
@@ -57,7 +60,7 @@ export class SentChunks implements Chunks {
   #error: unknown;
 
   /**
-   * `taken` tells the thread that it may send one more chunk, `closed` that it need not send any
+   * `taken` is called when the thread may send one more chunk, `closed` when it need not send any
    * more.
    */
   constructor(taken: () => void, closed: () => void) {
@@ -70,7 +73,9 @@ export class SentChunks implements Chunks {
     this.#go();
   }
 
-  /** No more chunks will arrive; `error` is the reason if the result was cut short. */
+  /**
+   * Ends the stream: no more chunks will arrive. `error` is the reason if the result was cut short.
+   */
   end(error?: unknown): void {
     this.#isEnded = true;
     this.#error = error;

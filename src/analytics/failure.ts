@@ -1,12 +1,12 @@
-// Errors of measures as reported to callers: running out of memory becomes advice on asking for
-// less.
+// Converts the errors of measures for callers: when memory runs out, the error advises them to
+// request less.
 
 import { HedgerowError } from '../errors.ts';
 
 const SMALLER =
   'Ask for a smaller window (start_ts, end_ts), or for less where the measure can (a larger s, basis distinct, one source).';
 
-/** The error of a measure as its caller sees it. */
+/** Returns the error of a measure as its caller sees it. */
 export function measureError(error: unknown): unknown {
   const isMemory =
     error instanceof HedgerowError
@@ -18,13 +18,13 @@ export function measureError(error: unknown): unknown {
   });
 }
 
-/** Messages of V8 and WebAssembly for allocations that fail. */
+/** Messages of V8 and WebAssembly about failed allocations. */
 const MEMORY =
   /allocation failed|invalid (typed )?array( buffer)? length|invalid string length|could not allocate|set maximum size/i;
 
 /**
- * The error for callers whose thread has died. `alone`: no other call was running that could be the
- * cause.
+ * Returns the error for a caller whose thread has died. `alone`: no other call was running in the
+ * thread, so only this call can be the cause.
  */
 export function deathError(reason: Error & { code?: unknown }, alone: boolean): HedgerowError {
   if (reason.code === 'ERR_WORKER_OUT_OF_MEMORY' && alone)

@@ -1,5 +1,5 @@
 // Computes measures of small tables in the calling thread, in small steps. A computation that takes
-// too long is abandoned so that a worker thread can do it instead.
+// too long is abandoned, so that a worker thread can run it instead.
 
 import type { CoreModule } from '../core/index.ts';
 import type { EdgeRead } from '../engine/index.ts';
@@ -20,7 +20,7 @@ export interface HereOptions {
   moveAfterMs: number;
 }
 
-/** Thrown to abandon a computation that will continue in a worker thread. */
+/** Thrown to abandon a computation that a worker thread will repeat. */
 const TOO_LONG = Symbol('too long');
 
 export class Here {
@@ -33,9 +33,9 @@ export class Here {
   }
 
   /**
-   * Computes the measure and releases the read. Resolves to undefined, with the read still usable,
-   * when the work is too large for this thread. Rejects with the error of the measure or the
-   * signal's reason, and releases the read.
+   * Computes the measure and releases the read. If the work is too large for this thread, resolves
+   * to undefined and leaves the read usable. Rejects with the error of the measure or the signal's
+   * reason, and then also releases the read.
    */
   async run(
     measure: Measure,
@@ -61,7 +61,8 @@ export class Here {
       const result = await scheduler.drive(measure.run({ projections, nowMs: now }, params), watch);
       const { shape, definition, basis } = result;
       read.release();
-      // Triples are generated lazily, so their instance stays in use after this returns.
+      // Triples are generated on demand, so their instance is still in use after this function
+      // returns.
       if (shape.kind !== 'triples') this.#instances.give(core);
       return { definition, basis, chunks: new ShapeChunks(shape, now) };
     } catch (error) {

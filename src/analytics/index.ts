@@ -1,5 +1,5 @@
-// Entry point of the measures (README.md): checks a call, computes it in this thread or in a worker
-// thread, and returns its answer.
+// Entry point of the measures (README.md): checks a call, computes the measure in this thread or in
+// a worker thread, and returns the answer.
 
 import { availableParallelism, totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -22,7 +22,9 @@ export { measureNamed } from './registry.ts';
 
 export interface AnalyticsOptions {
   database: Database;
-  /** Shares the event loop with other long tasks of this thread; default: the database's. */
+  /**
+   * Shares the event loop with other long tasks of this thread; default: the database's scheduler.
+   */
   scheduler?: Scheduler;
   /**
    * Maximum number of worker threads; default 2, or 1 on a machine with at most two processors.
@@ -30,25 +32,25 @@ export interface AnalyticsOptions {
    */
   threads?: number;
   /**
-   * Memory for projections cached for the next measure of the same edges, across all threads;
-   * default an eighth of the machine's memory, at most 1 GB.
+   * Bytes for projections that are cached for the next measure of the same edges, over all threads;
+   * default: an eighth of the machine's memory, at most 1 GiB.
    */
   cacheBytes?: number;
-  /** Idle time after which a thread and its cache are dropped; default 60,000. */
+  /** Idle time in milliseconds after which a thread and its cache are dropped; default 60,000. */
   idleMs?: number;
   /**
-   * Windows with at most this many members, summed over their edges, are computed in this thread in
-   * small steps; default 20,000.
+   * Maximum members of a window, summed over its edges, for which a measure is computed in this
+   * thread in small steps; default 20,000.
    */
   smallMembers?: number;
-  /** Time after which such a measure moves to a worker thread; default 60. */
+  /** Milliseconds after which such a computation moves to a worker thread; default 60. */
   moveAfterMs?: number;
-  /** Default: starts this package's worker script. */
+  /** Starts a worker thread; default: with this package's worker script. */
   startThread?: (cacheBytes: number) => ThreadWorker;
 }
 
 export interface RunOptions {
-  /** Milliseconds until the answer must have begun; 0 or omitted: no limit. */
+  /** Milliseconds within which the answer must begin; 0 or omitted: no limit. */
   timeoutMs?: number | undefined;
   /** Cancels the work. */
   signal?: AbortSignal | undefined;
@@ -60,16 +62,16 @@ export interface RunOptions {
 export interface MeasureItem {
   measure: string;
   about: string;
-  /** Paper or book that defines it. */
+  /** Paper or book that defines the measure. */
   source: string;
-  /** JSON Schema. */
+  /** JSON Schema of the parameters. */
   params: Record<string, unknown>;
-  /** JSON Schema. */
+  /** JSON Schema of the result. */
   result: Record<string, unknown>;
 }
 
 const MOST_CACHE_BYTES = 2 ** 30;
-/** Measures that handle their own time budget and return the best result found so far. */
+/** Measures that apply their time budget themselves and return the best result found within it. */
 const KEEP_THEIR_BUDGET: ReadonlySet<string> = new Set(['clique_number']);
 
 export class Analytics {
@@ -104,17 +106,17 @@ export class Analytics {
   }
 
   /**
-   * The whole answer of a measure. `params`: see `measures()`. Rejects with `invalid_input`
-   * (measure or parameters), `table_not_found`, `table_corrupt`, `query_too_large`, `timeout`,
-   * `overloaded`, or the signal's reason.
+   * Resolves to the whole answer of a measure. `params`: see `measures()`. Rejects with
+   * `invalid_input` (measure or parameters), `table_not_found`, `table_corrupt`, `query_too_large`,
+   * `timeout` or `overloaded`, or with the signal's reason.
    */
   async run(table: string | undefined, measure: string, params?: object, options?: RunOptions): Promise<MeasureValue> {
     return (await this.open(table, measure, params, options)).value();
   }
 
   /**
-   * Like `run`, but resolves when the answer begins. The caller reads it as bytes, without a size
-   * limit, and closes it.
+   * Same as `run`, but resolves when the answer begins. The caller reads it as bytes, without a
+   * size limit, and closes it.
    */
   async open(
     tableName: string | undefined,
@@ -142,13 +144,13 @@ export class Analytics {
     }
   }
 
-  /** Stops the threads; running calls reject with `draining`. */
+  /** Stops the threads. Running calls reject with `draining`. */
   close(): Promise<void> {
     return this.#pool.close();
   }
 }
 
-/** The shorter of the two limits in milliseconds; undefined without a limit. */
+/** Returns the shorter of the two limits in milliseconds; undefined if there is no limit. */
 function timeOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0 }: RunOptions): number | undefined {
   const budgetMs = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? budget_ms : Infinity;
   const ms = Math.min(budgetMs, timeoutMs > 0 ? timeoutMs : Infinity);

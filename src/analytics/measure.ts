@@ -1,10 +1,10 @@
-// The definition of a measure: a name, its parameters, and a computation over projections of a
-// table's edges.
+// The definition of a measure: a name, parameters, and a computation over projections of a table's
+// edges.
 
 import type { Graph, Incidence, Steps } from '../core/index.ts';
 import type { Parameter, ParameterValues } from './parameters.ts';
 
-/** `events`: every edge counts. `distinct`: equal member sets count once (analytics.md, Common). */
+/** `events`: every edge counts. `distinct`: edges with equal member sets count once. */
 export type Basis = 'events' | 'distinct';
 
 /**
@@ -15,32 +15,36 @@ export interface Projections {
   readonly bucketSeconds: number;
   incidence(basis: Basis): Steps<Incidence>;
   /**
-   * Joins nodes that share at least `s` edges; an arc's count is the number of shared edges. With s
-   * = 1 this is the co-member graph G2.
+   * Returns the graph that joins nodes sharing at least `s` edges; the count of an arc is the
+   * number of shared edges. With s = 1 this is the co-member graph.
    */
   nodeGraph(s: number, basis: Basis): Steps<Graph>;
   /**
-   * Joins edges that share at least `s` members; an arc's count is the number of shared members.
+   * Returns the graph that joins edges sharing at least `s` members; the count of an arc is the
+   * number of shared members.
    */
   edgeGraph(s: number, basis: Basis): Steps<Graph>;
-  /** Nodes, followed by edges, joined by membership. */
+  /**
+   * Returns the graph of all nodes, followed by all edges, in which each node is joined to its
+   * edges.
+   */
   bipartiteGraph(basis: Basis): Steps<Graph>;
 }
 
 export interface MeasureInput {
   readonly projections: Projections;
   /**
-   * Milliseconds of a clock without a defined epoch. For budgets only: results never depend on it,
-   * except those marked `exact: false`.
+   * Milliseconds of a clock without a defined epoch. It is only for time budgets: no result depends
+   * on it, except results marked `exact: false`.
    */
   readonly nowMs: () => number;
 }
 
-/** Result data, written as JSON by result-text.ts. NaN is written as null. */
+/** Data of a result, which result-text.ts writes as JSON. NaN is written as null. */
 export type Shape =
   /** A small JSON value. */
   | { kind: 'value'; value: unknown }
-  /** {"id": value}, in the given order. */
+  /** {"id": value}, in the order given. */
   | { kind: 'map'; keys: Float64Array; values: Float64Array | Uint32Array }
   /** {"id": object}. */
   | { kind: 'objects'; keys: Float64Array; values: readonly Record<string, unknown>[] }
@@ -48,21 +52,21 @@ export type Shape =
   | { kind: 'ids'; ids: Float64Array }
   /** [[id, ...], ...] */
   | { kind: 'groups'; groups: readonly Float64Array[] }
-  /** [[a, b, value], ...]: `next` returns further triples as a flat array, null at the end. */
+  /** [[a, b, value], ...]: `next` returns further triples as a flat array, and null at the end. */
   | { kind: 'triples'; next: () => Float64Array | null };
 
 export interface MeasureResult {
   shape: Shape;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Null where it makes no difference. */
+  /** Whether equal member sets counted once; null where that makes no difference. */
   basis: Basis | null;
 }
 
 /** One of the 25 measures. */
 export interface Measure {
   readonly name: string;
-  /** One sentence. */
+  /** One sentence that describes the measure. */
   readonly about: string;
   /** Paper or book of the default definition. */
   readonly source: string;
@@ -78,14 +82,16 @@ export const WINDOW: readonly Parameter[] = [
   { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
-/** The parameter `basis`; without a default where the default depends on other parameters. */
+/**
+ * Returns the parameter `basis`. It has no default where the default depends on other parameters.
+ */
 export function basisParameter(basis?: Basis): Parameter {
   const about = 'events: every edge counts; distinct: equal member sets count once.';
   const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;
   return basis === undefined ? parameter : { ...parameter, default: basis };
 }
 
-/** The requested basis, or the measure's default. */
+/** Returns the requested basis, or else the measure's default, `usual`. */
 export function basisOf(params: ParameterValues, usual: Basis): Basis {
   return (params.basis as Basis | undefined) ?? usual;
 }

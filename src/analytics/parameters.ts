@@ -1,11 +1,14 @@
-// Parameters of measures: described as data and checked on entry (contract section 3: a wrong or
-// unknown parameter is a 400 that names it).
+// Describes the parameters of measures as data, and checks given parameters. A wrong or unknown
+// parameter is an `invalid_input` error that names it.
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { isoSeconds, TIME_FORM, timeProblem } from '../iso-time.ts';
 import { didYouMean } from '../model/suggestions.ts';
 
-/** One parameter. `least` and `most` are inclusive bounds, exclusive if `open` is true. */
+/**
+ * Description of one parameter. `least` and `most` are inclusive bounds, or exclusive bounds if
+ * `open` is true.
+ */
 export type Parameter =
   | {
       name: string;
@@ -18,7 +21,7 @@ export type Parameter =
     }
   | { name: string; type: 'boolean'; about: string; default?: boolean }
   | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
-  /** Epoch seconds, or a text in ISO 8601 that is converted to them. */
+  /** Epoch seconds, or an ISO 8601 text, which is converted to epoch seconds. */
   | { name: string; type: 'time'; about: string }
   /** An object from node id to community. */
   | { name: string; type: 'partition'; about: string };
@@ -27,8 +30,8 @@ export type ParameterValue = number | boolean | string | Record<string, number |
 export type ParameterValues = Record<string, ParameterValue>;
 
 /**
- * The given parameters with defaults filled in, in the order of their descriptions. Throws
- * `invalid_input` that names every wrong one.
+ * Returns the given parameters with defaults filled in, in the order of their descriptions. Throws
+ * `invalid_input`, which names every wrong parameter.
  */
 export function checkParameters(given: unknown, described: readonly Parameter[], measure: string): ParameterValues {
   if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given)))
@@ -37,7 +40,7 @@ export function checkParameters(given: unknown, described: readonly Parameter[],
   const values: ParameterValues = {};
   const entries = (given ?? {}) as Record<string, unknown>;
   for (const parameter of described) {
-    // JSON null is the same as omitting the parameter.
+    // JSON null means the same as an omitted parameter.
     const value = Object.hasOwn(entries, parameter.name) ? (entries[parameter.name] ?? undefined) : undefined;
     if (value === undefined) {
       if ('default' in parameter && parameter.default !== undefined) values[parameter.name] = parameter.default;
@@ -69,7 +72,7 @@ function takenValue({ type }: Parameter, value: unknown): ParameterValue {
   return type === 'time' && typeof value === 'string' ? isoSeconds(value)! : (value as ParameterValue);
 }
 
-/** What is wrong with a value; undefined if it is valid. */
+/** Returns what is wrong with a value; undefined if it is valid. */
 function problemOf(parameter: Parameter, value: unknown): string | undefined {
   switch (parameter.type) {
     case 'integer':
@@ -124,7 +127,7 @@ function problemOfPartition(value: unknown): string | undefined {
   return undefined;
 }
 
-/** JSON Schema of the parameters, for descriptions and forms. */
+/** Returns a JSON Schema of the parameters, for descriptions and forms. */
 export function schemaOf(described: readonly Parameter[]): Record<string, unknown> {
   return {
     type: 'object',
@@ -153,14 +156,16 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
   }
 }
 
-/** The error for a parameter that other parameters require. */
+/** Returns the error for a missing parameter that the values of other parameters require. */
 export function missingParameter(name: string, reason: string): HedgerowError {
   return new HedgerowError('invalid_input', `Parameter ${name} is missing: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],
   });
 }
 
-/** The error for a parameter that does not apply, given the others. */
+/**
+ * Returns the error for a parameter that does not apply with the given values of other parameters.
+ */
 export function misplacedParameter(name: string, reason: string): HedgerowError {
   return new HedgerowError('invalid_input', `Parameter ${name} has no place here: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],

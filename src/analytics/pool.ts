@@ -1,5 +1,5 @@
 // The pool of worker threads for measures: assigns calls to threads, starts threads on demand and
-// ends idle ones.
+// ends idle threads.
 
 import type { EdgeRead } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -18,7 +18,7 @@ export interface PoolOptions {
   /** Maximum number of threads. */
   threads: number;
   start: () => ThreadWorker;
-  /** Idle time after which a thread and its cache are dropped. */
+  /** Idle time in milliseconds after which a thread and its cache are dropped. */
   idleMs: number;
 }
 
@@ -26,7 +26,8 @@ export class Pool {
   readonly #options: PoolOptions;
   #threads: Thread[] = [];
   /**
-   * The thread that last computed a window, and so may have its projections cached; by window name.
+   * The thread that last computed each window, by window name. It may have the projections of this
+   * window cached.
    */
   readonly #homes = new Map<string, Thread>();
 
@@ -35,9 +36,9 @@ export class Pool {
   }
 
   /**
-   * Resolves when the result begins. `read` is released once it has been read, whatever the outcome
-   * of the call. Rejects with the error of the measure; throws `overloaded` when too many calls are
-   * running.
+   * Runs a measure in a thread; resolves when the result begins. Releases `read` once the edges
+   * have been read, also if the call fails. Rejects with the error of the measure; throws
+   * `overloaded` if too many calls are running.
    */
   run(work: MeasureWork, read: EdgeRead, options: RunInThread): Promise<ThreadResult> {
     const running = this.#threads.reduce((sum, thread) => sum + thread.calls, 0);
@@ -48,7 +49,9 @@ export class Pool {
     return this.#threadFor(work).run(work, read, options);
   }
 
-  /** The thread that has the projections cached, unless it is busy. */
+  /**
+   * Returns the thread that may have the projections cached, or another one if that thread is busy.
+   */
   #threadFor({ tableId, window }: MeasureWork): Thread {
     const name = `${tableId} ${window.startTs} ${window.endTs}`;
     const home = this.#homes.get(name);
@@ -59,7 +62,10 @@ export class Pool {
     return chosen;
   }
 
-  /** An idle thread, a new thread if all are busy, or the least busy one at the limit. */
+  /**
+   * Returns an idle thread. If all are busy, returns a new thread or, at the limit, the thread with
+   * the fewest calls.
+   */
   #freeThread(): Thread {
     this.#threads = this.#threads.filter((thread) => thread.isAlive);
     const least = this.#threads.reduce<Thread | undefined>(
@@ -72,7 +78,7 @@ export class Pool {
     return thread;
   }
 
-  /** Ends all threads; running calls reject with `draining`. */
+  /** Ends all threads. Running calls reject with `draining`. */
   async close(): Promise<void> {
     const threads = this.#threads;
     this.#threads = [];

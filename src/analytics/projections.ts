@@ -1,4 +1,4 @@
-// The edges of a window as incidences and graphs, each built on first use.
+// The edges of a window as incidences and graphs. Each of these is built on first use.
 
 import { type Core, type Graph, Incidence, type IncidenceColumns, type Steps } from '../core/index.ts';
 import type { Basis, Projections } from './measure.ts';
@@ -6,7 +6,7 @@ import type { Basis, Projections } from './measure.ts';
 /** Maximum number of arcs of a graph: 800 MB including counts. */
 const MOST_ARCS = 100_000_000;
 
-/** All projections live in one core instance and are freed with it. */
+/** Projections of one window. They are all in one core instance, and are freed with it. */
 export class WindowProjections implements Projections {
   readonly bucketSeconds: number;
   readonly #core: Core;
@@ -14,7 +14,7 @@ export class WindowProjections implements Projections {
   readonly #incidences = new Map<Basis, Incidence>();
   readonly #graphs = new Map<string, Graph>();
 
-  /** `columns`: all edges of the window; released once they are built into incidences. */
+  /** `columns`: all edges of the window. They are released once the incidences are built. */
   constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
     this.#core = core;
     this.#columns = columns;
@@ -62,7 +62,7 @@ export class WindowProjections implements Projections {
     return made;
   }
 
-  /** Memory of the instance: its peak use, as it never shrinks. */
+  /** Bytes of the instance's memory. It never shrinks, so this is the peak. */
   get bytes(): number {
     return this.#core.memory.size;
   }

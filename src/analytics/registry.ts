@@ -57,7 +57,7 @@ const LISTED: readonly Measure[] = [
   temporalCoreness,
 ];
 
-/** In the order of the specification, section 4.7. Each takes `budget_ms`. */
+/** All measures, in the order in which callers see them. Each has the parameter `budget_ms`. */
 export const measures: readonly Measure[] = LISTED.map((measure) => {
   const { parameters } = measure;
   return parameters.some(({ name }) => name === BUDGET.name)
@@ -65,7 +65,10 @@ export const measures: readonly Measure[] = LISTED.map((measure) => {
     : { ...measure, parameters: [...parameters, BUDGET] };
 });
 
-/** Throws `invalid_input` that lists the valid names (contract section 3). */
+/**
+ * Returns the measure with this name. Throws `invalid_input`, which lists the valid names, if there
+ * is none.
+ */
 export function measureNamed(name: string): Measure {
   const measure = measures.find((each) => each.name === name);
   if (measure !== undefined) return measure;

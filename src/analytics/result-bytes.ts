@@ -1,4 +1,4 @@
-// The JSON text of a result as bytes, in chunks worth sending.
+// Converts the JSON text of a result to bytes, in chunks large enough to send.
 
 import type { Shape } from './measure.ts';
 import { resultText } from './result-text.ts';
@@ -7,8 +7,8 @@ import { resultText } from './result-text.ts';
 const CHUNK = 64 * 1024;
 
 /**
- * Yields chunks, or null after a step of work without output. Each chunk owns its memory, so it can
- * be transferred.
+ * Yields chunks, and null after a step of work without output. Each chunk has a buffer of its own,
+ * so it can be transferred to another thread.
  */
 export function* resultBytes(shape: Shape): Generator<Uint8Array<ArrayBuffer> | null, void, void> {
   let gathered = '';

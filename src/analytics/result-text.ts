@@ -1,12 +1,12 @@
-// Writes results as JSON text in chunks. NaN becomes null; an infinite number throws, because it
-// would be a bug of the measure.
+// Writes results as JSON text, in chunks. NaN becomes null. An infinite number throws, because it
+// would be a bug in the measure.
 
 import type { Shape } from './measure.ts';
 
 /** Approximate chunk size in characters. */
 const CHUNK = 64 * 1024;
 
-/** The JSON text of a result, piece by piece. */
+/** Yields the JSON text of a result, piece by piece. */
 export function* resultText(shape: Shape): Generator<string, void, void> {
   switch (shape.kind) {
     case 'value':
@@ -61,7 +61,7 @@ function* tripleText(next: () => Float64Array | null): Generator<string, void, v
       yield text;
       text = '';
     }
-    // Yield even if a search found nothing, so that each search is a separate step.
+    // Yields even if `next` found nothing, so that each call of it is a separate step.
     yield text;
     text = '';
   }
@@ -73,7 +73,7 @@ function numberText(value: number): string {
   return String(finite('', value));
 }
 
-/** Null for NaN and 0 for -0. Throws on infinities. */
+/** Returns null for NaN and 0 for -0. Throws on infinities. */
 function finite(_key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   if (Number.isNaN(value)) return null;

@@ -1,12 +1,13 @@
-// Results mapped by node or edge id: all entries, a single one, or the largest ones.
+// Makes results that are mapped by node or edge id: all entries, a single entry, or the largest
+// entries.
 
 import type { Steps } from '../core/index.ts';
 import type { Basis, Projections, Shape } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /**
- * A map of all ids, of the one that `idName` names (empty if it does not occur in the window), or
- * of the `limit` (or `top`) largest values; ties by least id, null last.
+ * Returns a map of all ids, of the one id in parameter `idName` (empty if it is not in the window),
+ * or of the `limit` (or `top`) largest values. Ties are ordered by least id; null is last.
  */
 export function mapOf(
   keys: Float64Array,
@@ -31,8 +32,8 @@ export function mapOf(
 }
 
 /**
- * With distinct sets, the id of any edge identifies its member set: returns the parameters with
- * `edge_id` replaced by the set's own id.
+ * With distinct sets, the id of any edge identifies its member set. Returns the parameters with
+ * `edge_id` replaced by the id of that set.
  */
 export function* setNamed(projections: Projections, basis: Basis, params: ParameterValues): Steps<ParameterValues> {
   const id = params.edge_id as number | undefined;
@@ -42,7 +43,7 @@ export function* setNamed(projections: Projections, basis: Basis, params: Parame
   return event < 0 ? params : { ...params, edge_id: sets.copyEdgeIds()[sets.eventToSet()[event]!]! };
 }
 
-/** `limit` or `top`, the smaller one if both are given. */
+/** Returns `limit` or `top`, or the smaller one if both are given. */
 export function limitOf(params: ParameterValues): number | undefined {
   const { limit, top } = params as { limit?: number; top?: number };
   if (limit === undefined) return top;

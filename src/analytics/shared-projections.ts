@@ -1,5 +1,5 @@
-// Projections shared by several measures whose steps interleave: one builds what is missing while
-// the others wait.
+// Projections shared by several measures whose steps are interleaved. One measure builds what is
+// missing while the others wait.
 
 import type { Core, Graph, Incidence, IncidenceColumns, Steps } from '../core/index.ts';
 import type { Basis, Projections } from './measure.ts';
@@ -34,7 +34,7 @@ export class SharedProjections implements Projections {
   }
 
   *#alone<T>(make: () => Steps<T>): Steps<T> {
-    // An empty step: lets the measure that is building take its next step.
+    // An empty step, which lets the measure that is building take its next step.
     while (this.#isMaking) yield 0;
     this.#isMaking = true;
     try {

@@ -1,5 +1,5 @@
-// The worker thread's side of a call: receives the call, requests the edges it needs, computes, and
-// sends the result as bytes.
+// The worker thread's side of a call: receives the call, requests the edges that the measure needs,
+// computes the measure, and sends the result as bytes.
 
 import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
@@ -16,14 +16,14 @@ import { SharedProjections } from './shared-projections.ts';
 import { CHUNKS_AHEAD, type FromMeasure, type MeasureCalls, type MeasureWork, type ToMeasure } from './work.ts';
 
 const PROGRESS_MS = 100;
-/** Fraction of a call's progress reported once its edges are read. */
+/** Fraction of a call's progress that is reported when its edges have been read. */
 const READ_SHARE = 0.2;
 
 export interface ThreadOptions {
   post: (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
   fs: Fs;
   module: CoreModule;
-  /** Maximum size of the cached projections. */
+  /** Maximum bytes of the cached projections. */
   cacheBytes: number;
   /** Milliseconds of a monotonic clock. */
   now: () => number;
@@ -63,7 +63,8 @@ export class ThreadCalls {
       await this.#send(call, held);
       broken = false;
     } catch (error) {
-      // Our own errors leave the instance intact; a trap or exhausted memory leaves it in doubt.
+      // An error of our own leaves the instance intact. After a trap or exhausted memory the
+      // instance may be corrupt.
       broken = !(error instanceof HedgerowError) || error.code === 'overloaded';
       throw error;
     } finally {
@@ -99,7 +100,7 @@ export class ThreadCalls {
   }
 }
 
-/** The next chunk, null at the end. */
+/** Returns the next chunk, or null at the end. */
 function* nextOf(chunks: Iterator<Uint8Array<ArrayBuffer> | null>): Steps<Uint8Array<ArrayBuffer> | null> {
   for (;;) {
     const step = chunks.next();
@@ -159,7 +160,7 @@ class ThreadCall implements Watch {
   }
 
   look(): void {
-    // The caller is gone, so nobody sees this error.
+    // The caller no longer waits for the call, so this error is never seen.
     if (this.isCancelled) throw new HedgerowError('timeout', 'The call was given up.');
   }
 

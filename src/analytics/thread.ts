@@ -1,5 +1,5 @@
-// The main thread's side of a measure thread: sends edges in, receives results, and ends the thread
-// when it has been idle for a while.
+// The main thread's side of a measure thread: sends edges, receives results, and ends the thread
+// after it has been idle for a while.
 
 import type { EdgeRead } from '../engine/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
@@ -84,7 +84,7 @@ export class Thread {
     });
   }
 
-  /** Sends one piece per scheduler step; each takes a few ms at most. */
+  /** Sends one piece per scheduler step, which takes a few ms at most. */
   #sendPieces(call: OpenCall<void>, read: EdgeRead, failed: (error: unknown) => void): void {
     this.#scheduler.add(() => {
       if (!call.isOpen) return false;
@@ -111,7 +111,7 @@ export class Thread {
     this.#idle = setTimeout(() => void this.stop(new Error('it was idle')), this.#idleMs).unref();
   }
 
-  /** Ends the thread; its calls reject with `reason`. */
+  /** Ends the thread. Its calls reject with `reason`. */
   stop(reason: Error): Promise<void> {
     clearTimeout(this.#idle);
     return this.#link.stop(reason);

@@ -15,7 +15,7 @@ export interface EdgeSource {
 export interface MeasureWork extends EdgeSource {
   bucketSeconds: number;
   measure: string;
-  /** Checked, with defaults filled in. */
+  /** Checked parameters, with defaults filled in. */
   params: ParameterValues;
 }
 
@@ -24,7 +24,8 @@ export type MeasureCalls = {
 };
 
 /**
- * Messages to a thread running a measure: `piece` and `pieces-end` answer its request for edges.
+ * Messages to a thread that is running a measure. `piece` and `pieces-end` answer its request for
+ * edges.
  */
 export type ToMeasure =
   | { kind: 'piece'; piece: EdgePiece }
@@ -34,7 +35,7 @@ export type ToMeasure =
 
 export type FromMeasure =
   | { kind: 'needs' }
-  /** The edges are read: the snapshot's files and memory are no longer needed. */
+  /** The edges have been read, so the snapshot's files and memory are no longer needed. */
   | { kind: 'read' }
   | { kind: 'progress'; done: number }
   | { kind: 'begun'; definition: string; basis: Basis | null }

@@ -1,5 +1,5 @@
-// Constants of the ABI that the core does not export: fields, section kinds, separators
-// (assembly/README.md).
+// Constants of the ABI that the core does not export: numbers of fields, section kinds and
+// separators (assembly/README.md).
 
 /** Fields of `hg_segment_field`. */
 export const SEGMENT_FIELD = {
@@ -24,9 +24,9 @@ export const SEGMENT_FIELD = {
   nodeWidth: 18,
 } as const;
 
-/** Section kinds that the host uses (FORMAT.md section 2). */
+/** Kinds of the sections that the host uses (FORMAT.md section 2). */
 export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
 
-/** Separators of row text, see `json/rows.ts` in the core. */
+/** Separators of row text (assembly/json/rows.ts). */
 export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;
 export type Separator = (typeof SEPARATOR)[keyof typeof SEPARATOR];

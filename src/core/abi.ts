@@ -2,8 +2,8 @@
 // numbers; addresses may be returned as signed integers.
 
 /**
- * Stand-ins for WebAssembly.Memory and WebAssembly.Global, whose types exist only if `dom` is
- * included.
+ * Declared here instead of WebAssembly.Memory and WebAssembly.Global, whose types exist only if
+ * TypeScript's library `dom` is included.
  */
 export interface WasmMemory {
   readonly buffer: ArrayBufferLike;

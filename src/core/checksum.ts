@@ -1,4 +1,4 @@
-// CRC32C computed by the core, for the storage layer.
+// Computes CRC-32C checksums with the core, for the storage layer.
 
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
@@ -6,7 +6,7 @@ import { Region } from './region.ts';
 const CHUNK = 262144;
 
 /**
- * Returns a function with the semantics of zlib's crc32 (seed 0 for the first piece) and the
+ * Returns a function that is called like zlib's crc32 (seed 0 for the first piece), but uses the
  * Castagnoli polynomial (RFC 3720).
  */
 export function makeChecksum(core: Core): (bytes: Uint8Array, seed: number) => number {

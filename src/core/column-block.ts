@@ -1,5 +1,5 @@
-// Column blocks: the plan that requests columns of rows from the core, and the views that read the
-// result (assembly/segment/column-block.ts).
+// Column blocks: builds the plan that requests columns of rows from the core, and reads the result
+// through views (assembly/segment/column-block.ts).
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { RowPlan } from './row-plan.ts';
@@ -9,7 +9,7 @@ export interface BlockColumn {
   /** Column id. */
   id: number;
   type: ColumnType;
-  /** Value for rows that do not have the column. */
+  /** Value of the rows that do not have the column. */
   missing: number | string | boolean | null;
 }
 
@@ -21,7 +21,7 @@ export interface BlockParts {
   columns: readonly BlockColumn[];
 }
 
-/** A row plan for column blocks, with the requested parts alongside its bytes. */
+/** A row plan for column blocks, together with the parts that it requests. */
 export interface ColumnPlan extends RowPlan {
   readonly parts: Required<BlockParts>;
 }
@@ -66,7 +66,7 @@ export function buildColumnPlan(parts: BlockParts): ColumnPlan {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Values of a REAL, INTEGER or BOOLEAN (0 or 1) column; where `nulls` is 1 the value is
+ * Values of a REAL, INTEGER or BOOLEAN (0 or 1) column. Where `nulls` is 1, the value is
  * meaningless.
  */
 export interface NumberColumn {
@@ -75,7 +75,9 @@ export interface NumberColumn {
   readonly values: Float64Array;
 }
 
-/** Values of a TEXT column: codes into its distinct texts. */
+/**
+ * Values of a TEXT column: `codes` are indexes into `texts`, and meaningless where `nulls` is 1.
+ */
 export interface TextColumn {
   readonly kind: 'text';
   readonly nulls: Uint8Array;
@@ -83,7 +85,7 @@ export interface TextColumn {
   readonly texts: readonly string[];
 }
 
-/** Views of one block; parts that were not requested are empty. */
+/** Views of one block. Parts that were not requested are empty. */
 export interface ColumnBlock {
   readonly rows: number;
   readonly times: Float64Array;
@@ -94,7 +96,10 @@ export interface ColumnBlock {
   readonly columns: readonly (NumberColumn | TextColumn)[];
 }
 
-/** The consecutive blocks in `bytes`, whose offset in its buffer must be a multiple of 8. */
+/**
+ * Reads the consecutive blocks in `bytes`. The offset of `bytes` in its buffer must be a multiple
+ * of 8.
+ */
 export function readColumnBlocks(bytes: Uint8Array<ArrayBuffer>, plan: ColumnPlan): ColumnBlock[] {
   const blocks: ColumnBlock[] = [];
   let at = bytes.byteOffset;

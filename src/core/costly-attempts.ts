@@ -1,7 +1,7 @@
-// Limits attempts that are expensive when they fail: after a failure, further attempts are refused
-// for a while without being made.
+// Limits attempts that are expensive when they fail: for some time after a failure, further
+// attempts are refused without being made.
 
-/** Upper bound on the share of time spent on failing attempts. */
+/** Upper bound on the share of time that failing attempts take. */
 const MOST_PART = 1 / 5;
 
 export class CostlyAttempts<Value> {
@@ -17,8 +17,9 @@ export class CostlyAttempts<Value> {
   }
 
   /**
-   * Throws what the attempt throws, or its recent failure. `insist`: the cause may be gone, so the
-   * attempt is made in any case.
+   * Makes the attempt. Throws what the attempt throws; soon after a failure, throws that failure
+   * again without a new attempt. `insist`: makes the attempt in any case, because the cause of the
+   * failure may have been removed.
    */
   make(insist: boolean): Value {
     const began = this.#now();

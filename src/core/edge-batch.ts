@@ -10,12 +10,14 @@ const BATCH_ROWS = 4096;
 const BATCH_MEMBERS = 32768;
 
 /**
- * Statuses for which the core reports the faulty row; for others, such as out of memory, it reports
- * none.
+ * Statuses for which the core reports the faulty row. For other statuses, such as out of memory, it
+ * reports no row.
  */
 const EDGE_FAULTS: readonly number[] = [STATUS.tooManyMembers, STATUS.emptyMembers, STATUS.badInteger];
 
-/** The error for edges that were not checked before, in the wording of the model. */
+/**
+ * Returns the error for an edge that was not checked before, with the message of the model's check.
+ */
 function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
   try {
     checkKey(eventTs, members, limit);
@@ -25,7 +27,7 @@ function edgeError(status: number, eventTs: number, members: readonly number[], 
   return coreError(status, 'hg_records_encode');
 }
 
-/** Encodes edges. A batch belongs to one instance; calls do not overlap. */
+/** Encodes edges in batches. A batch belongs to one instance, and calls do not overlap. */
 export class EdgeBatch {
   readonly #core: Core;
   readonly #rows: Region;
@@ -60,8 +62,8 @@ export class EdgeBatch {
   }
 
   /**
-   * Adds an edge. `encode` checks the numbers; a caller that wants one error per edge calls `check`
-   * first.
+   * Adds an edge. `encode` checks the numbers. A caller that needs a separate error for each edge
+   * checks the edges before adding them.
    */
   add(eventTs: number, members: readonly number[], properties: Uint8Array | null): void {
     const n = members.length;
@@ -84,11 +86,11 @@ export class EdgeBatch {
   }
 
   /**
-   * Encodes the added edges with ids firstId, firstId + 1, ... and clears the batch. The records
-   * are borrowed: valid until the next call into this instance. The `headroom` bytes before them
-   * are for the caller to fill, so that a prefix and the records form one piece. Throws
-   * `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the position of the
-   * edge in the batch.
+   * Encodes the added edges with ids firstId, firstId + 1, ... and clears the batch. The returned
+   * bytes are a view that is valid until the next call into this instance. They begin with
+   * `headroom` bytes for the caller to fill, so that a prefix and the records form one piece.
+   * Throws `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the position of
+   * the edge in the batch.
    */
   encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.#core;
@@ -97,7 +99,7 @@ export class EdgeBatch {
     try {
       this.#out.ensure(headroom + rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
     } catch (error) {
-      // These edges are refused; they must not reappear with the next ones.
+      // These edges are refused, and must not be encoded with the next ones.
       this.clear();
       throw error;
     }

@@ -1,18 +1,18 @@
-// Node filters of the segments of all tables, kept in a few shared instances: they tell which
-// segments of a table may contain given nodes.
+// Keeps the node filters of the segments of all tables in a few shared instances, and finds the
+// segments of a table that may contain given nodes.
 
 import type { Core, CoreModule } from './load.ts';
 import { allocate, Region } from './region.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 
 export interface FilterRoomOptions {
-  /** Upper bound on the bytes of all filters; a table that does not fit has none. */
+  /** Upper bound on the bytes of all filters. A table whose filters do not fit has no filters. */
   limitBytes: number;
-  /** Charges bytes to the memory budget; negative to release them. */
+  /** Charges bytes to the memory budget; a negative number releases bytes. */
   charge: (bytes: number) => void;
   /**
-   * Upper bound on the bytes of filters per instance. Default 512 MB, far below its 4 GB of memory;
-   * smaller in tests.
+   * Upper bound on the bytes of filters per instance. Default 512 MiB, far below the 4 GiB that an
+   * instance can have; tests use smaller values.
    */
   shardBytes?: number;
 }
@@ -22,7 +22,7 @@ const SHARD_BYTES = 2 ** 29;
 const ENTRY_BYTES = 24;
 const MAX_NODES = 255;
 
-/** The filters in one instance, from any tables. */
+/** One instance with filters of any tables. */
 class Shard {
   readonly core: Core;
   /** Address of the buffer for the nodes of a lookup. */
@@ -45,8 +45,8 @@ interface Placed {
 }
 
 /**
- * Allocates memory for filters. Instances are scarce, so small tables share one; a large table
- * spans several.
+ * Allocates memory for filters. Instances are scarce: small tables share one, and only a large
+ * table uses several.
  */
 export class FilterRoom {
   readonly #module: CoreModule;
@@ -73,14 +73,14 @@ export class FilterRoom {
     return this.#shards.length;
   }
 
-  /** Whether `bytes` more bytes of filters stay within the limit. */
+  /** Returns whether the limit allows `bytes` more bytes of filters. */
   fits(bytes: number): boolean {
     return this.#usedBytes + bytes <= this.#limitBytes;
   }
 
   /**
-   * Copies a filter in. Undefined if there is no memory for it; if an allocation failed, the limit
-   * drops to the current use.
+   * Copies a filter into an instance. Returns undefined if there is no memory for it; if an
+   * allocation failed, also lowers the limit to the bytes now in use.
    */
   place(filter: Uint8Array): Placed | undefined {
     const bytes = filter.length;
@@ -100,12 +100,12 @@ export class FilterRoom {
   free({ shard, pointer, bytes }: Placed): void {
     shard.core.exports.hg_memory_free(pointer);
     this.#use(shard, -bytes);
-    // The memory of an instance is released only with the instance. One is kept, because small
-    // tables come and go.
+    // The memory of an instance is released only with the instance. One instance is always kept,
+    // because small tables are often created and dropped.
     if (shard.usedBytes === 0 && this.#shards.length > 1) this.#shards = this.#shards.filter((one) => one !== shard);
   }
 
-  /** Memory is exhausted: filters may take no more than they do now. */
+  /** Lowers the limit to the bytes now in use, because memory is exhausted. */
   ended(): void {
     this.#limitBytes = Math.min(this.#limitBytes, this.#usedBytes);
   }
@@ -135,7 +135,7 @@ interface Entry extends Placed {
 interface Part {
   shard: Shard;
   directory: Region;
-  /** Positions in the arranged order of the directory's entries, ascending. */
+  /** Positions, in the arranged order of segments, of the directory's entries; ascending. */
   places: Uint32Array;
 }
 
@@ -150,8 +150,9 @@ export class FilterDirectory {
   }
 
   /**
-   * Adds the filter bytes of a segment under a number chosen by the caller. `damaged` if size or
-   * checksum differ from those in the segment's header.
+   * Adds the filter bytes of a segment under a number chosen by the caller. Returns 'damaged' if
+   * their size or checksum is not the one in the segment's header, and 'no_room' if there is no
+   * memory.
    */
   add(segment: number, filter: Uint8Array, facts: SegmentFacts): 'added' | 'damaged' | 'no_room' {
     if (filter.length !== facts.filterBytes) return 'damaged';
@@ -170,7 +171,9 @@ export class FilterDirectory {
     return this.#entries.has(segment);
   }
 
-  /** Frees the filters of all other segments. Call `arrange` before the next probe. */
+  /**
+   * Frees the filters of all segments that are not listed. Call `arrange` before the next probe.
+   */
   keep(segments: readonly number[]): void {
     const kept = new Set(segments);
     for (const [segment, entry] of this.#entries) {
@@ -182,8 +185,8 @@ export class FilterDirectory {
   }
 
   /**
-   * Sets the segments to probe, in order; all must have been added. False if there is no memory for
-   * it.
+   * Sets the segments to probe, in this order; all must have been added. Returns false if there is
+   * no memory for the directory.
    */
   arrange(segments: readonly number[]): boolean {
     this.#freeParts();
@@ -219,8 +222,8 @@ export class FilterDirectory {
   }
 
   /**
-   * Positions in the arranged order of the segments that may contain all nodes, ascending. No false
-   * negatives.
+   * Returns the positions, in the arranged order, of the segments that may contain all nodes;
+   * ascending. A segment that contains them is never missing.
    */
   probe(nodes: readonly number[]): Uint32Array {
     const found = this.#parts.map((part) => probePart(part, nodes));

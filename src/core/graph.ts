@@ -1,9 +1,9 @@
-// A simple undirected graph in an instance's memory, in compressed sparse rows.
+// A simple undirected graph in an instance's memory, as compressed sparse rows (CSR).
 
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 
-/** Addresses of the arrays of a graph. `regions` owns them. */
+/** Addresses of the arrays of a graph. `regions` owns the memory. */
 export interface GraphParts {
   vertices: number;
   arcs: number;
@@ -14,8 +14,8 @@ export interface GraphParts {
 }
 
 /**
- * Neighbours ascending, every edge stored twice (an arc in each direction), no loops. Immutable;
- * its regions live in `core` until `free()`.
+ * An immutable graph without loops. The neighbours of a vertex ascend, and every edge is stored
+ * twice, as an arc in each direction. The arrays stay in `core` until `free()`.
  */
 export class Graph {
   readonly core: Core;
@@ -27,8 +27,8 @@ export class Graph {
   /** Address of u32[arcs]. */
   readonly neighbours: number;
   /**
-   * Address of u32[arcs]: the number of items that the two ends share; 0 if this graph has no
-   * counts.
+   * Address of u32[arcs]: the number of items that the two ends of an arc share. 0 if the graph has
+   * no counts.
    */
   readonly counts: number;
   readonly #regions: Scratch;
@@ -44,8 +44,9 @@ export class Graph {
   }
 
   /**
-   * A graph from a list of edges: pairs [a, b, a, b, ...] of distinct vertices, each edge once, in
-   * any order; `counts`: one per pair. Not sliced into steps: for small graphs and tests.
+   * Builds a graph from a list of edges: pairs [a, b, a, b, ...] of distinct vertices, each edge
+   * once, in any order. `counts`: one per pair. Not divided into steps, so it is only for small
+   * graphs and tests.
    */
   static fromPairs(core: Core, vertices: number, pairs: Uint32Array, counts?: Uint32Array): Graph {
     const rows: [number, number][][] = Array.from({ length: vertices }, () => []);
@@ -79,27 +80,29 @@ export class Graph {
     }
   }
 
-  /** u32[vertices + 1], owned by the caller. */
+  /** Returns the starts, u32[vertices + 1], as a copy that the caller owns. */
   copyStarts(): Uint32Array {
     return this.core.memory.words.slice(this.starts / 4, this.starts / 4 + this.vertices + 1);
   }
 
-  /** u32[arcs], owned by the caller. */
+  /** Returns the neighbours, u32[arcs], as a copy that the caller owns. */
   copyNeighbours(): Uint32Array {
     return this.core.memory.words.slice(this.neighbours / 4, this.neighbours / 4 + this.arcs);
   }
 
-  /** u32[arcs], owned by the caller; null without counts. */
+  /**
+   * Returns the counts, u32[arcs], as a copy that the caller owns; null if the graph has no counts.
+   */
   copyCounts(): Uint32Array | null {
     return this.counts === 0 ? null : this.core.memory.words.slice(this.counts / 4, this.counts / 4 + this.arcs);
   }
 
-  /** Bytes of its regions in core memory. */
+  /** Bytes of the graph's arrays in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }
 
-  /** Frees its regions; it must not be used afterwards. */
+  /** Frees the graph's arrays; the graph must not be used afterwards. */
   free(): void {
     this.#regions.free();
   }

@@ -1,12 +1,19 @@
-// Builds an incidence from columns: numbers the nodes, then fills the sparse rows of edges and of
-// nodes.
+// Builds an incidence from columns: numbers the nodes, then fills the sparse rows of the edges and
+// of the nodes.
 //
-// Nodes are numbered 0, 1, ... in ascending order of their ids, in one of two ways. If the ids are
-// dense, a bitmap over their span is marked and its set bits are ranked (prefix counts of bits); a
-// node's ordinal is its rank. If they are spread widely, the pairs (id - least, position) are radix
-// sorted, 11 bits at a time, and a pass over the sorted keys numbers the distinct ones and writes
-// each ordinal back to its position. Both write the ordinals in member order, which is already the
-// node list of every edge; the edges of each node are its transpose by counting sort.
+// Nodes are numbered 0, 1, ... in ascending order of their ids, in one of two ways:
+//
+// - If the ids are dense, each is marked in a bitmap over the range of ids. The ordinal of a node
+//   is its rank: the number of marked bits before it.
+// - If the ids are spread widely, the pairs (id - least, position) are radix sorted, 11 bits at a
+//   time. A pass over the sorted keys numbers the distinct keys and writes each ordinal to its
+//   position.
+//
+// Both ways write the ordinals in member order, which already gives the node list of every edge.
+// The edge lists of the nodes are the transpose of these lists, computed by counting sort.
+//
+// Example: edges {9, 5} and {9} have the members 5, 9 | 9; the nodes 5 and 9 get the ordinals 0 and
+// 1, so the node lists are 0, 1 | 1, and the edge lists are 0 | 0, 1.
 
 import { HedgerowError } from '../errors.ts';
 import { type Steps, slices, within } from '../schedule/steps.ts';
@@ -15,16 +22,22 @@ import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
 
-/** Entries per step: about 2 ms for the cheap passes, at a few nanoseconds per entry. */
+/** Entries per step: about 2 ms in the cheap passes, which take a few nanoseconds per entry. */
 const SLICE = 1 << 18;
-/** Node ids staged in core memory at a time; they stay in the cache during the pass. */
+/**
+ * Number of node ids copied to core memory at a time. It is small so that they stay in the
+ * processor's cache during the pass.
+ */
 const STAGE = 1 << 15;
-/** A node table is used if it has no more entries than this, or than there are incidences. */
+/** A node table is used if it has at most this many entries, or at most one entry per incidence. */
 const TABLE_ENTRIES = 1 << 16;
-/** Bits and number of values of a radix sort digit, as in csr/digits.ts. */
+/** Bits of a digit of the radix sort, and number of its values, as in assembly/csr/digits.ts. */
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
-/** An instance has 4 GiB; the incidence must leave space for the graphs and kernels that follow. */
+/**
+ * An instance has at most 4 GiB, and the incidence must leave space for the graphs and kernels that
+ * follow.
+ */
 const MAX_BUILD_BYTES = 2.5 * 2 ** 30;
 
 function* copyNumbers(core: Core, values: Float64Array, address: number): Steps<void> {
@@ -33,7 +46,7 @@ function* copyNumbers(core: Core, values: Float64Array, address: number): Steps<
   });
 }
 
-/** Fills with ones, overwritten by the weights that are not null. */
+/** Writes the weights, with 1 where a weight is null. */
 function* copyWeights(core: Core, edges: number, weights: Float64Array | null, address: number): Steps<void> {
   yield* slices(edges, SLICE, (from, to) => {
     const at = address / 8;
@@ -44,7 +57,7 @@ function* copyWeights(core: Core, edges: number, weights: Float64Array | null, a
   });
 }
 
-/** Least and greatest node id. */
+/** Returns the least and the greatest node id. */
 function* boundsOf(members: Float64Array): Steps<{ least: number; greatest: number }> {
   let least = Infinity;
   let greatest = -Infinity;
@@ -58,7 +71,10 @@ function* boundsOf(members: Float64Array): Steps<{ least: number; greatest: numb
   return { least, greatest };
 }
 
-/** Copies ranges of the members to a staging address and calls `work` for each. */
+/**
+ * Copies the members, one range after another, to a staging address, and calls `work` for each
+ * range.
+ */
 function* staged(
   core: Core,
   members: Float64Array,
@@ -71,13 +87,13 @@ function* staged(
   });
 }
 
-/** Address and number of the node ids; the ordinals are written to `edgeNodes`. */
+/** Number of nodes and address of the node ids. The ordinals are written to `edgeNodes`. */
 interface Numbered {
   nodes: number;
   nodeIds: number;
 }
 
-/** Numbers dense ids: one bit per id of the span, then ranks. */
+/** Numbers dense ids with one bit per id of the range, and ranks. */
 function* numberByTable(
   core: Core,
   members: Float64Array,
@@ -112,8 +128,8 @@ function* numberByTable(
 }
 
 /**
- * Radix sorts n keys together with their positions; returns which of the two pairs of regions holds
- * the result.
+ * Radix sorts n keys together with their positions. Returns which of the two pairs of arrays
+ * contains the result.
  */
 function* sortKeys(
   core: Core,

@@ -10,8 +10,9 @@ import { startsOf, transposed } from './sparse-rows.ts';
 const SLICE = 1 << 14;
 
 /**
- * Assigns equal rows to the same set, numbered in order of first occurrence; `leaders`: the row
- * with the least id of each set.
+ * Assigns edges with equal members to the same set, and returns the number of sets. Sets are
+ * numbered in the order of their first edge; `leaders` receives the edge with the least id of each
+ * set.
  */
 function* group(core: Core, source: IncidenceParts, setOf: number, leaders: number): Steps<number> {
   const { edges, edgeStarts, edgeNodes, edgeIds } = source;
@@ -37,7 +38,8 @@ function* group(core: Core, source: IncidenceParts, setOf: number, leaders: numb
 }
 
 /**
- * Collects ids and times of the leading rows, sums of weights and multiplicities, and member lists.
+ * Collects, for each set, the id and time of its leading edge, the sums of the weights and
+ * multiplicities of its edges, and its member list.
  */
 function* gather(
   core: Core,

@@ -1,11 +1,14 @@
-// Plain values of an incidence: the columns it is built from, and the addresses of its arrays.
+// Plain values of an incidence: the columns that it is built from, and the addresses of its arrays.
 
 import type { Scratch } from './scratch.ts';
 
 /**
- * Edges as columns, in (time, id) order. times, ids: f64[rows], safe integers, ids distinct; sizes:
- * u32[rows], at most 255; members: node ids of all rows concatenated, ascending and distinct within
- * each row; weights: f64[rows], NaN for null, or null if they were not read.
+ * Edges as columns, in (time, id) order:
+ *
+ * - times, ids: f64[rows], safe integers; ids are distinct;
+ * - sizes: u32[rows], at most 255;
+ * - members: node ids of all rows concatenated, ascending and distinct within each row;
+ * - weights: f64[rows], NaN for a null; or null if the weights were not read.
  */
 export interface IncidenceColumns {
   times: Float64Array;
@@ -15,7 +18,7 @@ export interface IncidenceColumns {
   weights: Float64Array | null;
 }
 
-/** Counts and addresses; class Incidence documents each array. `regions` owns them. */
+/** Counts and addresses; the class Incidence documents each array. `regions` owns the memory. */
 export interface IncidenceParts {
   nodes: number;
   edges: number;
@@ -30,8 +33,8 @@ export interface IncidenceParts {
   nodeStarts: number;
   nodeEdges: number;
   /**
-   * u32[sources], the set of each edge of the incidence that this one was collapsed from; 0 if not
-   * collapsed.
+   * Address of u32[sources]: the set of each edge of the incidence from which this incidence was
+   * collapsed; 0 if it was not collapsed.
    */
   setOf: number;
   sources: number;

@@ -1,5 +1,5 @@
-// A hypergraph as sparse rows in both directions, nodes of each edge and edges of each node, in an
-// instance's memory.
+// A hypergraph as sparse rows in both directions, in an instance's memory: the nodes of each edge,
+// and the edges of each node.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { Graph } from './graph.ts';
@@ -12,7 +12,8 @@ import { bipartite, overlapGraph } from './overlap-graph.ts';
 import type { Scratch } from './scratch.ts';
 
 /**
- * Immutable; its regions live in `core` until `free()`. Addresses are byte offsets in core memory.
+ * An immutable hypergraph. Its arrays stay in `core` until `free()`. Addresses are byte offsets in
+ * core memory.
  */
 export class Incidence {
   readonly core: Core;
@@ -24,21 +25,23 @@ export class Incidence {
   /** f64[edges]; edges are in (time, id) order and are numbered by their ordinal in this array. */
   readonly edgeIds: number;
   /**
-   * f64[edges], seconds; for a distinct set the time of its representative, the edge with the least
-   * id.
+   * f64[edges], in seconds. The time of a distinct set is the time of its edge with the least id.
    */
   readonly times: number;
-  /** f64[edges]: 1 where the columns have no weight; for a distinct set the sum over its edges. */
+  /**
+   * f64[edges], 1 where the columns have no weight. The weight of a distinct set is the sum over
+   * its edges.
+   */
   readonly weights: number;
-  /** f64[edges]: 1, or the number of edges that a distinct set represents. */
+  /** f64[edges]: the number of edges that a distinct set represents; otherwise 1. */
   readonly multiplicity: number;
   /** u32[edges + 1]. */
   readonly edgeStarts: number;
-  /** u32[incidences]: node ordinals, ascending in each edge. */
+  /** u32[incidences]: node ordinals, ascending within each edge. */
   readonly edgeNodes: number;
   /** u32[nodes + 1]. */
   readonly nodeStarts: number;
-  /** u32[incidences]: edge ordinals, ascending in each node. */
+  /** u32[incidences]: edge ordinals, ascending within each node. */
   readonly nodeEdges: number;
   readonly #parts: IncidenceParts;
   readonly #regions: Scratch;
@@ -62,25 +65,25 @@ export class Incidence {
   }
 
   /**
-   * Numbers the nodes and builds both directions. Errors: `query_too_large` if it cannot fit into
-   * one instance, `overloaded` if there is no memory.
+   * Numbers the nodes and builds both directions. Throws `query_too_large` if the hypergraph cannot
+   * fit into one instance, `overloaded` if there is no memory.
    */
   static *build(core: Core, columns: IncidenceColumns): Steps<Incidence> {
     return new Incidence(core, yield* buildIncidence(core, columns));
   }
 
   /**
-   * Collapses equal member sets into one. A set has the least id of its edges and that edge's time;
-   * sets are in (time, id) order of those edges. The result is independent: this incidence may be
-   * freed.
+   * Merges edges with equal member sets into one. A set has the least id of its edges, and the time
+   * of the edge with that id; sets are in (time, id) order. The result is independent of this
+   * incidence, which may be freed.
    */
   *distinct(): Steps<Incidence> {
     return new Incidence(this.core, yield* collapse(this.core, this.#parts));
   }
 
   /**
-   * u32[edges of the source], owned by the caller: the set of each edge of the incidence on which
-   * `distinct()` was called. Only for a result of `distinct()`.
+   * Returns u32[edges of the source], owned by the caller: the set of each edge of the incidence on
+   * which `distinct()` was called. May be called only on a result of `distinct()`.
    */
   eventToSet(): Uint32Array {
     const { setOf, sources } = this.#parts;
@@ -104,7 +107,7 @@ export class Incidence {
     return this.#numbers(this.edgeIds, this.edges);
   }
 
-  /** f64[edges], in seconds. */
+  /** Returns the times, f64[edges], in seconds. */
   copyTimes(): Float64Array {
     return this.#numbers(this.times, this.edges);
   }
@@ -117,12 +120,12 @@ export class Incidence {
     return this.#numbers(this.multiplicity, this.edges);
   }
 
-  /** Number of members of each edge. */
+  /** Returns the number of members of each edge. */
   copySizes(): Uint32Array {
     return this.#differences(this.edgeStarts, this.edges);
   }
 
-  /** Number of edges that contain each node. */
+  /** Returns the number of edges that contain each node. */
   copyNodeDegrees(): Uint32Array {
     return this.#differences(this.nodeStarts, this.nodes);
   }
@@ -135,7 +138,7 @@ export class Incidence {
     return sizes;
   }
 
-  /** Ordinal of a node, -1 if absent. Cost: log2 nodes. */
+  /** Returns the ordinal of a node, or -1 if there is no such node. Cost: log2 nodes. */
   nodeOrdinal(id: number): number {
     const numbers = this.core.memory.numbers;
     const at = this.nodeIds / 8;
@@ -150,56 +153,62 @@ export class Incidence {
   }
 
   /**
-   * Ordinal of an edge, -1 if absent. A distinct set is found only by its own id. Scans all ids.
+   * Returns the ordinal of an edge, or -1 if there is no such edge. A distinct set is found only by
+   * its own id. Cost: scans all ids.
    */
   edgeOrdinal(id: number): number {
     return this.core.memory.numbers.subarray(this.edgeIds / 8, this.edgeIds / 8 + this.edges).indexOf(id);
   }
 
   /**
-   * Graph of the nodes that have at least `s` edges in common; counts: how many. s = 1 is the
-   * co-member graph (two-section, clique graph). `query_too_large` if it has more than `most` arcs
-   * (two per edge).
+   * Builds the graph that joins nodes with at least `s` common edges; the counts are the numbers of
+   * common edges. With s = 1 this is the co-member graph (two-section, clique graph). Throws
+   * `query_too_large` if the graph has more than `most` arcs (two per edge).
    */
   nodeGraph(s: number, most: number): Steps<Graph> {
     return overlapGraph(this.core, this.#parts, 'nodes', s, most);
   }
 
   /**
-   * Graph of the edges that share at least `s` members; counts: how many (s-line graph; Aksoy et
-   * al. 2020). Edges with fewer than s members have no neighbours.
+   * Builds the graph that joins edges with at least `s` common members (s-line graph; Aksoy et al.
+   * 2020); the counts are the numbers of common members. Edges with fewer than s members have no
+   * neighbours.
    */
   edgeGraph(s: number, most: number): Steps<Graph> {
     return overlapGraph(this.core, this.#parts, 'edges', s, most);
   }
 
-  /** The incidence graph: its vertices are the nodes, followed by the edges. No counts. */
+  /**
+   * Builds the incidence graph, without counts: its vertices are the nodes, followed by the edges.
+   */
   bipartiteGraph(): Steps<Graph> {
     return bipartite(this.core, this.#parts);
   }
 
   /**
-   * u32[nodes]: components of `nodeGraph(s)`, each as its least ordinal, found without building the
-   * graph.
+   * Returns u32[nodes], the components of `nodeGraph(s)`: for each node the least ordinal in its
+   * component. Does not build the graph.
    */
   nodeComponents(s: number): Steps<Uint32Array> {
     return componentsByItems(this.core, this.#parts, 'nodes', s);
   }
 
   /**
-   * u32[edges]: components of `edgeGraph(s)`, each as its least ordinal, found without building the
-   * graph.
+   * Returns u32[edges], the components of `edgeGraph(s)`: for each edge the least ordinal in its
+   * component. Does not build the graph.
    */
   edgeComponents(s: number): Steps<Uint32Array> {
     return componentsByItems(this.core, this.#parts, 'edges', s);
   }
 
-  /** Bytes of its regions in core memory. */
+  /** Bytes of the incidence's arrays in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }
 
-  /** Frees its regions; it must not be used afterwards. Graphs made from it stay valid. */
+  /**
+   * Frees the incidence's arrays; it must not be used afterwards. Graphs made from it stay valid.
+   */
   free(): void {
     this.#regions.free();
   }

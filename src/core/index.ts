@@ -1,5 +1,5 @@
-// The host side of the core's ABI: loads the core, passes bytes in, and returns bytes and numbers.
-// Published as `hedgerow/core`.
+// The host side of the core's ABI: loads the core, passes bytes to it, and returns bytes and
+// numbers. Published as `hedgerow/core`.
 
 export { finish, type Steps, slices, within } from '../schedule/steps.ts';
 export type { CoreExports } from './abi.ts';

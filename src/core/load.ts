@@ -1,5 +1,5 @@
-// Loads the core: compiles the WebAssembly once and creates any number of instances. The module has
-// no imports, so it needs no loader.
+// Loads the core: compiles the WebAssembly module once, and creates any number of instances. The
+// module has no imports, so it needs no loader.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,10 @@ import type { CoreExports } from './abi.ts';
 import { CostlyAttempts } from './costly-attempts.ts';
 import { CoreMemory } from './views.ts';
 
-/** `release` uses SIMD, `plain` does not, `debug` has assertions. Same exports, same results. */
+/**
+ * `release` uses SIMD, `plain` does not, and `debug` has assertions. All have the same exports and
+ * give the same results.
+ */
 export type CoreBuild = 'release' | 'plain' | 'debug';
 
 const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
@@ -23,17 +26,17 @@ export interface Core {
 /** A compiled core. Instances share nothing and cost about 10 us. */
 export interface CoreModule {
   /**
-   * Throws `overloaded` if the process gets no memory for the instance. V8 collects garbage three
-   * times before it reports that, which takes about 50 ms: for four times as long as the failed
-   * attempt took, further calls are refused immediately. `insist`: memory was just freed, so try in
-   * any case.
+   * Creates an instance. Throws `overloaded` if the process gets no memory for it. Before V8
+   * reports this, it collects garbage three times, which takes about 50 ms. So after a failed
+   * attempt, further calls are refused immediately, for four times as long as the attempt took.
+   * `insist`: try in any case, because memory was just freed.
    */
   instantiate(insist?: boolean): Core;
 }
 
 /**
- * Compiles core bytes (from `hedgerow/core.wasm` or any other source). Instantiating throws if the
- * ABI version differs.
+ * Compiles the bytes of a core (from `hedgerow/core.wasm` or any other source). `instantiate`
+ * throws if the ABI version differs from the one that this host needs.
  */
 export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
   const module = new WebAssembly.Module(bytes);
@@ -61,8 +64,8 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
 const SEEDS = crypto.getRandomValues(new Uint32Array(2));
 
 /**
- * Each instance reserves 10.5 GB of address space, so a process can have about 12,500, or fewer
- * under a limit.
+ * Creates an instance. Each reserves 10.5 GB of address space, so a process can have about 12,500
+ * of them, or fewer if its address space is limited.
  */
 function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
   try {
@@ -80,8 +83,8 @@ function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
 const compiled = new Map<CoreBuild, CoreModule>();
 
 /**
- * The core of this package, compiled once per process. Its `build` folder is next to `src` and
- * `dist`.
+ * Returns the core of this package, compiled once per process. The package's folder `build` is next
+ * to `src` and `dist`.
  */
 export function loadCore(build: CoreBuild = 'release'): CoreModule {
   const known = compiled.get(build);

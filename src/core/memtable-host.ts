@@ -1,9 +1,9 @@
-// A core instance that holds one memtable, or many small ones.
+// A core instance that contains one memtable, or many small ones.
 
 import type { Core } from './load.ts';
 import { RowWorkspace } from './row-output.ts';
 
-/** An instance for memtables, with the workspace they share: calls do not overlap. */
+/** An instance for memtables, with the workspace that they share; so calls must not overlap. */
 export class MemtableHost {
   readonly core: Core;
   readonly work: RowWorkspace;

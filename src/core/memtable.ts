@@ -1,5 +1,5 @@
-// A memtable: rows that are in the log but not yet in a segment. Alone in its instance, or one of
-// many small ones.
+// A memtable: rows that are in the log but not yet in a segment. It has an instance of its own, or
+// is one of many small memtables in an instance.
 
 import type { Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
@@ -10,12 +10,14 @@ import { type RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSin
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** Approximate bytes per row besides its record, and per memtable besides its rows. */
+/**
+ * Approximate bytes per row in addition to its record, and per memtable in addition to its rows.
+ */
 const ROW_BYTES = 40;
 const SMALL_BYTES = 1024;
 
 /**
- * Out-of-order rows that may accumulate before they are sorted in; a sort then takes a few
+ * Maximum number of out-of-order rows before they are sorted. At this number, the sort takes a few
  * milliseconds.
  */
 const MOST_UNSORTED = 32768;
@@ -40,12 +42,12 @@ export class CoreMemtable {
     host.memtables++;
   }
 
-  /** A memtable with its own instance. */
+  /** Creates a memtable with an instance of its own. */
   static alone(core: Core, bucketSeconds: number, baseLsn: number): CoreMemtable {
     return new CoreMemtable(new MemtableHost(core), bucketSeconds, baseLsn);
   }
 
-  /** Returns its memory to the instance. It must not be used afterwards. */
+  /** Returns the memtable's memory to the instance. The memtable must not be used afterwards. */
   free(): void {
     if (this.#handle === 0) throw new Error('a memtable is freed twice');
     this.#core.exports.hg_memtable_free(this.#handle);
@@ -54,7 +56,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Bytes of linear memory in use: its whole instance, or approximately its share of a shared one.
+   * Bytes of linear memory in use: the whole instance if the memtable is alone in it, otherwise
+   * approximately the memtable's share.
    */
   get residentBytes(): number {
     if (this.#handle === 0) return 0;
@@ -77,7 +80,7 @@ export class CoreMemtable {
     return this.#core.exports.hg_memtable_field(this.#handle, 3) >>> 0;
   }
 
-  /** Appended and reserved rows. */
+  /** Number of appended and reserved rows. */
   get takenRows(): number {
     return this.rows + this.#reservedRows;
   }
@@ -89,7 +92,7 @@ export class CoreMemtable {
 
   /**
    * Reserves space for `rows` records with a total of `bytes` bytes, so that appending them cannot
-   * fail. Throws `overloaded`, having reserved nothing.
+   * fail; returns its address. Throws `overloaded`, with nothing reserved, if out of memory.
    */
   reserve(bytes: number, rows: number): number {
     const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes, rows) >>> 0;
@@ -107,7 +110,7 @@ export class CoreMemtable {
   }
 
   /**
-   * Fills reserved space with records and appends them with the LSNs firstLsn, firstLsn + 1, ...
+   * Fills reserved space with records and appends these with the LSNs firstLsn, firstLsn + 1, ...
    * Cannot run out of memory.
    */
   append(reserved: number, records: Uint8Array, count: number, firstLsn: number): void {
@@ -117,8 +120,8 @@ export class CoreMemtable {
     if (status < 0) throw coreError(status, 'hg_memtable_append');
     this.#reservedRows -= count;
     this.#reservedBytes -= records.length;
-    // The status is ignored: if there is no memory for the sort, a later reader sorts or gets the
-    // error.
+    // The status is ignored. If there is no memory for the sort, a later reader sorts the rows or
+    // receives the error.
     if (count > 1 && this.rows - this.#ordered > MOST_UNSORTED) exports.hg_memtable_sort(this.#handle);
   }
 
@@ -127,8 +130,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Extends the node index by at most `limit` rows; true once it is complete. A lookup indexes the
-   * rest itself, however long that takes.
+   * Extends the node index by at most `limit` rows; returns true once it is complete. A lookup
+   * indexes the remaining rows itself, however long that takes.
    */
   index(limit: number): boolean {
     const left = this.#core.exports.hg_memtable_index(this.#handle, limit);
@@ -137,8 +140,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Checks records read from a file before they are appended. Returns the offset of the first bad
-   * byte, or -1.
+   * Checks records that were read from a file, before they are appended. Returns the offset of the
+   * first bad record, or -1.
    */
   checkRecords(reserved: number, records: Uint8Array, count: number): number {
     this.#core.memory.write(reserved, records);
@@ -151,15 +154,15 @@ export class CoreMemtable {
     if (status < 0) throw coreError(status, 'hg_memtable_sort');
   }
 
-  /** First position in key order whose key is >= (event_ts, id). */
+  /** Returns the first position in key order whose key is >= (event_ts, id). */
   seek(eventTs: number, id: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_seek(this.#handle, eventTs, id) >>> 0;
   }
 
   /**
-   * First position in [from, to) whose row is visible at `lsn`; fills `result` with its key. -1 if
-   * there is none.
+   * Returns the first position in [from, to) whose row is visible at `lsn`, and fills `result` with
+   * the key of this row. Returns -1 if there is no such row.
    */
   peek(from: number, to: number, lsn: number, result: { eventTs: number; id: number }): number {
     const { exports, memory } = this.#core;
@@ -173,8 +176,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Writes row text of visible rows at positions [from, to), like ResidentSegment.step. Returns the
-   * position to continue from.
+   * Writes row text for the visible rows at positions [from, to), like ResidentSegment.step.
+   * Returns the position to continue from.
    */
   step(
     from: number,
@@ -246,8 +249,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Rows within the bounds that contain all nodes and are visible at `lsn`, in key order. Row
-   * numbers stay valid as long as the memtable.
+   * Returns the rows that are within the bounds, contain all nodes and are visible at `lsn`, in key
+   * order. Row numbers stay valid as long as the memtable exists.
    */
   lookup(nodes: readonly number[], startTs: number, startId: number, endTs: number, lsn: number): Uint32Array {
     const { exports, memory } = this.#core;
@@ -279,7 +282,7 @@ export class CoreMemtable {
     return rows;
   }
 
-  /** The given rows that lie in all ranges, in the same order. */
+  /** Returns those of the given rows whose values are in all ranges, in the same order. */
   filter(rows: Uint32Array, ranges: RangeSet): Uint32Array {
     const { exports, memory } = this.#core;
     const kept = new Uint32Array(rows.length);
@@ -297,8 +300,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Rows at positions [from, to) that are visible at `lsn`, at most `limit`, in order; `next` is
-   * the position to continue from.
+   * Returns the rows at positions [from, to) that are visible at `lsn`, in order, at most `limit`.
+   * `next` is the position to continue from.
    */
   visibleRows(
     from: number,
@@ -314,19 +317,21 @@ export class CoreMemtable {
     return { rows: memory.words.slice(list / 4, list / 4 + n), next, buckets };
   }
 
-  /** Writes the given rows (from `lookup` or `filter`) as text. Returns the number written. */
+  /**
+   * Writes the given rows (from `lookup` or `filter`) as text. Returns the number of rows written.
+   */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const n = Math.min(rows.length, STEP_ROWS);
     this.#core.memory.words.set(rows.subarray(0, n), this.#work.rows / 4);
     return this.#writeRows(n, plan, separator, sink, result);
   }
 
-  /** Key of the row at a position in key order, visible or not. */
+  /** Returns the key of the row at a position in key order, visible or not. */
   keyAt(position: number): { eventTs: number; id: number } {
     return this.keyOf(this.rowAt(position));
   }
 
-  /** Number of the row at a position in key order. */
+  /** Returns the number of the row at a position in key order. */
   rowAt(position: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_at(this.#handle, position) >>> 0;
@@ -338,7 +343,7 @@ export class CoreMemtable {
     return { eventTs: numbers[this.#work.key / 8]!, id: numbers[this.#work.key / 8 + 1]! };
   }
 
-  /** Live rows with the record's time and member set. */
+  /** Returns the rows alive at `lsn` that have the record's time and member set. */
   match(record: Uint8Array, lsn: number): Uint32Array {
     this.sort();
     const { exports, memory } = this.#core;
@@ -358,13 +363,13 @@ export class CoreMemtable {
     return rows;
   }
 
-  /** Live row with exactly this key, or -1. */
+  /** Returns the live row with exactly this key, or -1. */
   find(eventTs: number, id: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_find(this.#handle, eventTs, id);
   }
 
-  /** Row with exactly this key that is visible to a snapshot at `lsn`, or -1. */
+  /** Returns the row with exactly this key that is visible to a snapshot at `lsn`, or -1. */
   findAt(eventTs: number, id: number, lsn: number): number {
     const from = this.seek(eventTs, id);
     const to = this.seek(eventTs, id + 1);
@@ -373,15 +378,15 @@ export class CoreMemtable {
     return n === 0 ? -1 : memory.words[this.#work.rows / 4]!;
   }
 
-  /** Marks a row dead from `lsn` on; false if it was already dead. */
+  /** Marks a row as dead from `lsn` on; returns false if it was already dead. */
   kill(row: number, lsn: number): boolean {
     return this.#core.exports.hg_memtable_kill(this.#handle, row, lsn) === 1;
   }
 
   /**
    * Copies the records of the rows at positions [from, to) that are visible at `lsn`, in order, to
-   * `target` from byte `offset` on; `target` must have space for all of them. Returns the offset
-   * after the last one, and the number of rows.
+   * `target` from byte `offset` on. `target` must have space for all of them. Returns the offset
+   * after the last record, and the number of rows.
    */
   copyRecords(
     from: number,
@@ -416,8 +421,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Bytes of the records at positions [from, to) in key order, visible or not:
-   * `sums[p + 1] = sums[p] + bytes` for each position p.
+   * Sums the bytes of the records at positions [from, to) in key order, visible or not: sets
+   * `sums[p + 1]` to `sums[p]` + the bytes of the record at position p.
    */
   sumBytes(from: number, to: number, sums: Uint32Array): void {
     this.sort();
@@ -431,7 +436,10 @@ export class CoreMemtable {
     }
   }
 
-  /** Number of rows at positions [from, to) that are visible at `lsn`, and of their buckets. */
+  /**
+   * Returns the number of rows at positions [from, to) that are visible at `lsn`, and the number of
+   * their buckets, where a bucket may be counted once per STEP_ROWS rows.
+   */
   count(from: number, to: number, lsn: number): { rows: number; buckets: number } {
     const { exports } = this.#core;
     let rows = 0;
@@ -446,7 +454,7 @@ export class CoreMemtable {
     return { rows, buckets };
   }
 
-  /** Distinct nodes of all rows, including dead ones, in no particular order. */
+  /** Returns the distinct nodes of all rows, including dead rows, in no particular order. */
   nodeIds(): Float64Array {
     const { exports, memory } = this.#core;
     const count = exports.hg_memtable_nodes(this.#handle, this.#work.nodes, 0);

@@ -1,17 +1,19 @@
-// Compaction in the core: merges sorted runs of records and old segments into new segment files.
+// Runs compactions in the core: merges sorted runs of records and old segments into new segment
+// files.
 //
-// Memory is bounded by bytes, not by rows. A part has at most one old segment and runs of new
-// records. The segment's rows are turned into records slice by slice; each step merges one slice
-// with those records of the runs whose key is smaller than that of the first row after the slice.
-// Merged records are held back until there are enough for two files, so that the last two files of
-// a stretch can be split evenly:
+// Memory is bounded by bytes, not by rows. A part has at most one old segment, and runs of new
+// records; consecutive parts form a stretch. The rows of the segment are converted to records slice
+// by slice. Each step merges one slice with those records of the runs whose key is below the first
+// row after the slice. Merged records are held back until there are enough for two files, so that
+// the last two files of a stretch can be split evenly:
 //
 //   held records --+
 //   segment slice --+--> list of addresses in key order --> full files; the rest is held
 //   runs up to key -+                                        for the next step or part
 //
-// Invariant: every held record precedes all input not merged yet, so each step's output continues
-// the previous one in key order. At the end of a stretch, rows in = rows out.
+// Invariant: every held record precedes all input that is not merged yet, so the output of each
+// step continues the previous output in key order. At the end of a stretch, as many rows have been
+// written as were read.
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { Core } from './load.ts';
@@ -24,7 +26,8 @@ export interface BuilderColumn {
   type: ColumnType;
   indexed: boolean;
   /**
-   * Property entry (FORMAT.md section 1) for a column that a record does not have; empty for null.
+   * Property entry (FORMAT.md section 1) that applies to records without the column; empty if this
+   * value is null.
    */
   missing: Uint8Array;
 }
@@ -38,16 +41,19 @@ export interface MergerOptions {
   /** Maximum rows per file. */
   maxRows: number;
   /**
-   * Maximum bytes of the records of a file, and of a slice of an old segment; a larger row is a
-   * file or a slice on its own.
+   * Maximum bytes of the records in a file, and of a slice of an old segment. A row that is larger
+   * is a file or a slice of its own.
    */
   maxBytes: number;
 }
 
-/** An old segment, or its rows with a key in [lower, upper); undefined for no bound. */
+/**
+ * An old segment, of which only the rows with a key in [lower, upper) are merged. An undefined
+ * bound does not restrict them.
+ */
 export interface MergedSegment {
   bytes: number;
-  /** Checksum of its header. */
+  /** Checksum of the segment's header. */
   checksum: number;
   read: (target: Uint8Array) => void;
   dead: DeadRows;
@@ -58,36 +64,36 @@ export interface MergedSegment {
 }
 
 /**
- * Receives a finished segment file; the bytes are a view of core memory, valid until the promise
- * resolves.
+ * Receives a finished segment file. The bytes are a view of core memory that is valid until the
+ * promise resolves.
  */
 export type EmitSegment = (file: Uint8Array) => Promise<void>;
 
 /** Minimum bytes of a record (FORMAT.md section 1). */
 const LEAST_RECORD_BYTES = 26;
 /**
- * Indexes of the held records and the segment's slice among the runs of a merge; the new runs
- * follow.
+ * Places of the held records and of the segment's slice among the inputs of a merge. The new runs
+ * follow from FIRST_RUN on.
  */
 const HELD = 0;
 const SLICE = 1;
 const FIRST_RUN = 2;
 
-/** Merges parts in key order. Uses one instance, reset between parts. */
+/** Merges parts in key order. Uses one instance, which is reset before each part. */
 export class SegmentMerger {
   readonly #core: Core;
   readonly #options: MergerOptions;
   readonly #emit: EmitSegment;
   #carry: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   /**
-   * Records held back: the number of rows, and the region they are in while a part runs; `#spare`
-   * receives those of the next step.
+   * Number of the records held back, and the region that contains them while a part runs. `#spare`
+   * receives the records that the next step holds back.
    */
   #heldRows = 0;
   #held!: Region;
   #spare!: Region;
   #list!: Region;
-  /** Total bytes of the list's records before each position. */
+  /** Total bytes of the records before each position of the list. */
   #sums = new Float64Array(1);
   #columns = { pointer: 0, count: 0 };
   rowsIn = 0;
@@ -101,9 +107,9 @@ export class SegmentMerger {
   }
 
   /**
-   * Merges one part: at most one old segment and any number of runs of records, all within a key
-   * range after that of every earlier part. `last`: nothing that touches this stretch follows.
-   * `even`: split the rest into equal halves instead of a full file and a remainder.
+   * Merges one part: at most one old segment and any number of runs of records, all with keys after
+   * those of every earlier part. `last`: this part ends the stretch. `even`: if the held records
+   * need two files, split them into equal halves instead of a full file and a remainder.
    */
   async part(
     segment: MergedSegment | undefined,
@@ -128,8 +134,8 @@ export class SegmentMerger {
   }
 
   /**
-   * The table of the merge's runs {u32 address, u32 bytes}: held records, the slice (none yet),
-   * then the new runs.
+   * Writes the table of the merge's inputs {u32 address, u32 bytes}: the held records, the slice
+   * (still empty), then the new runs that are not empty.
    */
   #placeInputs(runs: readonly Uint8Array[]): { pointer: number; count: number } {
     const filled = runs.filter((run) => run.length > 0);
@@ -148,7 +154,7 @@ export class SegmentMerger {
     words[pointer / 4 + place * 2 + 1] = bytes;
   }
 
-  /** Bytes left in an input. */
+  /** Returns the bytes left in an input. */
   #input({ pointer }: { pointer: number }, place: number): number {
     return this.#core.memory.words[pointer / 4 + place * 2 + 1]!;
   }
@@ -159,9 +165,7 @@ export class SegmentMerger {
     return pointer;
   }
 
-  /**
-   * Merges the segment's rows slice by slice, each with the new records up to the end of the slice.
-   */
+  /** Merges the segment's rows slice by slice, each slice with the new records up to its end. */
   async #slices(segment: MergedSegment, inputs: { pointer: number; count: number }): Promise<void> {
     const { cutoffTs, maxBytes } = this.#options;
     const { lower, upper, dead, lsn, file, checksum } = segment;
@@ -181,7 +185,7 @@ export class SegmentMerger {
 
   /**
    * Merges everything with a key below `stop` (undefined: everything), writes full files, and holds
-   * the rest back.
+   * the other records back.
    */
   async #step(
     inputs: { pointer: number; count: number },
@@ -209,8 +213,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Prefix sums of the record sizes in the list: the bytes between two positions are then one
-   * subtraction.
+   * Computes prefix sums of the record sizes in the list, so that the bytes between two positions
+   * are one subtraction.
    */
   #measure(count: number): void {
     const { bytes, words } = this.#core.memory;
@@ -225,8 +229,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Rows of the file that starts at a position of the list, if another full file follows; 0 to hold
-   * them back.
+   * Returns the number of rows for the file that starts at a position of the list, if there are
+   * enough rows after it for another full file. Otherwise returns 0, and the rows are held back.
    */
   #fullFile(at: number, count: number): number {
     const { maxRows, maxBytes } = this.#options;
@@ -236,7 +240,7 @@ export class SegmentMerger {
     return isFollowed ? rows : 0;
   }
 
-  /** Number of rows from a position of the list on that fit in one file, at least one. */
+  /** Returns how many rows from a position of the list on fit in one file; at least one. */
   #fitting(at: number, count: number): number {
     const { maxRows, maxBytes } = this.#options;
     const most = this.#sums[at]! + maxBytes;
@@ -250,7 +254,7 @@ export class SegmentMerger {
     return low - at;
   }
 
-  /** Copies rows of the list into the spare region, which becomes the held region. */
+  /** Copies rows of the list to the spare region, which then becomes the held region. */
   #hold(inputs: { pointer: number; count: number }, at: number, rows: number): void {
     const { exports } = this.#core;
     const bytes = this.#sums[at + rows]! - this.#sums[at]!;
@@ -264,8 +268,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Writes the held records at the end of a stretch: one file, two halves, or full files and a
-   * remainder.
+   * Writes the held records at the end of a stretch: as one file, as two halves, or as full files
+   * and a remainder.
    */
   async #finish(inputs: { pointer: number; count: number }, even: boolean): Promise<void> {
     const count = this.#heldRows;
@@ -285,8 +289,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Rows in the first of two halves that each fit in a file; 0 if all rows fit in one file, or no
-   * such split exists.
+   * Returns the number of rows in the first of two halves that each fit in a file. Returns 0 if all
+   * rows fit in one file, or if there is no such split.
    */
   #half(count: number): number {
     if (this.#fitting(0, count) === count) return 0;

@@ -1,13 +1,16 @@
 // Builds the graph of rows that share at least s items (co-member graph, line graph), and the
 // incidence graph.
 //
-// For each row, the core counts how often every other row appears in the lists of its items; rows
-// counted at least s times are its neighbours. That costs a step per pair of rows at each item,
-// which a hub (an item with many rows) makes quadratic. From s = 2 on there is an alternative:
-// treat the pairs of items as items. Rows that share k items share C(k, 2) pairs, so rows that
-// share at least C(s, 2) pairs are the neighbours, and the count k is recovered from C(k, 2). Pairs
-// are more numerous but have far fewer rows each. The cheaper way is chosen by counting both in
-// advance.
+// For each row, the core counts how often every other row occurs in the lists of the row's items;
+// rows that occur at least s times are its neighbours. This costs one step per pair of rows at each
+// item, which is quadratic for an item with many rows. For s >= 2 there is an alternative: use the
+// pairs of items as items. Rows that share k items share C(k, 2) pairs. So the neighbours are the
+// rows that share at least C(s, 2) pairs, and the count k is computed back from C(k, 2). There are
+// more pairs than items, but each pair is in far fewer rows. The costs of both ways are computed in
+// advance, and the cheaper way is used.
+//
+// Example, s = 2: rows {a, b, c} and {a, b, d} share the pair {a, b}, which is C(2, 2) = 1 pair, so
+// they are neighbours with count 2.
 
 import { HedgerowError } from '../errors.ts';
 import { type Steps, slices, within } from '../schedule/steps.ts';
@@ -19,19 +22,19 @@ import { Scratch } from './scratch.ts';
 import { combinations, leastArcs, rowsOf, type SparseRows, startsOf } from './sparse-rows.ts';
 import { coreError } from './status.ts';
 
-/** Steps per call: pairs of rows counted, 2 to 5 ns each. */
+/** Steps per call into the core. A step counts one pair of rows and takes 2 to 5 ns. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
 /** Minimum arcs per chunk. */
 const CHUNK_ARCS = 1 << 19;
 /**
- * Maximum number of pairs of items over all rows for counting by pairs; each takes 4 to 10 bytes
- * temporarily.
+ * Maximum number of pairs of items, over all rows, for counting by pairs. Each takes 4 to 10 bytes
+ * of temporary memory.
  */
 const MAX_PAIRS = 2 ** 26;
-/** Cost of a pair, in counting steps. */
+/** Cost of a pair of items, in steps of counting. */
 const PAIR_COST = 8;
-/** More arcs do not fit into an instance next to the input. */
+/** Maximum number of arcs that fit into an instance together with the input. */
 const MAX_ARCS = 2 ** 27;
 
 export type Side = 'nodes' | 'edges';
@@ -63,14 +66,16 @@ function* blockFor(
   return block;
 }
 
-/** The first `arcs` arcs in these regions, in row order. */
+/** The first `arcs` arcs in two arrays, in row order. */
 interface Chunk {
   neighbours: number;
   counts: number;
   arcs: number;
 }
 
-/** The neighbours of every row, in chunks. Calls `guard` with the number of arcs so far. */
+/**
+ * Finds the neighbours of every row, in chunks. Calls `guard` with the number of arcs found so far.
+ */
 function* neighboursOf(
   core: Core,
   rows: number,
@@ -104,7 +109,7 @@ function* neighboursOf(
   return chunks;
 }
 
-/** Concatenates the chunks, freeing each once it is copied. */
+/** Concatenates the chunks, and frees each once it is copied. */
 function* gathered(
   core: Core,
   arcs: number,
@@ -126,7 +131,7 @@ function* gathered(
   return { arcs, neighbours, counts };
 }
 
-/** What to count: rows that share at least `least` of these items. */
+/** What to count: rows that share at least `least` of these items are neighbours. */
 interface Plan {
   sparse: SparseRows;
   least: number;
@@ -135,9 +140,8 @@ interface Plan {
 }
 
 /**
- * Chooses which items to count. Shared items cost a step for each pair of rows at each item; shared
- * pairs (from s = 2 on) have far fewer rows each but are more numerous. Refuses early if a single
- * item alone gives rows more neighbours than `guard` allows.
+ * Chooses between counting shared items and counting shared pairs of items. Calls `guard` early
+ * with a lower bound on the arcs: the arcs that each row has by a single one of its items.
  */
 function* planFor(
   core: Core,
@@ -161,8 +165,8 @@ function* planFor(
 }
 
 /**
- * Graph of the rows that share at least `s` items; counts: how many. At most `most` arcs, otherwise
- * `query_too_large`.
+ * Builds the graph of the rows that share at least `s` items; the counts are the numbers of shared
+ * items. Throws `query_too_large` if it has more than `most` arcs.
  */
 export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: number, most: number): Steps<Graph> {
   const given = rowsOf(parts, on);
@@ -191,7 +195,10 @@ export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: nu
   }
 }
 
-/** Vertices: the nodes, then the edges; an arc in each direction for every member of an edge. */
+/**
+ * Builds the incidence graph: its vertices are the nodes, then the edges. It has an arc in each
+ * direction for every member of an edge.
+ */
 export function* bipartite(core: Core, parts: IncidenceParts): Steps<Graph> {
   const { exports, memory } = core;
   const { nodes, edges, incidences } = parts;

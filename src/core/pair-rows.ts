@@ -1,17 +1,17 @@
-// Rows of pairs of items: a hypergraph whose nodes are the pairs of items that several rows
-// contain. Unlike single items, pairs rarely become hubs.
+// Builds the sparse rows of pairs of items: the pairs that several rows contain become the items.
+// The gain: a pair is rarely contained in very many rows, as a single item may be.
 
 import { type Steps, within } from '../schedule/steps.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { type SparseRows, transposed } from './sparse-rows.ts';
 
-/** Steps per call, 2 to 5 ns each. */
+/** Steps per call into the core; a step takes 2 to 5 ns. */
 const WORK = 1 << 18;
 
 /**
- * Rows that share k items share C(k, 2) of its items. `bound`: the number of pairs of items over
- * all rows. `regions` owns the arrays of the result.
+ * Returns sparse rows whose items are the pairs: rows that share k items share C(k, 2) pairs.
+ * `bound`: the number of pairs of items over all rows. `regions` owns the arrays of the result.
  */
 export function* pairRows(core: Core, sparse: SparseRows, bound: number, regions: Scratch): Steps<SparseRows> {
   const { exports, memory } = core;

@@ -6,8 +6,8 @@ export interface Property {
   column: number;
   type: ColumnType;
   /**
-   * Checked by the caller: finite number, safe integer, text of at most 64 KB, or boolean. null is
-   * an explicit null, needed where the column has a default.
+   * A finite number, safe integer, text of at most 64 KiB, or boolean; checked by the caller. null
+   * is an explicit null, which is needed where the column has a default.
    */
   value: number | string | boolean | null;
 }
@@ -23,8 +23,8 @@ function ensure(bytes: number): void {
 }
 
 /**
- * Encodes properties, which must be ascending by column id; empty if there are none. The bytes are
- * borrowed until the next call.
+ * Encodes properties, which must be ascending by column id. The result is empty if there are none,
+ * and is valid until the next call.
  */
 export function encodeProperties(properties: readonly Property[]): Uint8Array {
   if (properties.length === 0) return buffer.subarray(0, 0);

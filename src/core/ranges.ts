@@ -1,17 +1,17 @@
-// Ranges of numeric columns in the encoding of the core (assembly/README.md): they define the rows
-// that a filter keeps.
+// Ranges of numeric columns, encoded for the core (assembly/README.md). They define which rows a
+// filter keeps.
 
 import type { ColumnFacts } from './segment-facts.ts';
 
 /**
- * Selects the rows whose value in a numeric column lies between two bounds. Null lies in no range.
+ * Selects the rows whose value in a numeric column is between two bounds. A null is in no range.
  */
 export interface NumericRange {
   column: number;
-  /** -Infinity for no bound. Never NaN. */
+  /** Lower bound; -Infinity if there is none. Never NaN. */
   low: number;
   high: number;
-  /** Whether the bound itself is excluded. */
+  /** Whether the lower bound itself is excluded. */
   lowOpen: boolean;
   highOpen: boolean;
   /** Value for rows that do not have the column; NaN means null. */
@@ -19,8 +19,8 @@ export interface NumericRange {
 }
 
 /**
- * Ranges that must all hold, encoded for the core. Uploaded once per instance, cached by object
- * identity.
+ * Ranges that a row must all be in, encoded for the core. They are uploaded once per instance, so
+ * do not change them: an upload is recognised by the identity of this object.
  */
 export interface RangeSet {
   readonly ranges: readonly NumericRange[];
@@ -31,7 +31,7 @@ const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
 
-/** The open bounds as flags of the core. */
+/** Returns the flags of the core for open bounds. */
 export function rangeFlags({ lowOpen, highOpen }: NumericRange): number {
   return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0);
 }
@@ -50,14 +50,14 @@ export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
   return { ranges, bytes };
 }
 
-/** Whether no value can lie in the range. */
+/** Returns whether no value can be in the range. */
 export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): boolean {
   return low > high || (low === high && (lowOpen || highOpen));
 }
 
 /**
- * Whether a segment with these columns may contain rows in all ranges. If it lacks a column, every
- * row has its default, or null.
+ * Returns whether a segment with these columns may contain rows that are in all ranges. If the
+ * segment does not have a column, every row has the column's default, or null.
  */
 export function mayHold(columns: readonly ColumnFacts[], { ranges }: RangeSet): boolean {
   return ranges.every((range) => {

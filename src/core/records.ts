@@ -1,4 +1,4 @@
-// Checks records read from a file, without a memtable to put them in.
+// Checks records that were read from a file, without adding them to a memtable.
 
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
@@ -14,7 +14,7 @@ export class RecordChecker {
     this.#region = new Region(core, INITIAL_BYTES);
   }
 
-  /** Offset of the first byte at which `bytes` fails to be exactly `count` records, or -1. */
+  /** Returns -1 if `bytes` is exactly `count` records, otherwise the offset of the first fault. */
   check(bytes: Uint8Array, count: number): number {
     const { exports, memory } = this.#core;
     this.#region.ensure(bytes.length);

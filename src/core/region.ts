@@ -22,14 +22,13 @@ export class Region {
   }
 
   /**
-   * Grows the region to at least `bytes`, losing its contents. Throws `overloaded`; then nothing
-   * has changed.
+   * Grows the region to at least `bytes` bytes; its contents are lost. Throws `overloaded`, with
+   * nothing changed, if out of memory.
    */
   ensure(bytes: number): void {
     if (bytes <= this.bytes) return;
     const wanted = Math.max(bytes, this.bytes * 2);
-    // Allocate before freeing: if that fails, the region, and what its owner knows to be in it,
-    // stay as they are.
+    // Allocates before freeing. If the allocation fails, the region and its contents are unchanged.
     const next = allocate(this.#core, wanted);
     this.#core.exports.hg_memory_free(this.pointer);
     this.pointer = next;

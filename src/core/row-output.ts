@@ -1,36 +1,39 @@
-// The result of a step over rows of one source, and the memory regions it works in.
+// The result of a step over the rows of one source, and the memory that steps work in.
 
 import type { Core } from './load.ts';
 import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
-/** Maximum rows per step: 32 KB of row numbers. */
+/** Maximum rows per step; their row numbers take 32 KiB. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
-/** Buffer size for column blocks: enough for some columns of all rows of a step. */
+/** Bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
 export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 
-/** Result of a step. Overwritten by the next step, so read it first. */
+/** Result of a step. The next step overwrites it, so read it before that. */
 export interface StepResult {
   rows: number;
   firstTs: number;
   lastTs: number;
   lastId: number;
-  /** Distinct buckets of the rows. */
+  /** Number of distinct buckets of the rows. */
   buckets: number;
   state: StepState;
 }
 
 /**
- * `more`: rows below the stop are left; `end`: the source has no more; `stop`: everything below the
- * stop was returned.
+ * `more`: there are more rows below the stop; `end`: the source has no more rows; `stop`: all rows
+ * below the stop were returned.
  */
 export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
 export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];
 
-/** Bounds of a step: keys in [low, stop), times up to endTs. An infinite stopTs means no stop. */
+/**
+ * Bounds of a step: keys in [low, stop), and times up to endTs. If stopTs is infinite, there is no
+ * stop.
+ */
 export interface StepBounds {
   lowTs: number;
   lowId: number;
@@ -69,12 +72,12 @@ export class TextSink {
     else this.#length += this.#buffer.write(text, this.#length, 'latin1');
   }
 
-  /** The collected bytes, borrowed: valid until the sink is used again. */
+  /** Returns a view of the collected bytes, valid until the sink is used again. */
   borrow(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#length) as Uint8Array<ArrayBuffer>;
   }
 
-  /** Same as `take`, in a separate buffer aligned to 8 bytes: for column blocks. */
+  /** Same as `take`, but in a buffer of its own that is aligned to 8 bytes, for column blocks. */
   takeAligned(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(this.#length).buffer);
     bytes.set(this.#buffer.subarray(0, this.#length));
@@ -82,7 +85,7 @@ export class TextSink {
     return bytes;
   }
 
-  /** The collected bytes, owned by the caller; the sink is empty afterwards. */
+  /** Returns the collected bytes, owned by the caller, and empties the sink. */
   take(): Uint8Array<ArrayBuffer> {
     const text = Buffer.allocUnsafe(this.#length);
     text.set(this.#buffer.subarray(0, this.#length));
@@ -92,7 +95,7 @@ export class TextSink {
   }
 }
 
-/** Regions of one instance for reading rows: row numbers, text, nodes, keys, the plan. */
+/** Memory of one instance for reading rows: row numbers, text, nodes, keys and the plan. */
 export class RowWorkspace {
   readonly rows: number;
   readonly nodes: number;
@@ -115,7 +118,10 @@ export class RowWorkspace {
     this.text = new Region(core, TEXT_BYTES);
   }
 
-  /** Address of the plan in this instance; uploaded if it differs from the last one. */
+  /**
+   * Returns the address of the plan in this instance, after uploading it if it is not the last plan
+   * used.
+   */
   plan(plan: RowPlan): number {
     if (this.#plan !== plan) {
       this.#planRegion ??= new Region(this.#core, plan.bytes.length);
@@ -126,7 +132,10 @@ export class RowWorkspace {
     return this.#planRegion!.pointer;
   }
 
-  /** Address of the ranges in this instance; uploaded if they differ from the last ones. */
+  /**
+   * Returns the address of the ranges in this instance, after uploading them if they are not the
+   * last ranges used.
+   */
   ranges(ranges: RangeSet): number {
     if (this.#ranges !== ranges) {
       this.#rangesRegion ??= new Region(this.#core, ranges.bytes.length);

@@ -1,16 +1,16 @@
-// The row plan: which columns appear in row text, under which keys, and the default for a column
-// that a row does not have.
+// The row plan: which columns appear in row text, under which keys, and the default for rows that
+// do not have a column.
 
 export interface PlanColumn {
   id: number;
   name: string;
-  /** JSON text of the column's default, `null` if it has none. */
+  /** JSON text of the column's default; `null` if the column has none. */
   missing: string;
 }
 
 /**
- * A plan in the encoding of `hg_segment_json` (assembly/json/rows.ts). Uploaded once per instance,
- * cached by object identity.
+ * A plan in the encoding of `hg_segment_json` (assembly/json/rows.ts). It is uploaded once per
+ * instance, so do not change it: an upload is recognised by the identity of this object.
  */
 export interface RowPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;

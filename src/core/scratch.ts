@@ -1,4 +1,5 @@
-// Regions of an instance's memory that are allocated one by one and freed together, on every path.
+// Regions of an instance's memory that are allocated one by one and freed together, also after an
+// error.
 
 import type { Core } from './load.ts';
 import { allocate } from './region.ts';
@@ -11,21 +12,23 @@ export class Scratch {
     this.#core = core;
   }
 
-  /** Address of `bytes` bytes, not zeroed; throws `overloaded` if memory cannot grow. */
+  /**
+   * Returns the address of `bytes` bytes, not zeroed; throws `overloaded` if memory cannot grow.
+   */
   take(bytes: number): number {
     const address = allocate(this.#core, bytes);
     this.#regions.set(address, bytes);
     return address;
   }
 
-  /** Address of `bytes` zeroed bytes. */
+  /** Returns the address of `bytes` zeroed bytes. */
   zeroed(bytes: number): number {
     const address = this.take(bytes);
     this.#core.memory.borrow(address, bytes).fill(0);
     return address;
   }
 
-  /** Frees one region before the others. */
+  /** Frees one region earlier than the others. */
   drop(address: number): void {
     if (this.#regions.delete(address)) this.#core.exports.hg_memory_free(address);
   }

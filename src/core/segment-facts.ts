@@ -1,5 +1,5 @@
-// Reads the facts of a segment file from its header and directory: what is known before its rows
-// are in memory.
+// Reads the facts of a segment file from its header and directory, without loading its rows into
+// memory.
 
 import { corruption, HedgerowError } from '../errors.ts';
 import { KIND_CODES } from '../model/column-types.ts';
@@ -12,8 +12,8 @@ import { coreError, STATUS } from './status.ts';
 export interface SegmentFacts {
   bytes: number;
   /**
-   * CRC32C of the header and the directory, which contains the checksums of the sections:
-   * identifies the contents of the file.
+   * CRC-32C of the header and the directory. The directory contains the checksums of the sections,
+   * so this number identifies the contents of the file.
    */
   checksum: number;
   rows: number;
@@ -34,13 +34,13 @@ export interface SegmentFacts {
   nodesOffset: number;
   filterOffset: number;
   filterBytes: number;
-  /** CRC32C of the filter according to the directory. */
+  /** CRC-32C of the filter, from the directory. */
   filterChecksum: number;
   /** Property columns in the file, ascending by id. */
   columns: readonly ColumnFacts[];
 }
 
-/** A property column according to the directory. */
+/** A property column, from the directory. */
 export interface ColumnFacts {
   id: number;
   /** Whether the type is INTEGER or REAL. */
@@ -49,16 +49,16 @@ export interface ColumnFacts {
   hasNulls: boolean;
   /** Whether no row has a value. */
   allNull: boolean;
-  /** Whether its values have a sorted index (PSI). */
+  /** Whether the segment has a sorted index (PSI) of the column's values. */
   ordered: boolean;
 }
 
-/** FORMAT.md section 2. */
+/** Position of the header's checksum, in u32 (FORMAT.md section 2). */
 const HEADER_CHECKSUM_WORD = 3;
 
 /**
- * Asserts that a complete file is the one that was written, not an earlier or different one in its
- * place. `checksum` undefined: not known, not checked. Throws `corrupt`.
+ * Asserts that an intact file is the file that was written under this name, not an earlier or
+ * different one. If `checksum` is undefined, nothing is checked. Throws `corrupt`.
  */
 export function assertChecksum(facts: SegmentFacts, checksum: number | undefined, file: string): void {
   if (checksum === undefined || facts.checksum === checksum) return;
@@ -69,7 +69,7 @@ export function assertChecksum(facts: SegmentFacts, checksum: number | undefined
   );
 }
 
-/** The error for the status of a failed check. */
+/** Returns the error for the status of a failed check. */
 export function corruptStatus(core: Core, status: number, file: string): HedgerowError {
   if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
   if (status === STATUS.unsupported) {
@@ -89,7 +89,7 @@ export function corruptStatus(core: Core, status: number, file: string): Hedgero
 }
 
 /**
- * Checks the head of a segment file (header and directory) in a scratch instance and reads its
+ * Checks the head of a segment file (header and directory) in a scratch instance, and returns its
  * facts. Throws `corrupt`.
  */
 export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number, file: string): SegmentFacts {
@@ -105,7 +105,7 @@ export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number
   }
 }
 
-/** Facts of the checked file at `base`. */
+/** Returns the facts of the checked file at `base`. */
 export function factsAt(core: Core, base: number): SegmentFacts {
   const field = (name: keyof typeof SEGMENT_FIELD) => core.exports.hg_segment_field(base, SEGMENT_FIELD[name]);
   const sections = sectionsAt(core, base);

@@ -1,12 +1,15 @@
-// Aggregates over the columns of a segment, in place: row selections, codes of fields, and figures
-// of numeric fields (assembly/README.md).
+// Aggregates over the columns of a segment, in place: selects rows, computes codes of fields, and
+// computes figures of numeric fields (assembly/README.md).
 
 import type { Core } from './load.ts';
 import { encodeRanges, type NumericRange } from './ranges.ts';
 import { allocate } from './region.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** The field of a row to use: `kind` as below, `column` the id of a property column. */
+/**
+ * Which field of a row is used: `kind` is a value of ROW_FIELD, `column` the id of a property
+ * column.
+ */
 export interface RowField {
   readonly kind: (typeof ROW_FIELD)[keyof typeof ROW_FIELD];
   readonly column: number;
@@ -15,30 +18,33 @@ export interface RowField {
 export const ROW_FIELD = { column: 0, eventTs: 1, id: 2, size: 3, bucket: 4 } as const;
 
 /**
- * Figures of a group of rows, in this order: count of numbers, their sum, the compensation of the
- * sum (add both), least, greatest.
+ * Positions of the figures of a group of rows: count of numbers, their sum, the compensation of the
+ * sum (to be added to the sum), least, greatest.
  */
 export const FIGURE = { count: 0, sum: 1, lack: 2, least: 3, greatest: 4 } as const;
 export const FIGURES = 5;
-/** Flags for the requested figures. */
+/** Flags that select the figures to compute. */
 export const WANT = { count: 1, sum: 2, ends: 4 } as const;
 
-/** Codes of the rows of a segment. */
+/** Codes of the rows of a segment: small numbers that stand for the values of a field. */
 export interface RowCodes {
-  /** Number of codes; one more than the values if some row is null: null has the last code. */
+  /**
+   * Number of codes. If some row is null, null has the last code, and there is one more code than
+   * values.
+   */
   readonly count: number;
   /**
-   * Value of each code; for a text its rank among the distinct texts, for a bucket the time of its
-   * first row.
+   * Value of each code. For a text this is its rank among the distinct texts, for a bucket the time
+   * of the first row in the bucket.
    */
   readonly values: Float64Array;
-  /** Address of a u16 per row; 0 if there is only one code. */
+  /** Address of one u16 per row; 0 if there is only one code. */
   readonly pointer: number;
 }
 
 const MOST_CODES = 65536;
 const TEXT_BYTES = 4096;
-/** Slack after the codes, because rows are coded several at a time. */
+/** Slack after the codes, because codes are written for several rows at a time. */
 const CODE_SLACK_BYTES = 64;
 
 /** A selection of rows of one segment. Use it within one turn of the event loop, then free it. */
@@ -49,7 +55,7 @@ export class SegmentFold {
   readonly #selection: number;
   readonly #regions: number[] = [];
 
-  /** `rows`: number of rows of the segment. Initially nothing is selected. */
+  /** `rows`: number of rows of the segment. At first, nothing is selected. */
   constructor(core: Core, segment: number, rows: number) {
     this.#core = core;
     this.#segment = segment;
@@ -63,12 +69,12 @@ export class SegmentFold {
     return pointer;
   }
 
-  /** Selects rows [from, to). */
+  /** Selects rows [from, to) and no others. */
   selectWindow(from: number, to: number): void {
     this.#core.exports.hg_selection_window(this.#selection, this.#rows, from, to);
   }
 
-  /** Selects the listed rows. */
+  /** Selects the listed rows and no others. */
   selectRows(list: Uint32Array): void {
     const at = this.#take(Math.max(4, list.length * 4));
     this.#core.memory.words.set(list, at / 4);
@@ -76,20 +82,21 @@ export class SegmentFold {
   }
 
   /**
-   * Deselects rows that died at or before `lsn`: u32[count] rows at `dead`, the LSNs of their
-   * deaths at `deaths`.
+   * Deselects rows that were deleted at or before `lsn`. `dead` is the address of u32[count] rows,
+   * `deaths` the address of the LSNs of their deletions.
    */
   drop(dead: number, deaths: number, count: number, lsn: number): void {
     this.#core.exports.hg_selection_drop(this.#selection, dead, deaths, count, lsn);
   }
 
-  /** Number of selected rows. */
+  /** Returns the number of selected rows. */
   selected(): number {
     return this.#core.exports.hg_selection_count(this.#selection, this.#rows) >>> 0;
   }
 
   /**
-   * Keeps rows whose number lies in the range; with `outside`, rows that have a number outside it.
+   * Keeps the rows whose number is in the range or, with `outside`, the rows that have a number not
+   * in the range.
    */
   keepRange(field: RowField, range: NumericRange, outside = false): void {
     const { bytes } = encodeRanges([{ ...range, column: field.column }]);
@@ -100,7 +107,9 @@ export class SegmentFold {
     if (status < 0) throw coreError(status, 'hg_segment_select');
   }
 
-  /** Codes of a field; undefined if it has more than `most` values, or none. */
+  /**
+   * Returns the codes of a field; undefined if the field has no codes here, or more than `most`.
+   */
   codes(field: RowField, most: number): RowCodes | undefined {
     const { exports, memory } = this.#core;
     const capacity = Math.min(most, MOST_CODES);
@@ -113,7 +122,7 @@ export class SegmentFold {
     return { count, values: memory.numbers.slice(at / 8, at / 8 + known), pointer };
   }
 
-  /** Codes of pairs: left * right.count + right. Overwrites the codes of the left side. */
+  /** Returns the codes of pairs: left * right.count + right. Overwrites the codes of `left`. */
   join(left: RowCodes, right: RowCodes): RowCodes {
     if (right.pointer === 0) return left;
     if (left.pointer === 0) return right;
@@ -121,7 +130,7 @@ export class SegmentFold {
     return { count: left.count * right.count, values: NO_VALUES, pointer: left.pointer };
   }
 
-  /** A copy of codes, for a join that must not overwrite the original. */
+  /** Returns a copy of codes, for a join that must not overwrite the original. */
   copyOf(codes: RowCodes): RowCodes {
     if (codes.pointer === 0) return codes;
     const bytes = this.#rows * 2;
@@ -130,7 +139,7 @@ export class SegmentFold {
     return { ...codes, pointer };
   }
 
-  /** Keeps rows whose code has the truth value 1. */
+  /** Keeps the rows whose code has the truth value 1. */
   keepCodes({ pointer, count }: RowCodes, truth: Uint8Array): void {
     if (pointer === 0) {
       if (truth[0] !== 1) this.selectWindow(0, 0);
@@ -141,7 +150,7 @@ export class SegmentFold {
     this.#core.exports.hg_selection_keep(this.#selection, pointer, this.#rows, at, count);
   }
 
-  /** Number of selected rows per code. */
+  /** Returns the number of selected rows per code. */
   counts({ pointer, count }: RowCodes): Uint32Array {
     if (pointer === 0) return Uint32Array.of(this.selected());
     const at = this.#take(count * 4);
@@ -149,7 +158,7 @@ export class SegmentFold {
     return this.#core.memory.words.slice(at / 4, at / 4 + count);
   }
 
-  /** FIGURES numbers per code, for a field that is numeric in this segment. */
+  /** Returns FIGURES numbers per code, for a field that is numeric in this segment. */
   figures(field: RowField, { pointer, count }: RowCodes, wants: number): Float64Array {
     const { exports, memory } = this.#core;
     const at = this.#take(count * exports.HG_FIGURES_BYTES.value);
@@ -159,7 +168,7 @@ export class SegmentFold {
     return memory.numbers.slice(at / 8, at / 8 + count * FIGURES);
   }
 
-  /** The distinct texts of a column by rank: ascending by code point. */
+  /** Returns the distinct texts of a column by rank, which is ascending by code point. */
   texts(column: number, { values }: RowCodes): string[] {
     const count = values.length;
     const { exports, memory } = this.#core;
@@ -179,15 +188,15 @@ export class SegmentFold {
     return texts;
   }
 
-  /** Frees its memory; it must not be used afterwards. */
+  /** Frees the selection's memory; it must not be used afterwards. */
   free(): void {
     for (const pointer of this.#regions) this.#core.exports.hg_memory_free(pointer);
     this.#regions.length = 0;
   }
 }
 
-/** Range flag of the core: keep what lies outside. */
+/** Range flag of the core that keeps the values outside the range. */
 const OUTSIDE = 4;
 const NO_VALUES = new Float64Array(0);
-/** One code for all rows. */
+/** One code that all rows have. */
 export const ONE_CODE: RowCodes = { count: 1, values: NO_VALUES, pointer: 0 };

@@ -1,4 +1,5 @@
-// A segment loaded into its own instance: its bytes are in linear memory and are queried in place.
+// A segment loaded into an instance of its own: its bytes are in linear memory and are queried in
+// place.
 
 import { SEPARATOR, type Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
@@ -19,14 +20,14 @@ import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
 
 /**
- * Dead rows of a segment, ascending, with the LSN at which each died. Kept by the engine, copied
- * into the instance when it has changed.
+ * Dead rows of a segment, ascending, with the LSN of each deletion. The engine keeps this list; it
+ * is copied into the instance when it has changed.
  */
 export interface DeadRows {
   readonly count: number;
   readonly rows: Uint32Array;
   readonly lsns: Float64Array;
-  /** Changes with every change of the list. */
+  /** Changes whenever the list changes. */
   readonly version: number;
 }
 
@@ -40,9 +41,9 @@ export class ResidentSegment {
   #deadFor: DeadRows | undefined;
 
   /**
-   * Loads a file of `bytes` bytes through `read` into the instance and checks it: every reference
-   * if `deep`, otherwise only the checksums. Throws `corrupt` with file and offset, also if the
-   * file is not the one with `checksum` (see SegmentFacts).
+   * Loads a file of `bytes` bytes through `read` into the instance and checks it. If `deep`, all
+   * references are checked, otherwise only the checksums. Throws `corrupt` with file and offset,
+   * also if the file is not the one with `checksum` (see SegmentFacts).
    */
   constructor(
     core: Core,
@@ -71,12 +72,12 @@ export class ResidentSegment {
     return this.#core.memory.size;
   }
 
-  /** First row whose (event_ts, id) is >= the key. */
+  /** Returns the first row whose (event_ts, id) is >= the key. */
   seek(eventTs: number, id: number): number {
     return this.#core.exports.hg_segment_seek(this.#handle, eventTs, id) >>> 0;
   }
 
-  /** Row with exactly this key, or -1. */
+  /** Returns the row with exactly this key, or -1. */
   find(eventTs: number, id: number): number {
     return this.#core.exports.hg_segment_find(this.#handle, eventTs, id);
   }
@@ -91,7 +92,7 @@ export class ResidentSegment {
     return this.#core.exports.hg_segment_buckets(this.#handle, from, to) >>> 0;
   }
 
-  /** Rows with the record's time and member set, ascending, including dead ones. */
+  /** Returns the rows with the record's time and member set, ascending, including dead rows. */
   match(record: Uint8Array): Uint32Array {
     const pointer = allocate(this.#core, record.length);
     this.#core.memory.write(pointer, record);
@@ -131,16 +132,16 @@ export class ResidentSegment {
     return this.#core.exports.hg_rows_reconcile(rows, n, pointer, pointer + offset, dead.count, lsn) >>> 0;
   }
 
-  /** Copies the nodes of a lookup in; call it before a `step` with nodes. */
+  /** Copies the nodes of a lookup into the instance. Call it before a `step` with nodes. */
   setNodes(nodes: readonly number[]): void {
     this.#work.setNodes(nodes);
   }
 
   /**
-   * Writes row text of live rows within the bounds, in one call into the core: at most `limit` rows
-   * and at most one text buffer. If `nodeCount` is not 0, only rows that contain all `nodeCount`
-   * nodes set before. Fills `result` and returns the row to continue from. Examines at most
-   * STEP_ROWS rows.
+   * Writes row text for live rows within the bounds, in one call into the core: at most `limit`
+   * rows and at most one text buffer. If `nodeCount` is not 0, only for rows that contain all nodes
+   * of the last `setNodes`. Examines at most STEP_ROWS rows. Fills `result`, and returns the row to
+   * continue from.
    */
   step(
     bounds: StepBounds,
@@ -196,7 +197,10 @@ export class ResidentSegment {
     return next;
   }
 
-  /** Whether there is a live row in [from, to) (that contains the nodes set before). */
+  /**
+   * Returns whether there is a live row in [from, to) that contains the nodes of the last
+   * `setNodes`. If `nodeCount` is 0, any live row counts.
+   */
   hasRow(from: number, to: number, nodeCount: number, dead: DeadRows, lsn: number): boolean {
     const { exports } = this.#core;
     let at = from;
@@ -216,16 +220,16 @@ export class ResidentSegment {
   }
 
   /**
-   * Number of rows of [from, to) that contain a node, including dead ones. Cost: log2 nodes + log2
-   * rows.
+   * Returns how many rows of [from, to) contain a node, including dead rows. Cost: log2 nodes +
+   * log2 rows.
    */
   countNode(node: number, from: number, to: number): number {
     return this.#core.exports.hg_segment_count(this.#handle, node, from, to) >>> 0;
   }
 
   /**
-   * Number of rows of the segment within a range, including dead ones, from the column's sorted
-   * index; -1 if the column has none here. Cost: log2 rows.
+   * Returns how many rows of the segment are in a range, including dead rows, from the column's
+   * sorted index. Returns -1 if the segment has no such index. Cost: log2 rows.
    */
   countInOrder(range: NumericRange): number {
     const { column, low, high } = range;
@@ -233,9 +237,10 @@ export class ResidentSegment {
   }
 
   /**
-   * Live rows of [from, to) that lie in all ranges (and contain the nodes set before), ascending.
-   * If `driver` is given, they are found through the sorted index of its column, which must exist;
-   * otherwise each row is examined. Work is bounded by the rows of one segment.
+   * Returns the live rows of [from, to) that are in all ranges, ascending. If `driver` is given,
+   * the rows are found through the sorted index of its column, which must exist. Otherwise, if
+   * `nodeCount` is not 0, only rows that contain all nodes of the last `setNodes` are returned. The
+   * work is bounded by the rows of one segment.
    */
   listRows(
     from: number,
@@ -261,8 +266,8 @@ export class ResidentSegment {
   }
 
   /**
-   * The live rows of [from, to), or of a list, for aggregation over columns. Free it within the
-   * same turn of the event loop.
+   * Returns the live rows of [from, to), or of a list, for aggregates over columns. Free the result
+   * within the same turn of the event loop.
    */
   fold(rows: Uint32Array | { from: number; to: number }, dead: DeadRows, lsn: number): SegmentFold {
     const fold = new SegmentFold(this.#core, this.#handle, this.facts.rows);
@@ -310,7 +315,10 @@ export class ResidentSegment {
     return { pointer: out + first * 4, count: lowerBound(rows, to) - first };
   }
 
-  /** Writes the given rows as text, as many as fit in one buffer. Returns the number written. */
+  /**
+   * Writes the given rows as text, as many as fit in one buffer. Returns the number of rows
+   * written.
+   */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const { exports, memory } = this.#core;
     const work = this.#work;
@@ -337,9 +345,10 @@ export class ResidentSegment {
 
   /**
    * Exports live rows of [from, to) as records to the start of `out`: at most `limit` bytes, but at
-   * least one row, for which `out` may grow beyond the limit. Omits texts equal to the default that
-   * `columns` gives for a missing value. Returns the bytes written and the row to continue from.
-   * The regions must belong to this instance (compaction opens segments in its own).
+   * least one row, for which `out` may grow beyond the limit. Omits texts that are equal to the
+   * default of their column in `columns`. Returns the bytes written and the row to continue from.
+   * The regions must belong to this segment's instance; compaction therefore opens segments in its
+   * own instance.
    */
   exportSlice(
     from: number,
@@ -365,7 +374,7 @@ export class ResidentSegment {
           if (needed <= limit) out.extend(Math.min(limit, Math.max(needed, out.bytes * 2)), written);
           else if (written > 0) return { bytes: written, next: this.#core.memory.words[list / 4 + done]! };
           else {
-            // A row larger than the limit is a slice on its own.
+            // A row larger than the limit is a slice of its own.
             out.ensure(needed);
             const row = this.#core.memory.words[list / 4 + done]!;
             const bytes = this.#exportInto(list + done * 4, 1, columns, out.pointer, out.bytes);
@@ -393,7 +402,7 @@ export class ResidentSegment {
     return exports.hg_segment_records_short(this.#handle, rows, n, columns.pointer, columns.count, out, capacity);
   }
 
-  /** Distinct node ids, ascending. */
+  /** Returns the distinct node ids, ascending. */
   nodeIds(): Float64Array {
     const { exports, memory } = this.#core;
     const region = new Region(this.#core, this.facts.nodes * 8);
@@ -404,7 +413,7 @@ export class ResidentSegment {
   }
 }
 
-/** First index in an ascending list whose value is >= `value`. */
+/** Returns the first index in an ascending list whose value is >= `value`. */
 export function lowerBound(rows: Uint32Array, value: number): number {
   let low = 0;
   let high = rows.length;

@@ -1,5 +1,5 @@
-// Compressed sparse rows in core memory: sizes to starts, the transpose (rows of items from items
-// of rows), and estimates of the work that pairs of rows cost.
+// Works on compressed sparse rows in core memory: converts sizes to starts, transposes rows, and
+// estimates the work for pairs of rows.
 
 import { forward, type Steps, slices, within } from '../schedule/steps.ts';
 import type { IncidenceParts } from './incidence-parts.ts';
@@ -8,12 +8,12 @@ import type { Scratch } from './scratch.ts';
 
 /** Entries per step: about 2 ms at a few nanoseconds per entry. */
 const SLICE = 1 << 18;
-/** Entries per step where each one accesses memory at random, 10 to 50 ns. */
+/** Entries per step if each of them is a random memory access, which takes 10 to 50 ns. */
 const STRETCH = 1 << 16;
 
 /**
- * Sparse rows and their transpose, the input of `hg_components_*` and `hg_graph_*`; the rows are
- * either edges or nodes.
+ * Sparse rows and their transpose, as addresses: the input of `hg_components_*` and `hg_graph_*`.
+ * The rows are either the edges (and the items the nodes) or the other way round.
  */
 export interface SparseRows {
   rows: number;
@@ -24,7 +24,7 @@ export interface SparseRows {
   itemRows: number;
 }
 
-/** The sparse rows with the given side as rows; pairs of rows are what is compared. */
+/** Returns the sparse rows with the side `on` as the rows and the other side as the items. */
 export function rowsOf(parts: IncidenceParts, on: 'nodes' | 'edges'): SparseRows {
   const { nodes, edges, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = parts;
   return on === 'edges'
@@ -47,8 +47,8 @@ export function rowsOf(parts: IncidenceParts, on: 'nodes' | 'edges'): SparseRows
 }
 
 /**
- * Turns u32[count + 1], sizes followed by an unused entry, into starts (prefix sums); returns the
- * total.
+ * Converts u32[count + 1], which are sizes followed by an unused entry, to starts (prefix sums);
+ * returns the total.
  */
 export function* startsOf(core: Core, sizes: number, count: number): Steps<number> {
   let sum = 0;
@@ -59,13 +59,13 @@ export function* startsOf(core: Core, sizes: number, count: number): Steps<numbe
   return sum;
 }
 
-/** Addresses of the rows of nodes. */
+/** Addresses of the sparse rows of the nodes. */
 interface Transposed {
   nodeStarts: number;
   nodeEdges: number;
 }
 
-/** Rows of nodes from rows of edges, by counting sort. */
+/** Computes the sparse rows of the nodes from those of the edges, by counting sort. */
 export function* transposed(
   core: Core,
   edges: { count: number; starts: number; items: number },
@@ -86,16 +86,16 @@ export function* transposed(
   const place = (from: number, to: number) =>
     exports.hg_incidence_transpose(edges.starts, edges.items, from, to, nodeStarts, nodeEdges);
   yield* within(slices(edges.count, SLICE >> 3, place), 0.4, 1);
-  // After placing, each cursor is at the start of the next node; shifted by one they are the starts
-  // again.
+  // After placing, each cursor is at the start of the next node. Shifted by one place, the cursors
+  // are the starts again.
   memory.words.copyWithin(nodeStarts / 4 + 1, nodeStarts / 4, nodeStarts / 4 + nodes);
   memory.words[nodeStarts / 4] = 0;
   return { nodeStarts, nodeEdges };
 }
 
 /**
- * Calls `work` with rows [from, to) that together have at most about STRETCH entries, one call per
- * step; a single row may have more.
+ * Calls `work` with ranges of rows [from, to) that together have at most about STRETCH entries, one
+ * call per step. A single row may have more entries.
  */
 export function* stretches(
   core: Core,
@@ -123,8 +123,8 @@ export function* stretches(
 }
 
 /**
- * Lower bound on the number of arcs if rows that share any item are neighbours: each row is
- * adjacent to all rows of its most common item.
+ * Returns a lower bound on the number of arcs if rows that share any item are neighbours: each row
+ * is adjacent to all rows of its most common item.
  */
 export function* leastArcs(core: Core, sparse: SparseRows): Steps<number> {
   const { rows, rowStarts, rowItems, itemStarts } = sparse;
@@ -151,7 +151,7 @@ function choose(n: number, k: number): number {
   return n < k ? 0 : product;
 }
 
-/** Sum of C(size, k) over sparse rows. */
+/** Returns the sum of C(size, k) over the sizes of sparse rows. */
 export function* combinations(core: Core, starts: number, count: number, k: number): Steps<number> {
   const known = new Map<number, number>();
   let sum = 0;

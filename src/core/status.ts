@@ -1,4 +1,4 @@
-// Status codes of the core and their translation into errors.
+// Status codes of the core, and their conversion to errors.
 
 import { HedgerowError } from '../errors.ts';
 
@@ -14,8 +14,8 @@ export const STATUS = {
 } as const;
 
 /**
- * Turns a negative status into an error with a message for people; programmer errors name the
- * export.
+ * Converts a negative status to an error with a message for people. Errors that only a bug can
+ * cause name the export, `where`.
  */
 export function coreError(status: number, where: string): HedgerowError {
   if (status === STATUS.outOfMemory) {

@@ -1,5 +1,5 @@
-// Typed views of a core instance's linear memory. The only file that uses `memory.buffer`; no view
-// may be kept across a call into the core.
+// Typed views of a core instance's linear memory. Only this file uses `memory.buffer`. No view may
+// be kept across a call into the core.
 
 import type { WasmMemory } from './abi.ts';
 
@@ -17,7 +17,10 @@ export class CoreMemory {
     this.#numbers = new Float64Array(buffer);
   }
 
-  /** Growing memory detaches the old buffer, which empties its views; `buffer` costs more. */
+  /**
+   * Creates the views again if memory has grown. Growth detaches the old buffer, and the views of
+   * it become empty. The length of a view is tested because reading `memory.buffer` costs more.
+   */
   #refresh(): void {
     if (this.#words.length > 0) return;
     const buffer = this.#memory.buffer as ArrayBuffer;
@@ -49,12 +52,12 @@ export class CoreMemory {
     return this.#numbers;
   }
 
-  /** A borrowed view of [pointer, pointer + length). */
+  /** Returns a view of [pointer, pointer + length), valid until the next call into the core. */
   borrow(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(pointer, pointer + length);
   }
 
-  /** A copy owned by the caller. Small ones share Node's buffer pool. */
+  /** Returns a copy that the caller owns. Small copies share Node's buffer pool. */
   copyOut(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     const copy = Buffer.allocUnsafe(length);
     copy.set(this.bytes.subarray(pointer, pointer + length));

@@ -1,4 +1,4 @@
-// Algebraic connectivity of the co-member graph.
+// Computes the algebraic connectivity of the co-member graph.
 
 import { graphOperator, Scratch, secondSmallest } from '../../core/index.ts';
 import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';

@@ -1,4 +1,4 @@
-// Betweenness centrality.
+// Computes betweenness centrality.
 
 import { betweenness as betweennessOf } from '../../core/index.ts';
 import { type Measure, NODE_MAP } from '../measure.ts';

@@ -41,17 +41,20 @@ export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
   ...WINDOW,
 ];
 
-/** A projection, its size for normalization, and the mapping from vertex values to results. */
+/**
+ * A projection, its size for normalisation, and the function that turns vertex values into a
+ * result.
+ */
 export interface CentralityGraph {
   graph: Graph;
   /**
-   * Number of vertices for normalization. Edges smaller than `s` are not part of the graph and not
-   * counted.
+   * Number of vertices used for normalisation. Edges with fewer than `s` members are not part of
+   * the graph and are not counted.
    */
   size: number;
   basis: Basis;
   definition: string;
-  /** The result for the values of all vertices. */
+  /** Returns the result for the values of all vertices. */
   shape: (values: Float64Array) => Shape;
 }
 

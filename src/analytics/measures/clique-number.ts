@@ -1,4 +1,4 @@
-// Clique number of the co-member graph.
+// Computes the clique number of the co-member graph.
 
 import { cliqueNumber as cliqueNumberOf } from '../../core/index.ts';
 import { BUDGET, type Measure, WINDOW } from '../measure.ts';

@@ -1,4 +1,4 @@
-// Closeness centrality.
+// Computes closeness centrality.
 
 import { distanceSums } from '../../core/index.ts';
 import { type Measure, NODE_MAP } from '../measure.ts';

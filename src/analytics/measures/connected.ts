@@ -1,8 +1,11 @@
-// Whether an operator connects all nodes.
+// Decides whether an operator connects all nodes.
 
 import type { Incidence, Operator, Steps } from '../../core/index.ts';
 
-/** Edges of weight 0 connect nothing. `weights`: f64[edges]; omitted when edges are unweighted. */
+/**
+ * Returns whether the edges connect all nodes. Edges of weight 0 connect nothing. `weights`:
+ * f64[edges]; omitted if the edges are unweighted.
+ */
 export function* isConnected(sets: Incidence, operator: Operator, weights?: Float64Array): Steps<boolean> {
   if (operator.degrees.includes(0)) return false;
   if (weights?.includes(0) === true) return isJoined(sets, weights);
@@ -10,7 +13,9 @@ export function* isConnected(sets: Incidence, operator: Operator, weights?: Floa
   return labels.every((label) => label === 0);
 }
 
-/** Whether the edges of non-zero weight connect all nodes: union-find with path halving. */
+/**
+ * Returns whether the edges of non-zero weight connect all nodes (union-find with path halving).
+ */
 function isJoined({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence, weights: Float64Array): boolean {
   const { words } = core.memory;
   const parents = Uint32Array.from({ length: nodes }, (_, node) => node);

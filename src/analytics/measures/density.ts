@@ -1,4 +1,4 @@
-// Density: how much of a possible whole is present, in one of five senses.
+// Computes density, in one of five senses: what is present divided by a measure of the whole.
 
 import { basisOf, basisParameter, type Measure, type MeasureResult, WINDOW } from '../measure.ts';
 import { missingParameter } from '../parameters.ts';
@@ -51,19 +51,19 @@ export const density: Measure = {
   },
 };
 
-/** part / whole, or 0 if the whole is 0. */
+/** Returns part / whole, or 0 if the whole is 0. */
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** m / (2^n - 1), computed through logarithms so that nothing overflows; underflows to 0. */
+/** Returns m / (2^n - 1), computed with logarithms so that nothing overflows; underflows to 0. */
 function edgeDensity(edges: number, nodes: number): number {
   if (edges === 0) return 0;
   if (nodes < 50) return edges / (2 ** nodes - 1);
   return Math.exp(Math.log(edges) - nodes * Math.LN2);
 }
 
-/** C(n, k); Infinity if it exceeds the largest number. */
+/** Returns C(n, k); Infinity if it exceeds the largest number. */
 function binomial(n: number, k: number): number {
   if (k > n) return 0;
   let product = 1;

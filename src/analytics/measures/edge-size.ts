@@ -1,4 +1,4 @@
-// Edge size: the number of members of an edge.
+// Computes edge size: the number of members of an edge.
 
 import { basisOf, basisParameter, LIMIT, type Measure, WINDOW } from '../measure.ts';
 import { mapOf, setNamed } from '../shapes.ts';

@@ -1,4 +1,4 @@
-// Harmonic centrality.
+// Computes harmonic centrality.
 
 import { distanceSums } from '../../core/index.ts';
 import { type Measure, NODE_MAP } from '../measure.ts';

@@ -1,4 +1,4 @@
-// Isolated edges: edges whose members are in no other edge.
+// Lists isolated edges: edges whose members are in no other edge.
 
 import type { Incidence } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, WINDOW } from '../measure.ts';

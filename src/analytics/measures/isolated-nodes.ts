@@ -1,4 +1,4 @@
-// Isolated nodes: nodes that share no edge with another node.
+// Lists isolated nodes: nodes that share no edge with another node.
 
 import type { Incidence } from '../../core/index.ts';
 import { LIMIT, type Measure, WINDOW } from '../measure.ts';

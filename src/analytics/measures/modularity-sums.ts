@@ -1,28 +1,29 @@
-// Modularity of a partition: what edges contribute, minus what they would contribute if their
-// members were drawn at random in proportion to degree.
+// Computes the modularity of a partition: what the edges contribute, minus what they would
+// contribute on average if their members were drawn at random in proportion to degree.
 //
 // Hypergraph modularity (Kaminski et al. 2019, equation 4) is
 //
 //   (sum over edges of w * share(c, d) - sum over sizes d of W_d * E_d) / W
 //
-// where an edge has weight w and d members, the most in one community being c; W_d is the weight of
-// all edges of size d and W the weight of all edges. E_d is the expected share of an edge whose d
-// members fall into community i independently with probability p_i = volume_i / volume:
+// An edge has weight w and d members, and c is the number of its members in the community that has
+// most of them. W_d is the weight of all edges of size d, and W the weight of all edges. E_d is the
+// expected share of an edge whose d members are drawn independently, from community i with
+// probability p_i = volume_i / volume:
 //
 //   E_d = sum over i, over c > d/2, of Binomial(c; d, p_i) * share(c, d)
 //
-// Terms with c <= d/2 vanish because share is 0 there, so at most one community of an edge counts.
-// Example: loss `linear`, d = 3, c = 2 contributes 2/3.
+// Terms with c <= d/2 are missing because share is 0 there; so at most one community per edge
+// counts. Example: with loss `linear`, an edge of weight 1 with d = 3 and c = 2 contributes 2/3.
 
 import type { Incidence } from '../../core/index.ts';
 
 /**
- * How the share of an edge with d members depends on c, the most of them in one community: strict:
- * 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2.
+ * How share(c, d) depends on c and d (see above). strict: 1 if c = d; majority: 1 if c > d/2;
+ * linear: c/d if c > d/2; otherwise 0.
  */
 export type EdgeLoss = 'strict' | 'majority' | 'linear';
 
-/** The modularity defined above; 0 if all weights are 0. */
+/** Returns the modularity defined above; 0 if all weights are 0. */
 export function hypergraphModularity(
   incidence: Incidence,
   weights: Float64Array,
@@ -67,8 +68,8 @@ function shareOf(loss: EdgeLoss, most: number, size: number): number {
 }
 
 /**
- * Expected share of an edge of `size` members drawn from communities with probabilities `shares`:
- * binomial terms, summed from c = size downwards.
+ * Returns the expected share of an edge of `size` members drawn from communities with probabilities
+ * `shares`: a sum of binomial terms from c = size downwards.
  */
 function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number {
   let sum = 0;
@@ -81,7 +82,7 @@ function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number
       sum += 1;
       continue;
     }
-    // The term of c = size; each further term follows from the previous one.
+    // The term for c = size; each further term is computed from the term before it.
     let term = p ** size;
     for (let c = size; 2 * c > size; c--) {
       sum += term * shareOf(loss, c, size);
@@ -92,8 +93,8 @@ function expectation(loss: EdgeLoss, size: number, shares: Float64Array): number
 }
 
 /**
- * Newman and Girvan's modularity of the graph in which an edge of weight w gives each pair of its
- * members weight w / (|e| - 1).
+ * Returns Newman and Girvan's modularity of the graph in which an edge of weight w gives each pair
+ * of its members the weight w / (|e| - 1).
  */
 export function graphModularity(incidence: Incidence, weights: Float64Array, communityOf: Uint32Array): number {
   const { core, edges, edgeStarts, edgeNodes } = incidence;
@@ -118,7 +119,7 @@ export function graphModularity(incidence: Incidence, weights: Float64Array, com
       pairs += counts[community]! * (counts[community]! - 1);
       counts[community] = 0;
     }
-    // Counts ordered pairs, each of weight w / (size - 1), so that a member has degree w.
+    // Each ordered pair counts with weight w / (size - 1), so that a member has degree w.
     inside += (weights[e]! * pairs) / (size - 1);
     volume += weights[e]! * size;
   }

@@ -1,4 +1,4 @@
-// Modularity of a partition of the nodes, either given or found by Louvain.
+// Computes the modularity of a partition of the nodes, which is either given or found by Louvain.
 
 import { type Graph, type Incidence, louvain, type Steps, tameFactor } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -63,7 +63,7 @@ export const modularity: Measure = {
   },
 };
 
-/** Whether the weighted degrees of all nodes have a finite sum. */
+/** Returns whether the sum of the weighted degrees of all nodes is finite. */
 function hasFiniteSum(incidence: Incidence, weights: Float64Array): boolean {
   const sizes = incidence.copySizes();
   let sum = 0;
@@ -81,7 +81,10 @@ function* found(
   return yield* louvain(incidence, graph, weights, params.seed as number);
 }
 
-/** u32[nodes]: communities numbered from 0 in order of their least node. */
+/**
+ * Returns the community of each node, u32[nodes]. Communities are numbered from 0 in the order of
+ * their least node.
+ */
 function given(ids: Float64Array, partition: Record<string, number | string>): Uint32Array {
   const numbers = new Map<number | string, number>();
   return Uint32Array.from(ids, (id) => {
@@ -101,7 +104,7 @@ function given(ids: Float64Array, partition: Record<string, number | string>): U
   });
 }
 
-/** Node ids by community: the largest community first, ties by least id. */
+/** Returns the node ids by community: the largest community first, ties by least id. */
 function listed(ids: Float64Array, communityOf: Uint32Array): number[][] {
   const groups = new Map<number, number[]>();
   for (const [v, community] of communityOf.entries()) {

@@ -1,4 +1,4 @@
-// Node degree: the number of edges that contain a node, or the sum of their weights.
+// Computes node degree: the number of edges that contain a node, or the sum of their weights.
 
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
 import { mapOf } from '../shapes.ts';

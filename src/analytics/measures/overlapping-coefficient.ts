@@ -1,5 +1,5 @@
-// Overlapping coefficient: how much of the smaller of two edges is in the other, averaged over
-// pairs.
+// Computes the overlapping coefficient: how much of the smaller of two edges is in the other,
+// averaged over pairs.
 
 import { overlapSums } from '../../core/index.ts';
 import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';

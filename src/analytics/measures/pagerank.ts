@@ -1,4 +1,4 @@
-// PageRank of a random walk over the edges.
+// Computes the PageRank of the nodes from a random walk over the edges.
 
 import { pageRank, SINGULAR, type Walk } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -41,8 +41,8 @@ export const pagerank: Measure = {
     const walk = params.walk as Walk;
     const basis = basisOf(params, 'events');
     const isWeighted = params.weighted === true;
-    // Equal member sets are merged into one edge, weighted by `weight` below: the walk is the same
-    // over fewer edges.
+    // Equal member sets are merged into one edge with the weight that `weight` below defines. The
+    // walk is the same, over fewer edges.
     const sets = yield* projections.incidence('distinct');
     if (isWeighted) assertNotNegative(sets);
     const graph = walk === 'clique' ? yield* projections.nodeGraph(1, 'events') : null;

@@ -1,5 +1,5 @@
-// Clustering of nodes from pairs: by triangles of the co-member graph, or by the edges that pairs
-// share.
+// Computes the clustering of nodes from pairs: from triangles of the co-member graph, or from the
+// common edges of a node and a neighbour.
 
 import { type Graph, type Incidence, localClustering } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -41,7 +41,7 @@ export const pairwiseClustering: Measure = {
   },
 };
 
-/** The mean over neighbours; 0 without neighbours. */
+/** Returns the mean over the neighbours of each node; 0 for a node without neighbours. */
 function commonEdges(graph: Graph, incidence: Incidence, mode: Mode): Float64Array {
   const degrees = incidence.copyNodeDegrees();
   const starts = graph.copyStarts();

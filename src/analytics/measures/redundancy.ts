@@ -1,4 +1,5 @@
-// Redundancy: how much of what a node or an edge connects would still be connected without it.
+// Computes redundancy: how much of what a node or an edge connects would still be connected without
+// it.
 
 import { type Incidence, pairsAgain, type Steps, sharingPairs } from '../../core/index.ts';
 import {

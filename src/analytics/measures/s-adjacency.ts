@@ -1,4 +1,4 @@
-// Pairs of nodes that share at least s edges, or of edges that share at least s members.
+// Lists the pairs of nodes that share at least s edges, or of edges that share at least s members.
 
 import { LIMIT, type Measure } from '../measure.ts';
 import { limitOf } from '../shapes.ts';

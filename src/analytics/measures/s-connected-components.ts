@@ -1,4 +1,4 @@
-// Connected components of the s-graph.
+// Lists the connected components of the s-graph.
 
 import type { Measure, Shape } from '../measure.ts';
 import { S_PARAMETERS, S_SOURCE, type SView, sView } from './s-graph.ts';
@@ -31,7 +31,7 @@ export const sConnectedComponents: Measure = {
   },
 };
 
-/** Ids by component: the largest component first, ties by least id. */
+/** Returns the ids by component: the largest component first, ties by least id. */
 export function groupsOf({ ids, isThere }: SView, labels: Uint32Array): Float64Array[] {
   const members = new Map<number, number[]>();
   for (const [vertex, label] of labels.entries()) {

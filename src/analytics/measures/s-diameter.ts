@@ -1,4 +1,4 @@
-// Diameter of the s-graph.
+// Computes the diameter of the s-graph.
 
 import { components, diameters } from '../../core/index.ts';
 import type { Measure } from '../measure.ts';
@@ -26,7 +26,7 @@ export const sDiameter: Measure = {
     const graph = yield* sGraph(input, view);
     const labels = yield* components(graph);
     const { largest, most, components: all } = yield* diameters(graph, labels, view.ids);
-    // Edges smaller than s are isolated vertices of the graph but not part of the s-graph.
+    // Edges smaller than s are isolated vertices of `graph`, but are not part of the s-graph.
     let absent = 0;
     for (let vertex = 0; vertex < graph.vertices; vertex++) if (!view.isThere(vertex)) absent++;
     const count = all - absent;

@@ -1,4 +1,4 @@
-// Distances in the s-graph.
+// Computes distances in the s-graph.
 
 import { distancesFrom, type Steps, searchFromAll, UNREACHED } from '../../core/index.ts';
 import { LIMIT, type Measure, type MeasureInput, type Shape } from '../measure.ts';

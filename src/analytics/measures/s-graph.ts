@@ -1,5 +1,5 @@
-// Shared by the s-measures: the graph that joins nodes sharing s edges (or edges sharing s
-// members), and the ids of its vertices.
+// Shared by the s-measures: builds the s-graph, which joins nodes that share s edges (or edges that
+// share s members), and maps ids to its vertices.
 
 import type { Graph, Incidence, Steps } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -27,7 +27,7 @@ export const S_SOURCE =
 export type On = 'nodes' | 'edges';
 
 /**
- * What the s-graph is built on: nodes or edges, and the basis (default: events for nodes, distinct
+ * What an s-graph is built on: nodes or edges, and the basis (default: events for nodes, distinct
  * sets for edges).
  */
 export interface SView {
@@ -35,9 +35,9 @@ export interface SView {
   on: On;
   basis: Basis;
   incidence: Incidence;
-  /** f64[vertices]. */
+  /** Ids of the vertices, f64[vertices]. */
   ids: Float64Array;
-  /** Whether a vertex is in the graph: edges smaller than s are not. */
+  /** Whether a vertex is in the s-graph. Edges smaller than s are not. */
   isThere: (vertex: number) => boolean;
 }
 
@@ -56,8 +56,8 @@ export function sGraph({ projections }: MeasureInput, { s, on, basis }: SView): 
 }
 
 /**
- * The vertex of an id. With distinct sets, the id of any edge identifies its member set. Throws
- * `invalid_input`.
+ * Returns the vertex for an id. With distinct sets, the id of any edge identifies its member set.
+ * Throws `invalid_input` if the id is not in the window.
  */
 export function* vertexOf({ projections }: MeasureInput, view: SView, name: string, id: number): Steps<number> {
   const at = view.ids.indexOf(id);

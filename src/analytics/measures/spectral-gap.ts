@@ -1,4 +1,4 @@
-// Spectral gap of a normalized Laplacian.
+// Computes the spectral gap of a normalised Laplacian.
 
 import { edgeOperator, graphOperator, type Operator, Scratch, type Steps, secondSmallest } from '../../core/index.ts';
 import { type Basis, basisOf, basisParameter, type Measure, type Projections, WEIGHTED, WINDOW } from '../measure.ts';
@@ -36,8 +36,8 @@ export const spectralGap: Measure = {
 };
 
 function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): Steps<number | null> {
-  // Equal member sets are merged into one edge, weighted by `weight` below: the operator is the
-  // same.
+  // Equal member sets are merged into one edge with the weight that `weight` below defines. The
+  // operator is the same.
   const sets = yield* projections.incidence('distinct');
   if (sets.nodes < 2) return null;
   if (weighted) assertNotNegative(sets);
@@ -45,7 +45,7 @@ function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): St
   const scratch = new Scratch(sets.core);
   try {
     const operator = edgeOperator(sets, 'lazy', weight, scratch);
-    // Without a finite sum of weights the operator is undefined.
+    // If a sum of weights is not finite, the operator is undefined.
     if (!operator.degrees.every(Number.isFinite)) return null;
     return (yield* isConnected(sets, operator, weighted ? sets.copyWeights() : undefined))
       ? yield* secondSmallest(operator, 'normalized')

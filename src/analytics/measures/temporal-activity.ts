@@ -1,4 +1,4 @@
-// Temporal activity: the number of events per time bucket.
+// Counts events per time bucket.
 
 import { HedgerowError } from '../../errors.ts';
 import { LIMIT, type Measure, WINDOW } from '../measure.ts';
@@ -37,7 +37,7 @@ export const temporalActivity: Measure = {
   },
 };
 
-/** `times` is ascending. */
+/** Returns the number of events per bucket. `times` is ascending. */
 function activity(times: Float64Array, width: number, filled: boolean): { ts: number; count: number }[] {
   if (times.length === 0) return [];
   const first = Math.floor(times[0]! / width);

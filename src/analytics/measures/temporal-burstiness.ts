@@ -1,4 +1,4 @@
-// Burstiness: how unevenly events are spaced in time.
+// Computes burstiness: how unevenly events are spaced in time.
 
 import type { Incidence, Steps } from '../../core/index.ts';
 import { LIMIT, type Measure, NODE_ID, type Projections, type Shape, WINDOW } from '../measure.ts';
@@ -56,7 +56,7 @@ function* shapeOf(projections: Projections, params: ParameterValues, zeros: bool
   return { kind: 'objects', keys: ids.slice(v, v + 1), values: [burstiness(timesOfNode(events, times, v), zeros)] };
 }
 
-/** Event times of a node, ascending, because a node's edges are in time order. */
+/** Returns the event times of a node. They ascend, because a node's edges are in time order. */
 function timesOfNode({ core, nodeStarts, nodeEdges }: Incidence, times: Float64Array, v: number): Float64Array {
   const { words } = core.memory;
   const begin = words[nodeStarts / 4 + v]!;
@@ -75,7 +75,9 @@ function timesOfSets(sets: Incidence, times: Float64Array): (set: number) => Flo
   return (set) => sorted.subarray(starts[set]!, starts[set + 1]!);
 }
 
-/** All values, or the `limit` greatest by B; null B sorts last. */
+/**
+ * Returns all values, or those of the `limit` keys with the greatest B; null is less than every B.
+ */
 function largest(
   keys: Float64Array,
   timesOf: (at: number) => Float64Array,
@@ -98,7 +100,10 @@ interface Burstiness extends Record<string, number | null> {
   intervals: number;
 }
 
-/** `times` is ascending. B is null with fewer than two gaps, or if all gaps are 0. */
+/**
+ * Returns the figures for `times`, which ascend. B is null with fewer than two gaps, or if all gaps
+ * are 0.
+ */
 function burstiness(times: Float64Array, zeros: boolean): Burstiness {
   const gaps: number[] = [];
   for (let i = 1; i < times.length; i++) {
@@ -129,7 +134,7 @@ function memoryOf(gaps: readonly number[]): number | null {
   return sum / (gaps.length - 1) / (before.sd * after.sd);
 }
 
-/** Mean and population standard deviation. */
+/** Returns the mean and the population standard deviation. */
 function spread(values: readonly number[]): { mean: number; sd: number } {
   if (values.length === 0) return { mean: 0, sd: 0 };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

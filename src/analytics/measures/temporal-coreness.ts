@@ -1,16 +1,18 @@
-// Temporal coreness: how dense the graph around a node is in the window where it is densest.
+// Computes temporal coreness: how dense the graph around a node is in the time window where it is
+// densest.
 //
-// The k-core of a graph is its largest subgraph in which every vertex has at least k neighbours; a
-// node's core number is the largest k whose k-core contains it. Time is cut into windows of
-// `window` seconds, and empty windows are skipped:
+// The k-core of a graph is its largest subgraph in which every vertex has at least k neighbours;
+// the core number of a node is the largest k whose k-core contains the node. Time is cut into
+// windows of `window` seconds, and empty windows are skipped. The modes:
 //
-// - max, mean: the core number of a node in the co-member graph of each non-empty window, as
-//   maximum or mean (0 in windows without the node).
-// - span: core numbers of the graph of pairs present in each of `span` consecutive non-empty
-//   windows; the maximum over all such runs. Pairs are encoded as sorted numbers a * nodes + b, so
-//   that a run is an intersection of sorted lists.
-// - hypercore: the same by peeling the hypergraph itself: nodes in fewer than k edges are removed,
-//   and an edge survives while at least m of its members remain.
+// - max, mean: the maximum or the mean, over all non-empty windows, of the node's core number in
+//   the co-member graph of the window (0 in windows without the node).
+// - span: for each run of `span` consecutive non-empty windows, the core number in the graph of the
+//   pairs that are present in all of them; the maximum over all runs. A pair {a, b} is encoded as
+//   the number a * nodes + b and pairs are sorted, so that a run is an intersection of sorted
+//   lists.
+// - hypercore: the maximum over the windows, where the hypergraph itself is peeled: nodes in fewer
+//   than k edges are removed, and an edge remains as long as at least m of its members do.
 
 import { coreNumbers, Graph, hypercoreNumbers, type Incidence, type Steps, windowCores } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -63,8 +65,8 @@ export const temporalCoreness: Measure = {
 };
 
 /**
- * Offsets at which the non-empty windows begin, followed by the end of the last one. `times` is
- * ascending.
+ * Returns the offsets at which the non-empty windows begin, followed by the end of the last window.
+ * `times` is ascending.
  */
 function windowBounds(times: Float64Array, width: number): Uint32Array {
   const bounds: number[] = [];
@@ -98,7 +100,7 @@ function* hypercores(events: Incidence, bounds: Uint32Array, m: number, distinct
   return values;
 }
 
-/** The distinct pairs of a window, each as a * nodes + b, ascending. */
+/** Returns the distinct pairs of a window, each as a * nodes + b, ascending. */
 function pairsOf({ core, nodes, edgeStarts, edgeNodes }: Incidence, from: number, to: number): Float64Array {
   const { words } = core.memory;
   const found: number[] = [];
@@ -132,7 +134,7 @@ function inBoth(a: Float64Array, b: Float64Array): Float64Array {
   });
 }
 
-/** Raises each node's value to its core number in the graph of those pairs. */
+/** Raises each node's value to its core number in the graph of `pairs`, if that is greater. */
 function raise(values: Float64Array, { core, nodes }: Incidence, pairs: Float64Array): void {
   if (pairs.length === 0) return;
   const slots = new Map<number, number>();

@@ -1,17 +1,19 @@
-// Long lists of [a, b, value]: streamed row by row, or reduced to the largest values.
+// Produces long lists of [a, b, value]: streamed row by row, or only the largest values.
 
 import { HedgerowError } from '../../errors.ts';
 import type { Shape } from '../measure.ts';
 
-/** Maximum length of a list in numbers, three per triple: 400 MB. */
+/** Maximum length of a list, counted in numbers (three per triple): 400 MB. */
 const MOST_NUMBERS = 50_000_000;
 
-/** Enumerates the row of a vertex: calls `add` with each other vertex and the value of the pair. */
+/**
+ * Enumerates the pairs of one vertex: calls `add` with each other vertex and the value of the pair.
+ */
 export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
 
 /**
- * All pairs, ordered by ids. Each row is computed when it is read, so the length of the list is not
- * bounded by memory.
+ * Returns all pairs, ordered by ids. The row of a vertex is computed when it is read, so memory
+ * does not bound the length of the list.
  */
 export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
   const order = Uint32Array.from(ids, (_, vertex) => vertex).sort((a, b) => ids[a]! - ids[b]!);
@@ -34,7 +36,9 @@ export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
   };
 }
 
-/** Collects triples. With a limit only the largest values are kept, ties by least ids. */
+/**
+ * Collects triples. With a limit it keeps only those with the largest values, ties by least ids.
+ */
 export class Triples {
   readonly #limit: number | undefined;
   #numbers = new Float64Array(3 * 1024);
@@ -88,7 +92,7 @@ export class Triples {
     this.#length = places.length * 3;
   }
 
-  /** Ordered by ids, or the largest first when there is a limit. */
+  /** Returns the triples ordered by ids or, with a limit, the largest values first. */
   shape(): Shape {
     if (this.#limit === undefined) this.#take(this.#order((x, y) => this.#byIds(x, y)));
     else this.#cut(this.#limit);

@@ -1,4 +1,4 @@
-// Uniformity: whether all edges have the same size, and how sizes are distributed.
+// Computes uniformity: whether all edges have the same size, and how sizes are distributed.
 
 import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';
 

@@ -1,4 +1,4 @@
-// Checks weights for measures based on walks and Laplacians.
+// Checks weights for measures that are based on walks or Laplacians.
 
 import type { Incidence } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-// Clustering of a node by the extra overlap of its edges.
+// Computes the clustering of a node from the extra overlap of its edges (core/kernels/zhou.ts).
 
 import { type Incidence, zhouClustering as zhouClusteringOf } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -36,7 +36,7 @@ export const zhouClustering: Measure = {
   },
 };
 
-/** The variant size_ratio by node, where 0 / 0 is 0. */
+/** Returns the variant size_ratio for each node, where 0 / 0 is 0. */
 function sizeRatios({ core, nodes, nodeStarts, nodeEdges, ...incidence }: Incidence): Float64Array {
   const { words } = core.memory;
   const sizes = incidence.edgeStarts / 4;

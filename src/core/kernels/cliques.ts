@@ -1,12 +1,14 @@
-// The clique number of a graph: branch and bound with a colouring bound, one search per vertex
-// (Tomita and Kameda 2007; Eppstein et al. 2010).
+// Computes the clique number of a graph by branch and bound with a colouring bound, with one search
+// per vertex (Tomita and Kameda 2007; Eppstein et al. 2010).
 //
-// Every clique has a first vertex in the degeneracy order, and its other vertices are later
-// neighbours of that one, of which there are at most as many as its core number. So the search runs
-// once per vertex, over that small candidate set, from the densest core outwards; vertices whose
-// core number is below the best size are skipped. Within a search (assembly/kernels/cliques.ts) a
-// greedy colouring of the candidates bounds the clique from above: a branch is cut when its size
-// plus its colours cannot beat the best.
+// A degeneracy order is the order in which vertices are removed if a vertex of least degree is
+// always removed next. Every clique has a first vertex v in this order. The other vertices of the
+// clique are later neighbours of v, and v has at most as many of these as its core number. So there
+// is one search per vertex, in its small set of later neighbours. The searches begin with the
+// vertices removed last, which are in the densest core. Vertices whose core number is below the
+// best size are skipped. Within a search (assembly/kernels/cliques.ts), the number of colours of a
+// greedy colouring of the candidates bounds the clique: a branch is cut when the size of its clique
+// plus this number cannot beat the best.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -23,21 +25,21 @@ export interface CliqueNumber {
 export interface CliqueLimits {
   /** Size of a clique known to exist; 0 if none is known. */
   atLeast: number;
-  /** Whether to stop with the result so far; called between steps. */
+  /** Returns whether to stop with the result so far; called between steps. */
   isOver: () => boolean;
 }
 
 /** Words of adjacency rows examined per step: about 5 ms. */
 const STEP_WORDS = 3_000_000;
-/** Vertices scanned per step if no branching takes place. */
+/** Vertices scanned per step if there is no branching. */
 const STEP_VERTICES = 20_000;
-/** Upper bound on the bytes for the search of one vertex. */
+/** Upper bound on the bytes of the search from one vertex. */
 const MOST_SEARCH_BYTES = 512 * 2 ** 20;
 const UNFINISHED = 0x8000_0000;
 
 /**
- * Size of the largest clique, at least `atLeast`; not exact if it was stopped or a search exceeded
- * its memory.
+ * Returns the size of the largest clique, at least `atLeast`. It is not exact if the search was
+ * stopped, or if the search from a vertex needs too much memory.
  */
 export function* cliqueNumber(graph: Graph, { atLeast, isOver }: CliqueLimits): Steps<CliqueNumber> {
   const { vertices } = graph;
@@ -89,8 +91,8 @@ class CliqueSearch {
   }
 
   /**
-   * Size of the largest clique formed by a vertex and some of `candidates`; `best` if none is
-   * larger.
+   * Returns the size of the largest clique formed by one vertex and some of `candidates`, which are
+   * its neighbours; returns `best` if none is larger.
    */
   *among(candidates: Uint32Array, best: number, done: number, isOver: () => boolean): Steps<CliqueNumber> {
     const { core, starts, neighbours } = this.#graph;
@@ -125,8 +127,8 @@ class CliqueSearch {
 }
 
 /**
- * Bytes of the bit matrix and of one stack frame per level: at most k, k - 1, ... candidates, plus
- * one frame under construction.
+ * Returns the bytes of the bit matrix, of one stack frame per level (for at most k, k - 1, ...
+ * candidates), and of one frame under construction.
  */
 function searchBytes(matrix: number, k: number): number {
   const words = Math.ceil(k / 64);

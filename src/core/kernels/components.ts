@@ -1,11 +1,14 @@
-// Connected components of a graph, and of the rows of a hypergraph that share at least s items,
-// without building the graph of the latter.
+// Computes the connected components of a graph. Also computes those of the graph that joins the
+// rows of a hypergraph sharing at least s items, without building this graph.
 //
-// All variants join rows in a union-find forest (assembly/kernels/components.ts) whose roots are
-// the least vertices. For s = 1 all rows of an item are joined. From s = 2 on there are two ways,
-// and the cheaper by their counts is taken: count the shared items of each pair of rows (sum of
-// C(rows of an item, 2)), or enumerate the s-subsets of items that more than one row contains (sum
-// of C(size of a row, s)) and join the rows of each.
+// All variants join rows in a union-find forest whose roots are the least vertices
+// (assembly/kernels/components.ts). For s = 1, all rows of an item are joined. For s >= 2 there are
+// two ways, and the one with the lower estimated cost is used:
+//
+// - count the shared items of each pair of rows: sum over the items of C(rows of the item, 2)
+//   steps;
+// - enumerate the sets of s items that more than one row contains, and join the rows of each set:
+//   at most the sum over the rows of C(size of the row, s) steps.
 
 import { forward, type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -16,13 +19,13 @@ import { Scratch } from '../scratch.ts';
 import { combinations, rowsOf, type SparseRows, stretches } from '../sparse-rows.ts';
 import { coreError, STATUS } from '../status.ts';
 
-/** Steps per call into the core, 2 to 10 ns each. */
+/** Steps per call into the core; a step takes 2 to 10 ns. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
 
 /**
- * Starts a forest of `count` single vertices, which `join` connects; then returns the least vertex
- * of each tree.
+ * Starts a forest of `count` single vertices, connects them with `join`, and returns the least
+ * vertex of each vertex's tree.
  */
 function* joined(core: Core, count: number, join: (parents: number) => Steps<void>): Steps<Uint32Array> {
   const { exports, memory } = core;
@@ -46,7 +49,7 @@ function* joined(core: Core, count: number, join: (parents: number) => Steps<voi
   }
 }
 
-/** u32[vertices]: the least vertex of each vertex's component. */
+/** Returns u32[vertices]: the least vertex in the component of each vertex. */
 export function components(graph: Graph): Steps<Uint32Array> {
   const { core, vertices, starts, neighbours } = graph;
   return joined(core, vertices, (parents) =>
@@ -112,7 +115,9 @@ function* byPairs(core: Core, sparse: SparseRows, parents: number): Steps<void> 
   }
 }
 
-/** Fields of the block of hg_components_subsets that the host reads back. */
+/**
+ * Fields of the block of hg_components_subsets that the host sets before each call, as u32 indexes.
+ */
 const BLOCK = { arena: 10, capacity: 11 } as const;
 
 function* bySubsets(core: Core, sparse: SparseRows, s: number, parents: number): Steps<void> {
@@ -146,8 +151,8 @@ function* bySubsets(core: Core, sparse: SparseRows, s: number, parents: number):
 }
 
 /**
- * u32[rows]: the least row of each row's component, where rows that share at least `s` items are
- * connected.
+ * Returns u32[rows]: the least row in the component of each row, where rows that share at least `s`
+ * items are connected.
  */
 export function componentsByItems(
   core: Core,

@@ -1,4 +1,4 @@
-// Conjugate gradients in an instance's memory (Hestenes and Stiefel 1952).
+// Solves linear systems by conjugate gradients in an instance's memory (Hestenes and Stiefel 1952).
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Core } from '../load.ts';
@@ -7,28 +7,30 @@ export interface System {
   readonly core: Core;
   readonly size: number;
   /**
-   * out = A x, where A is symmetric and positive definite on the vectors that occur; addresses of
-   * f64[size].
+   * Computes out = A x for addresses of f64[size]. A is symmetric, and positive definite on the
+   * vectors that occur.
    */
   apply(x: number, out: number): Steps<void>;
-  /** Whether the residual at that address is small enough to stop. */
+  /** Returns whether the residual at this address is small enough to stop. */
   isSmall(residual: number): boolean;
-  /** f64[size] each: residual, direction, product. */
+  /** Addresses of three work vectors, f64[size] each. */
   readonly work: readonly [residual: number, direction: number, product: number];
 }
 
 /**
- * Result of `solve` if it finds a direction in which A is 0 within rounding and b has a component.
+ * Result of `solve` if A is singular: there is a direction in which A is 0 except for rounding, but
+ * b is not.
  */
 export const SINGULAR = -2;
 /**
- * Ratio of the squared residual to the square of b above which the residual is more than rounding.
+ * If the squared residual divided by the squared b is above this, the residual is more than
+ * rounding.
  */
 const ROUNDING_ENERGY = 1e-12;
 
 /**
- * Solves A x = b starting from x = 0; `b` and `x` are addresses of f64[size]. Returns the number of
- * iterations, -1 if `most` did not suffice, or SINGULAR.
+ * Solves A x = b, starting from x = 0; `b` and `x` are addresses of f64[size]. Returns the number
+ * of iterations, -1 if `most` iterations did not suffice, or SINGULAR.
  */
 export function* solve(system: System, b: number, x: number, most: number): Steps<number> {
   const { core, size } = system;
@@ -43,7 +45,7 @@ export function* solve(system: System, b: number, x: number, most: number): Step
     if (energy === 0 || system.isSmall(residual)) return iteration;
     yield* system.apply(direction, product);
     const curvature = exports.hg_vector_dot(direction, product, size);
-    // Only rounding is left, of the residual or of A.
+    // Either the residual or A consists only of rounding errors.
     if (!(curvature > 0)) return energy > first * ROUNDING_ENERGY ? SINGULAR : iteration;
     const step = energy / curvature;
     exports.hg_vector_mix(x, 1, direction, step, size);

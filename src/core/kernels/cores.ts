@@ -1,4 +1,4 @@
-// Core numbers of a graph, and its degeneracy order.
+// Computes the core numbers of a graph, and its degeneracy order.
 
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
@@ -6,11 +6,14 @@ import { Scratch } from '../scratch.ts';
 export interface Cores {
   /** u32[vertices]: the largest k such that the vertex is in the k-core (Seidman 1983). */
   numbers: Uint32Array;
-  /** u32[vertices]: a degeneracy order, from the vertex removed first to the last. */
+  /** u32[vertices]: a degeneracy order, which begins with the vertex removed first. */
   order: Uint32Array;
 }
 
-/** Linear in vertices and arcs, not sliced into steps (Batagelj and Zaversnik 2003). */
+/**
+ * Computes the core numbers. Cost: linear in vertices and arcs, not divided into steps (Batagelj
+ * and Zaversnik 2003).
+ */
 export function coreNumbers(graph: Graph): Cores {
   const { core, starts, neighbours, vertices } = graph;
   const scratch = new Scratch(core);

@@ -1,17 +1,18 @@
-// Diameters of the components of a graph, by bounds instead of a search from every vertex (iFUB,
-// Crescenzi et al. 2013).
+// Computes the diameters of the components of a graph, by bounds instead of a search from every
+// vertex (iFUB, Crescenzi et al. 2013).
 //
-// Pick a central vertex u by a double sweep: search from a vertex of high degree to a farthest
-// vertex, from there to the other end, and take the middle of that path. A search from u sorts the
-// component into levels by distance from u. Any two vertices at level i or nearer are at most 2i
-// apart, via u. So the vertices are processed from the farthest level inwards, computing their
-// exact eccentricities and keeping the longest distance found. Invariant: every pair with a vertex
-// in a processed level has been accounted for. As soon as the longest distance is at least 2i for
-// the next level i, no remaining pair can exceed it and the result is exact.
+// A double sweep finds a central vertex u: search from a vertex of high degree to find a farthest
+// vertex a, search from a to find a farthest vertex b, and take the middle of a shortest path from
+// a to b. A search from u then sorts the component into levels by distance from u. Two vertices at
+// level i or nearer are at most 2i apart, because they are connected through u. The levels are
+// processed from the farthest inwards: the eccentricity (greatest distance) of each vertex is
+// computed exactly, and the longest distance found is kept. Invariant: every pair that contains a
+// vertex of a processed level has been considered. Once the longest distance is at least 2i for the
+// next level i, no remaining pair can exceed it, and the result is exact.
 //
-// Example: on a path of 101 vertices the double sweep finds 100 and u is the middle vertex with
-// farthest level 50; 100 = 2 * 50, so no eccentricity is needed. The worst case is a search from
-// every vertex.
+// Example: on a path of 101 vertices, the double sweep finds 100 and u is the middle vertex, whose
+// farthest level is 50. As 100 = 2 * 50, no eccentricity is needed. In the worst case there is a
+// search from every vertex.
 
 import { type Steps, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -20,8 +21,8 @@ import { Searcher, SOURCES_AT_ONCE } from './searches.ts';
 
 export interface Diameters {
   /**
-   * Greatest distance within the largest component; among equally large ones, that with the least
-   * id. 0 without vertices.
+   * Greatest distance within the largest component, or 0 if there are no vertices. Among equally
+   * large components, the one with the least id counts.
    */
   largest: number;
   /** Greatest distance within any component. */
@@ -30,8 +31,9 @@ export interface Diameters {
 }
 
 /**
- * Exact. `labels`: u32[vertices], the component of each vertex as its least vertex; `ids`:
- * f64[vertices]. Skips components too small to exceed what was found.
+ * Computes exact diameters. `labels`: u32[vertices], the least vertex in the component of each
+ * vertex; `ids`: f64[vertices]. Skips components that are too small to exceed the distance already
+ * found.
  */
 export function* diameters(graph: Graph, labels: Uint32Array, ids: Float64Array): Steps<Diameters> {
   const members = componentsBySize(labels, ids);
@@ -56,13 +58,13 @@ export function* diameters(graph: Graph, labels: Uint32Array, ids: Float64Array)
 }
 
 interface Component {
-  /** Its least vertex. */
+  /** Least vertex of the component. */
   least: number;
   size: number;
   leastId: number;
 }
 
-/** Sorted by size descending, then by least id. */
+/** Returns the components sorted by size descending, then by least id. */
 function componentsBySize(labels: Uint32Array, ids: Float64Array): Component[] {
   const sizes = new Uint32Array(labels.length);
   const leastIds = new Float64Array(labels.length).fill(Number.POSITIVE_INFINITY);
@@ -77,8 +79,8 @@ function componentsBySize(labels: Uint32Array, ids: Float64Array): Component[] {
 }
 
 /**
- * Double sweep from the vertex with the most neighbours, then the levels around the middle of the
- * path found.
+ * Returns the diameter of one component: a double sweep from the vertex with the most neighbours,
+ * then the levels around the middle of the path found.
  */
 function* diameterOf(graph: Graph, searcher: Searcher, eccentricities: Eccentricities, least: number): Steps<number> {
   const first = searcher.from(busiest(graph, searcher.from(least).order));
@@ -118,7 +120,7 @@ function busiest(graph: Graph, vertices: Uint32Array): number {
   return best;
 }
 
-/** The vertex half-way from `end` back to the source of the distances. */
+/** Returns the vertex half-way from `end` back to the source of the distances. */
 function middleOf(graph: Graph, distances: Uint32Array, end: number): number {
   const { words } = graph.core.memory;
   let at = end;
@@ -134,7 +136,7 @@ function middleOf(graph: Graph, distances: Uint32Array, end: number): number {
   return at;
 }
 
-/** Greatest distance from any of up to 256 vertices, in one search. */
+/** Finds the greatest distance from any of up to 256 vertices, in one search. */
 class Eccentricities {
   readonly #graph: Graph;
   readonly #sources: number;

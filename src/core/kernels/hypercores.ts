@@ -1,15 +1,19 @@
-// Hypercores: core numbers of a hypergraph whose edges shrink as nodes are removed (Leng, Sun,
-// Bian, Tan 2013).
+// Computes hypercores: core numbers of a hypergraph whose edges shrink as nodes are removed (Leng,
+// Sun, Bian, Tan 2013).
 //
-// Peeling: an edge is alive while at least m of its members remain, and the degree of a node is its
-// number of live edges. The node of least degree is removed next; an edge that falls below m
-// members dies and lowers the degree of its remaining members. The core number of a node is the
-// largest least-degree seen up to its removal. Nodes are kept in bins by degree. A lowered node is
-// pushed into its new bin and its old entry goes stale, to be skipped when popped; the scan then
-// steps back to the lowest bin touched.
+// An edge is alive while at least m of its members remain, and the degree of a node is its number
+// of live edges. The node of least degree is always removed next. An edge that falls below m
+// members dies, which lowers the degree of its remaining members. The core number of a node is the
+// greatest degree that a node had at its removal, among the nodes removed up to and including this
+// one.
 //
-// Example, m = 2, edges {a,b}, {a,b,c}, {b,c}: all nodes survive with at least two live edges, so
-// a, b and c have core 2.
+// Nodes are kept in bins by degree. A node whose degree falls is pushed into its new bin. Its old
+// entry stays in the old bin and is skipped when it is popped. The scan then steps back to the
+// lowest bin that received a node.
+//
+// Example, m = 2, edges {a,b}, {a,b,c}, {b,c}: a and c have degree 2, b has 3. The first node
+// removed has degree 2, and no later one has a greater degree at its removal, so a, b and c all
+// have core number 2.
 
 import type { Incidence } from '../incidence.ts';
 
@@ -17,14 +21,15 @@ export interface Hypercores {
   /** Ordinals of the nodes that occur in an edge of the window. */
   nodes: Uint32Array;
   /**
-   * The largest k such that the node survives the repeated removal of nodes in fewer than k edges.
+   * u32, one per node: the largest k such that the node survives the repeated removal of nodes that
+   * are in fewer than k edges.
    */
   cores: Uint32Array;
 }
 
 /**
- * Core numbers for the edges [from, to) with the minimum edge size m. If `distinct`, equal member
- * sets count as one edge. Linear in the incidences apart from the bins.
+ * Computes core numbers for the edges [from, to) with the minimum edge size m. If `distinct`, equal
+ * member sets count as one edge. Cost: linear in the incidences, plus the bins.
  */
 export function hypercoreNumbers(
   { core, edgeStarts, edgeNodes }: Incidence,
@@ -71,14 +76,14 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
       const lowered = leave(v, sets, edgesOf, remaining, degrees, left, m);
       for (const u of lowered) bins[degrees[u]!]!.push(u);
       const least = lowered.reduce((low, u) => Math.min(low, degrees[u]!), bin);
-      // The loop increments it.
+      // The loop increments `bin`, so it continues one bin above this one.
       if (least < bin) bin = least;
     }
   }
   return cores;
 }
 
-/** Removes a node from its edges; returns the nodes that are in fewer live edges than before. */
+/** Removes a node from its edges; returns the nodes that lost a live edge by this. */
 function leave(
   v: number,
   sets: readonly Uint32Array[],

@@ -1,21 +1,22 @@
-// Community detection by the Louvain method, on the graph in which an edge of weight w gives each
-// pair of its members w / (|e| - 1).
+// Detects communities by the Louvain method, in the graph in which an edge of weight w gives each
+// pair of its members the weight w / (|e| - 1).
 //
-// Louvain maximizes modularity greedily, level by level (Blondel, Guillaume, Lambiotte, Lefebvre
-// 2008). Every vertex starts as its own community. Vertices are visited in a random order and each
-// moves to the neighbouring community with the greatest gain, until a round moves none. The gain of
-// joining community C is, up to a constant factor,
+// Louvain maximises modularity greedily, level by level (Blondel, Guillaume, Lambiotte, Lefebvre
+// 2008). At first, every vertex is a community of its own. Vertices are visited in a random order,
+// and each moves to the neighbouring community with the greatest gain, until a round moves none.
+// The gain of joining community C is, up to a constant factor,
 //
 //     links(v, C) - degree(v) * volume(C) / 2m
 //
-// where links is the weight between v and C, volume the sum of the degrees in C without v, and 2m
-// the sum of all degrees. Then each community becomes one vertex of a smaller graph: weights
-// between communities add up, weights within one become `inner`. The total weight stays the same
-// and the degree of a new vertex is the sum of its members' degrees, so a gain on any level is a
-// gain in the original graph. Levels repeat until nothing moves.
+// where links(v, C) is the weight between v and C, volume(C) is the sum of the degrees in C without
+// v, and 2m is the sum of all degrees. Then each community becomes one vertex of a smaller graph.
+// Weights between two communities are added up, and the weights within one community become
+// `inner`. The total weight stays the same, and the degree of a new vertex is the sum of its
+// members' degrees. Therefore a gain on any level is a gain in the original graph. Levels are
+// repeated until nothing moves.
 //
-// Example: two triangles joined by one edge become two communities on the first level; merging them
-// would lower modularity, so the second level stops.
+// Example: two triangles joined by one edge become two communities on the first level. Merging
+// these would lower modularity, so the second level moves nothing.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -28,8 +29,8 @@ const LEAST_GAIN = 1e-12;
 const MOST_ROUNDS = 100;
 
 /**
- * Sparse rows with weights; `inner` is the weight within each vertex (twice the weight of its inner
- * edges).
+ * A graph as sparse rows with weights. `inner` is the weight within each vertex: twice the weight
+ * of its inner edges.
  */
 interface WeightedGraph {
   starts: Uint32Array;
@@ -39,9 +40,9 @@ interface WeightedGraph {
 }
 
 /**
- * u32[nodes]: communities numbered from 0. `graph`: the co-member graph. `weights`: f64[edges],
- * non-negative. `seed` determines the order in which vertices are visited: the same seed gives the
- * same communities.
+ * Returns u32[nodes], the community of each node, numbered from 0. `graph`: the co-member graph.
+ * `weights`: f64[edges], non-negative. `seed` determines the order in which vertices are visited,
+ * so the same seed gives the same communities.
  */
 export function* louvain(incidence: Incidence, graph: Graph, weights: Float64Array, seed: number): Steps<Uint32Array> {
   let level = yield* weighted(incidence, graph, weights);
@@ -94,7 +95,9 @@ function arcOf(starts: Uint32Array, neighbours: Uint32Array, from: number, to: n
   return low;
 }
 
-/** Moves vertices to the neighbouring community with the greatest gain, until none moves. */
+/**
+ * Moves each vertex to the neighbouring community with the greatest gain, until a round moves none.
+ */
 function* moveAll(
   graph: WeightedGraph,
   random: (below: number) => number,
@@ -126,7 +129,9 @@ function* moveAll(
   return { moved, parts };
 }
 
-/** `links` is all zero before and after. */
+/**
+ * Moves one vertex; returns whether it changed its community. `links` is all zero before and after.
+ */
 function moveOne(
   { starts, neighbours, weights }: WeightedGraph,
   v: number,
@@ -173,7 +178,7 @@ function renumbered(parts: Uint32Array): { numbers: Uint32Array; count: number }
   return { numbers, count: names.size };
 }
 
-/** The graph in which each community is one vertex. */
+/** Returns the graph in which each community is one vertex. */
 function joined(
   { starts, neighbours, weights, inner }: WeightedGraph,
   numbers: Uint32Array,

@@ -1,5 +1,5 @@
-// Symmetric operators of a hypergraph or a graph, as products with a vector in an instance's
-// memory.
+// Symmetric operators of a hypergraph or a graph, which are multiplied with vectors in an
+// instance's memory.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -10,36 +10,40 @@ import type { Scratch } from '../scratch.ts';
 /** Incidences or arcs per step: about 5 ms. */
 const STEP_ITEMS = 1_000_000;
 
-/** N = D^-1/2 S D^-1/2 for a symmetric S with non-negative weights and row sums D. */
+/**
+ * The operator N = D^-1/2 S D^-1/2, where S is symmetric with non-negative weights, and D contains
+ * the row sums of S.
+ */
 export interface Operator {
   readonly core: Core;
   readonly size: number;
-  /** Address of f64[size]: D^-1/2, 0 where the row sum is 0. */
+  /** Address of f64[size]: D^-1/2, or 0 where the row sum is 0. */
   readonly scales: number;
   /**
-   * f64[size], owned by the caller: the row sums D. Very large or small ones are multiplied by a
-   * common factor, on which N does not depend.
+   * f64[size], owned by the caller: the row sums D. If they are very large or very small, all are
+   * multiplied by a common factor, which does not change N.
    */
   readonly degrees: Float64Array;
-  /** out = N x; addresses of f64[size]. */
+  /** Computes out = N x, for addresses of f64[size]. */
   apply(x: number, out: number): Steps<void>;
 }
 
 /**
- * How a walk chooses among the members of an edge: `lazy` may stay, rate w(e) / |e|; `leaving` goes
- * to another member, rate w(e) / (|e| - 1); `pairs` has rate w(e) for each pair.
+ * How a walk chooses among the members of an edge: `lazy` may stay at its node, with rate w(e) /
+ * |e|; `leaving` goes to another member, with rate w(e) / (|e| - 1); `pairs` gives each pair of
+ * members the rate w(e).
  */
 export type EdgeRate = 'lazy' | 'leaving' | 'pairs';
 
 /**
- * Weight of an edge: `one`; `events`, the number of events that it represents; `given`, its own
- * weight or the sum over the events it represents.
+ * Weight of an edge: `one`: 1; `events`: the number of events that it represents; `given`: its own
+ * weight, or the sum of the weights of the events that it represents.
  */
 export type EdgeWeight = 'one' | 'events' | 'given';
 
 /**
- * S[u, v] = sum of the rates of the edges that contain both (Zhou, Huang, Schoelkopf 2006 for
- * `lazy`). Except for `lazy` the diagonal is 0.
+ * Returns the operator with S[u, v] = sum of the rates of the edges that contain both u and v (for
+ * `lazy`: Zhou, Huang, Schoelkopf 2006). Except for `lazy`, the diagonal of S is 0.
  */
 export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeWeight, scratch: Scratch): Operator {
   const { core, nodes, edges } = incidence;
@@ -79,15 +83,15 @@ export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeW
 }
 
 /**
- * Binary exponent up to which the largest weight is left alone: products of two sums of such
- * weights stay finite.
+ * Greatest binary exponent of weights that are not scaled: products of two sums of such weights are
+ * finite.
  */
 const MOST_EXPONENT = 400;
 
 /**
- * A power of two that scales the largest of non-negative numbers to between 2^-400 and 2^400, for
- * computations that do not depend on their scale; 1 for ordinary numbers, or if the largest is not
- * finite.
+ * Returns a power of two that scales the largest of some non-negative numbers to between 2^-400 and
+ * 2^400, for computations whose result does not depend on the scale. Returns 1 for ordinary
+ * numbers, or if the largest number is not finite.
  */
 export function tameFactor(values: Float64Array): number {
   let largest = 0;
@@ -97,7 +101,7 @@ export function tameFactor(values: Float64Array): number {
   return 2 ** (Math.min(MOST_EXPONENT, Math.max(-MOST_EXPONENT, exponent)) - exponent);
 }
 
-/** f64[edges], owned by the caller. */
+/** Returns f64[edges], owned by the caller. */
 export function edgeWeights(incidence: Incidence, weight: EdgeWeight): Float64Array {
   if (weight === 'one') return new Float64Array(incidence.edges).fill(1);
   return weight === 'given' ? incidence.copyWeights() : incidence.copyMultiplicity();
@@ -110,8 +114,8 @@ function rateOf(rate: EdgeRate, size: number, weight: number): number {
 }
 
 /**
- * own: the diagonal entry that each node would have; degrees: row sums, with the diagonal if
- * `lazy`, otherwise without.
+ * Returns `own`, the rate that each node has with itself, and `degrees`, the row sums, which
+ * include `own` only if `lazy`.
  */
 function rowSums(
   incidence: Incidence,
@@ -137,7 +141,10 @@ function rowSums(
   return { own, degrees };
 }
 
-/** S is the adjacency matrix of the graph, or its counts. */
+/**
+ * Returns the operator in which S is the adjacency matrix of the graph or, if `counted`, its
+ * counts.
+ */
 export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch): Operator {
   const { core, vertices, starts, neighbours } = graph;
   const counts = counted ? graph.counts : 0;
@@ -159,7 +166,10 @@ export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch):
   };
 }
 
-/** f64[vertices]: number of neighbours, or the sum of their counts. */
+/**
+ * Returns f64[vertices]: the number of neighbours of each vertex or, if `counted`, the sum of their
+ * counts.
+ */
 export function graphDegrees(graph: Graph, counted: boolean): Float64Array {
   const { core, vertices } = graph;
   const { words } = core.memory;

@@ -1,5 +1,5 @@
-// Overlaps of edges: what pairs of edges have in common, and how many pairs at a node or in an edge
-// are joined by others too.
+// Computes overlaps of edges: how much pairs of edges have in common, and how many pairs of a
+// node's edges or of an edge's members are also joined elsewhere.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -9,18 +9,17 @@ import { Scratch } from '../scratch.ts';
 /** Incidences per step: about 5 ms. */
 const STEP_ITEMS = 1_000_000;
 /**
- * Maximum number of bit words, of 64 edges each, in which the edges of a node are processed at a
- * time.
+ * Maximum number of words, of 64 edges each, in which the edges of a node are processed at a time.
  */
 const MOST_WORDS = 64;
 const BITS_BYTES = 32 * 2 ** 20;
 
 export interface OverlapSums {
-  /** Pairs of edges with a common member. */
+  /** Number of pairs of edges that have a common member. */
   intersecting: number;
-  /** Sum over those pairs of |A n B| / min(|A|, |B|) (Szymkiewicz-Simpson). */
+  /** Sum of |A n B| / min(|A|, |B|) over these pairs (Szymkiewicz-Simpson). */
   simpson: number;
-  /** Sum over those pairs of |A n B| / |A u B| (Jaccard). */
+  /** Sum of |A n B| / |A u B| over these pairs (Jaccard). */
   jaccard: number;
 }
 
@@ -55,7 +54,7 @@ export function* overlapSums(incidence: Incidence): Steps<OverlapSums> {
   }
 }
 
-/** f64[nodes]: pairs of a node's edges that share another node too. */
+/** Returns f64[nodes]: how many pairs of a node's edges also share another node. */
 export function* sharingPairs(incidence: Incidence): Steps<Float64Array> {
   const { core, nodes, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
   const degrees = incidence.copyNodeDegrees();
@@ -95,8 +94,8 @@ export function* sharingPairs(incidence: Incidence): Steps<Float64Array> {
 }
 
 /**
- * u32[nodes]: other members of a node's edges, counted with repetition, capped at the number of
- * nodes.
+ * Returns u32[nodes]: the number of other members of a node's edges, counted with repetition, but
+ * at most the number of nodes.
  */
 function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence): Uint32Array {
   const { words } = core.memory;
@@ -110,8 +109,8 @@ function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence
 }
 
 /**
- * f64[edges]: pairs of an edge's members that another edge contains too. `graph`: the counted
- * co-member graph of the same incidence.
+ * Returns f64[edges]: how many pairs of an edge's members another edge contains too. `graph`: the
+ * counted co-member graph of the same incidence.
  */
 export function* pairsAgain(incidence: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, edges, edgeStarts, edgeNodes } = incidence;

@@ -1,5 +1,5 @@
-// Breadth-first searches from every vertex of a graph: distances, the sums for closeness and
-// harmonic centrality, and betweenness.
+// Searches breadth-first from the vertices of a graph: computes distances, the sums for closeness
+// and harmonic centrality, and betweenness.
 
 import { type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -15,15 +15,15 @@ export const SOURCES_AT_ONCE = 256;
 const STEP_ARCS = 2_000_000;
 
 /**
- * The search from a vertex: distances u32[vertices], and the vertices reached, starting with
- * itself, farthest last.
+ * Result of the search from one vertex: distances u32[vertices], and the vertices that it reached,
+ * from the source itself to a farthest vertex.
  */
 export interface Search {
   distances: Uint32Array;
   order: Uint32Array;
 }
 
-/** The buffers of consecutive searches. Call `free()`. */
+/** Holds the buffers for consecutive searches. Call `free()` at the end. */
 export class Searcher {
   readonly #graph: Graph;
   readonly #scratch: Scratch;
@@ -42,7 +42,7 @@ export class Searcher {
     }
   }
 
-  /** Returns views that are valid until the next call into the core. */
+  /** Searches from `source`. The returned views are valid until the next call into the core. */
   from(source: number): Search {
     const { core, starts, neighbours, vertices } = this.#graph;
     const reached =
@@ -59,7 +59,7 @@ export class Searcher {
   }
 }
 
-/** u32[vertices]: hops from `source`; UNREACHED for unreachable vertices. */
+/** Returns u32[vertices]: distances from `source` in hops; UNREACHED for unreachable vertices. */
 export function distancesFrom(graph: Graph, source: number): Uint32Array {
   const searcher = new Searcher(graph);
   try {
@@ -69,7 +69,7 @@ export function distancesFrom(graph: Graph, source: number): Uint32Array {
   }
 }
 
-/** Calls `visit` for every source in order; the views are valid only during the call. */
+/** Calls `visit` for every source in order. The views are valid only during the call. */
 export function* searchFromAll(graph: Graph, visit: (source: number, search: Search) => void): Steps<void> {
   const searcher = new Searcher(graph);
   try {
@@ -82,19 +82,19 @@ export function* searchFromAll(graph: Graph, visit: (source: number, search: Sea
   }
 }
 
-/** Distance statistics of every vertex, arrays of [vertices]. */
+/** Sums over the distances of every vertex, arrays of [vertices]. */
 export interface DistanceSums {
-  /** Number of other vertices that it reaches. */
+  /** Number of other vertices that the vertex reaches. */
   reached: Uint32Array;
-  /** Sum of the distances to them. */
+  /** Sum of the distances to these vertices. */
   sums: Float64Array;
-  /** Sum of 1 / distance. */
+  /** Sum of 1 / distance over these vertices. */
   inverses: Float64Array;
 }
 
 /**
- * From all vertices, 256 at a time (multi-source BFS, Then et al. 2014). One step is one such
- * search.
+ * Computes the sums for all vertices, from 256 sources at a time (multi-source BFS, Then et al.
+ * 2014). Each step is one such search.
  */
 export function* distanceSums(graph: Graph): Steps<DistanceSums> {
   const { core, starts, neighbours, vertices } = graph;
@@ -132,8 +132,8 @@ export function* distanceSums(graph: Graph): Steps<DistanceSums> {
 }
 
 /**
- * f64[vertices]: betweenness (Brandes 2001): each unordered pair of other vertices adds the share
- * of its shortest paths that pass through the vertex; not normalized.
+ * Returns f64[vertices], the betweenness (Brandes 2001), not normalised: each unordered pair of
+ * other vertices adds the share of its shortest paths that lead through the vertex.
  */
 export function* betweenness(graph: Graph): Steps<Float64Array> {
   const { core, starts, neighbours, vertices, arcs } = graph;
@@ -157,7 +157,7 @@ export function* betweenness(graph: Graph): Steps<Float64Array> {
   }
 }
 
-/** u32[vertices]: size of each vertex's component. */
+/** Returns u32[vertices]: the size of each vertex's component. */
 function sizesOf(labels: Uint32Array): Uint32Array {
   const counts = new Uint32Array(labels.length);
   for (const label of labels) counts[label]!++;

@@ -1,5 +1,5 @@
-// The second smallest eigenvalue of a Laplacian: Lanczos iteration on its inverse, whose products
-// are solved by conjugate gradients.
+// Computes the second smallest eigenvalue of a Laplacian by Lanczos iteration on the inverse of the
+// Laplacian. Conjugate gradients compute the products with this inverse.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Core } from '../load.ts';
@@ -14,15 +14,17 @@ export type Laplacian = 'normalized' | 'combinatorial';
 const MOST_VECTORS = 80;
 const MOST_ITERATIONS = 20_000;
 /**
- * Relative residual of a Ritz vector at which to stop: the error of the value is its square over
- * the gap to the next one.
+ * Relative residual of a Ritz vector (an approximate eigenvector) at which the iteration stops. The
+ * error of the eigenvalue is then at most the square of the residual divided by the gap to the next
+ * eigenvalue.
  */
 const SMALL_RESIDUAL = 1e-9;
 const MOST_INVERSE = 1e15;
 
 /**
- * For a connected S with at least two nodes; the eigenvector of eigenvalue 0 is known and is
- * projected out (Lanczos 1950, with full reorthogonalization; Parlett 1980). Deterministic.
+ * Returns the second smallest eigenvalue, for a connected S with at least two nodes. The
+ * eigenvector of eigenvalue 0 is known and is projected out (Lanczos 1950, with full
+ * reorthogonalisation; Parlett 1980). Deterministic.
  */
 export function* secondSmallest(operator: Operator, laplacian: Laplacian): Steps<number> {
   const scratch = new Scratch(operator.core);
@@ -34,7 +36,7 @@ export function* secondSmallest(operator: Operator, laplacian: Laplacian): Steps
   }
 }
 
-/** The Laplacian, its null vector and working vectors. */
+/** The Laplacian L, its null vector, and work vectors. */
 class Space {
   readonly core: Core;
   readonly size: number;
@@ -43,7 +45,10 @@ class Space {
   readonly #operator: Operator;
   readonly #laplacian: Laplacian;
   readonly #scratch: Scratch;
-  /** D^1/2, for the combinatorial Laplacian: the operator itself is N = D^-1/2 S D^-1/2. */
+  /**
+   * D^1/2, which the combinatorial Laplacian needs because the operator itself is N = D^-1/2 S
+   * D^-1/2.
+   */
   readonly #roots: Float64Array;
   readonly #scaled: number;
   readonly #system: System;
@@ -77,7 +82,7 @@ class Space {
     return this.core.exports.hg_vector_dot(a, b, this.size);
   }
 
-  /** y += factor x */
+  /** Computes y += factor * x. */
   add(y: number, x: number, factor: number): void {
     this.core.exports.hg_vector_mix(y, 1, x, factor, this.size);
   }
@@ -90,14 +95,14 @@ class Space {
   }
 
   /**
-   * Removes the components along the unit vectors, twice, because once leaves rounding errors
-   * ("twice is enough").
+   * Removes the components of x along these unit vectors. Does so twice, because one round leaves
+   * rounding errors ("twice is enough").
    */
   orthogonalize(x: number, units: readonly number[]): void {
     for (let round = 0; round < 2; round++) for (const unit of units) this.add(x, unit, -this.dot(x, unit));
   }
 
-  /** out = L x */
+  /** Computes out = L x. */
   *multiply(x: number, out: number): Steps<void> {
     if (this.#laplacian === 'normalized') {
       yield* this.#operator.apply(x, out);
@@ -116,8 +121,8 @@ class Space {
   }
 
   /**
-   * Same as `multiply`, but removes the component along the null vector that rounding leaves: it
-   * would grow with every iteration of the solver.
+   * Same as `multiply`, but removes the component along the null vector that rounding leaves. This
+   * component would grow with every iteration of the solver.
    */
   *#multiplyWithin(x: number, out: number): Steps<void> {
     yield* this.multiply(x, out);
@@ -125,8 +130,8 @@ class Space {
   }
 
   /**
-   * out = L^-1 b within the space orthogonal to the null vector; `b` is orthogonal to it. False if
-   * L is singular there too, within rounding.
+   * Computes out = L^-1 b within the space orthogonal to the null vector; `b` is in this space.
+   * Returns false if L is singular in this space too, except for rounding.
    */
   *invert(b: number, out: number): Steps<boolean> {
     const iterations = yield* solve(this.#system, b, out, MOST_ITERATIONS);
@@ -144,7 +149,7 @@ function* lanczos(space: Space): Steps<number> {
     const next = space.vector();
     if (!(yield* space.invert(basis[k]!, next))) return 0;
     const inverse = space.dot(basis[k]!, next);
-    // The least eigenvalue is at most the reciprocal of this, and so below rounding.
+    // The least eigenvalue is at most the reciprocal of `inverse`, so it is below rounding.
     if (!(inverse < MOST_INVERSE)) return 0;
     diagonal.push(inverse);
     space.orthogonalize(next, [space.nullVector, ...basis]);
@@ -161,7 +166,7 @@ function* lanczos(space: Space): Steps<number> {
   }
 }
 
-/** The same for every graph of a size: pseudo-random numbers. */
+/** Returns a start vector of pseudo-random numbers, the same for every graph of a size. */
 function startVector(space: Space): number {
   const start = space.vector();
   const { numbers } = space.core.memory;
@@ -175,7 +180,7 @@ function startVector(space: Space): number {
   return start;
 }
 
-/** Rayleigh quotient of the Ritz vector, whose error is of second order. */
+/** Returns the Rayleigh quotient of the Ritz vector. Its error is of second order. */
 function* quotient(space: Space, basis: readonly number[], ritz: readonly number[]): Steps<number> {
   const x = space.vector();
   for (const [i, factor] of ritz.entries()) space.add(x, basis[i]!, factor);

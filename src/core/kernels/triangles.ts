@@ -1,5 +1,5 @@
-// Local clustering of a graph: the share of the pairs of a vertex's neighbours that are themselves
-// adjacent.
+// Computes the local clustering of a graph: the share of the pairs of a vertex's neighbours that
+// are themselves adjacent.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -8,7 +8,7 @@ import { Scratch } from '../scratch.ts';
 /** Arcs per step: about 5 ms. */
 const STEP_ARCS = 2_000_000;
 
-/** f64[vertices]: triangles that contain each vertex. */
+/** Returns f64[vertices]: the number of triangles that contain each vertex. */
 export function* triangleCounts(graph: Graph): Steps<Float64Array> {
   const { core, starts, neighbours, vertices, arcs } = graph;
   const scratch = new Scratch(core);
@@ -30,8 +30,8 @@ export function* triangleCounts(graph: Graph): Steps<Float64Array> {
 }
 
 /**
- * f64[vertices]: local clustering coefficient (Watts and Strogatz 1998); 0 for fewer than two
- * neighbours.
+ * Returns f64[vertices]: the local clustering coefficient (Watts and Strogatz 1998), 0 for vertices
+ * with fewer than two neighbours.
  */
 export function* localClustering(graph: Graph): Steps<Float64Array> {
   const counts = yield* triangleCounts(graph);

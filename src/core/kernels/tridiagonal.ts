@@ -1,16 +1,17 @@
-// Eigenvalues and eigenvectors of a symmetric tridiagonal matrix: QL with implicit shifts (Bowdler,
-// Martin, Reinsch, Wilkinson 1968; EISPACK tql2).
+// Computes the eigenvalues and eigenvectors of a symmetric tridiagonal matrix by QL with implicit
+// shifts (Bowdler, Martin, Reinsch, Wilkinson 1968; EISPACK tql2).
 
 export interface EigenPairs {
   /** In no particular order. */
   values: number[];
-  /** vectors[i][j] is entry i of the eigenvector of values[j]; the vectors are orthonormal. */
+  /** vectors[i][j] is entry i of the eigenvector for values[j]. The vectors are orthonormal. */
   vectors: number[][];
 }
 
 /**
- * diagonal: n entries; off: the n - 1 off-diagonal entries. Throws if an eigenvalue does not
- * converge in 60 rounds, which does not happen with finite numbers.
+ * Computes all eigenpairs of the matrix with n entries in `diagonal` and n - 1 off-diagonal entries
+ * in `off`. Throws if an eigenvalue does not converge in 60 rounds, which does not happen with
+ * finite numbers.
  */
 export function eigenPairs(diagonal: readonly number[], off: readonly number[]): EigenPairs {
   const n = diagonal.length;
@@ -28,7 +29,10 @@ export function eigenPairs(diagonal: readonly number[], off: readonly number[]):
   return { values, vectors };
 }
 
-/** End of the block that starts at `low`: the off-diagonal entry after it is negligible. */
+/**
+ * Returns the end of the block that starts at `low`: the off-diagonal entry after the block is
+ * negligible.
+ */
 function firstSplit(values: number[], beside: number[], low: number): number {
   let at = low;
   while (at < values.length - 1) {

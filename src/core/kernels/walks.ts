@@ -1,4 +1,4 @@
-// PageRank of random walks on a hypergraph or its co-member graph.
+// Computes the PageRank of random walks on a hypergraph or its co-member graph.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -20,22 +20,24 @@ export interface PageRankOptions {
 }
 
 export interface PageRank {
-  /** f64[nodes], sums to 1; all NaN if the weights of a node have no finite sum. */
+  /** f64[nodes], sums to 1. All are NaN if the sum of the weights of a node is not finite. */
   scores: Float64Array;
   /**
-   * -1 if not converged after `maxIterations`. SINGULAR if `alpha` is too near 1 for floating-point
-   * precision.
+   * Number of iterations; -1 if `maxIterations` did not suffice, SINGULAR if `alpha` is too near 1
+   * for floating-point precision.
    */
   iterations: number;
 }
 
 /**
  * Solves x = alpha P^T x + (1 - alpha) / n (Brin and Page 1998; hyperedge walk: Zhou, Huang,
- * Schoelkopf 2006). All these walks are reversible, so x = D^1/2 y where y solves the symmetric
- * positive definite system (I - alpha N) y = D^-1/2 b; conjugate gradients need a fifth of the
- * rounds of power iteration. The probability at a node without any way out is spread evenly, which
- * adds a multiple of b to b; the final scaling accounts for it. `graph`: the co-member graph,
- * needed for the walk `clique` only.
+ * Schoelkopf 2006), where P contains the transition probabilities of the walk.
+ *
+ * All these walks are reversible. Therefore x = D^1/2 y, where y solves the symmetric positive
+ * definite system (I - alpha N) y = D^-1/2 b with b = (1 - alpha) / n. Conjugate gradients need a
+ * fifth of the rounds of power iteration. The probability at a node that the walk cannot leave is
+ * spread evenly over all nodes. This multiplies b by a factor, which the final scaling to a sum of
+ * 1 removes. `graph`: the co-member graph, which only the walk `clique` needs.
  */
 export function* pageRank(incidence: Incidence, graph: Graph | null, options: PageRankOptions): Steps<PageRank> {
   const scratch = new Scratch(incidence.core);
@@ -71,12 +73,12 @@ function* ranked(
 ): Steps<PageRank> {
   const { core, size, degrees } = operator;
   if (size === 0) return { scores: new Float64Array(0), iterations: 0 };
-  // Weights with a sum beyond the finite numbers define no walk.
+  // If the sum of the weights of a node is not finite, there is no walk.
   if (!degrees.every(Number.isFinite)) return { scores: new Float64Array(size).fill(Number.NaN), iterations: 0 };
   const vector = () => scratch.zeroed(size * 8);
   const [b, y, roots] = [vector(), vector(), vector()];
   const work = [vector(), vector(), vector()] as const;
-  // Where D is 0 the node is isolated, and any scale will do.
+  // Where D is 0, the node is isolated and any scale is correct.
   const scale = degrees.map((degree) => (degree > 0 ? Math.sqrt(degree) : 1));
   core.memory.numbers.set(scale, roots / 8);
   core.memory.numbers.set(

@@ -1,4 +1,4 @@
-// Core numbers within time windows: ranges of edges in time order.
+// Computes core numbers within time windows, which are ranges of edges in time order.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Incidence } from '../incidence.ts';
@@ -8,8 +8,8 @@ import { Scratch } from '../scratch.ts';
 const STEP_ITEMS = 200_000;
 
 /**
- * Nodes of a window and their core numbers in it; views that are valid until the next call into the
- * core.
+ * The nodes of a window, and their core numbers in it. Views that are valid until the next call
+ * into the core.
  */
 export interface WindowCores {
   nodes: Uint32Array;
@@ -17,8 +17,8 @@ export interface WindowCores {
 }
 
 /**
- * Calls `visit` for each window, edges [bounds[i], bounds[i + 1]), with the core numbers of its
- * co-member graph.
+ * Calls `visit` for each window, the edges [bounds[i], bounds[i + 1]), with the core numbers of the
+ * co-member graph of these edges.
  */
 export function* windowCores(
   incidence: Incidence,
@@ -53,7 +53,7 @@ export function* windowCores(
   }
 }
 
-/** Buffer sizes for the largest window. */
+/** Returns the sizes of the buffers for the largest window: members, and bytes of scratch. */
 function roomOf({ core, edgeStarts }: Incidence, bounds: Uint32Array): { members: number; bytes: number } {
   const { words } = core.memory;
   let members = 0;

@@ -1,23 +1,30 @@
-// Clustering coefficient of nodes by the extra overlap of their edges.
+// Computes the clustering coefficient of nodes from the extra overlap of their edges
+// (assembly/kernels/zhou.ts).
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Bytes for the bits of edge ranges; with a larger buffer the ranges no longer fit the cache. */
+/**
+ * Bytes of the buffer for bits of edge ranges. With a larger buffer, a range no longer fits into
+ * the processor's cache.
+ */
 const BITS_BYTES = 32 * 2 ** 20;
 /** Up to this many nodes, adjacency is kept in a bit matrix (2 MB). */
 const MOST_MATRIX_NODES = 4096;
-/** Field of the block with each node's position in its edges during the pass over pairs. */
+/**
+ * Index of the block's field CURSORS, the place of each node in its edges during the pass over
+ * pairs.
+ */
 const FIRST_OF_PAIRS = 13;
 /** Approximate number of incidences, arcs and pairs per step. */
 const STEP_ITEMS = 400_000;
 
 /**
- * f64[nodes]: mean extra overlap over the pairs of a node's edges, 0 for fewer than two edges (Zhou
- * and Nakhleh 2011, analytics.md note 2). `sets`: distinct member sets; `graph`: their co-member
- * graph.
+ * Returns f64[nodes]: the mean extra overlap over the pairs of each node's edges (Zhou and Nakhleh
+ * 2011), 0 for nodes with fewer than two edges. `sets`: distinct member sets; `graph`: their
+ * co-member graph.
  */
 export function* zhouClustering(sets: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, nodes, edges } = sets;
@@ -56,7 +63,7 @@ function zhouBlock(sets: Incidence, graph: Graph, degrees: Uint32Array, sums: nu
   if (matrix !== 0) core.exports.hg_graph_matrix(graph.starts, graph.neighbours, nodes, matrix, rowWords);
   const most = degrees.reduce((greatest, degree) => Math.max(greatest, degree), 0);
   const hasWide = sets.copySizes().some((size) => size > 64);
-  // At least one word of edges per neighbour, twice.
+  // The buffer needs at least two words per neighbour.
   const bitsBytes = Math.max(BITS_BYTES, nodes * 16);
   const fields = [
     sets.edgeStarts,
