@@ -223,13 +223,13 @@ describe('money between accounts', () => {
       session(NAMES[place % NAMES.length])('UPDATE counters SET n = n + 1'),
     );
     const statuses = (await Promise.all(increments)).map(({ status }) => status);
-    // There are no explicit transactions here: conflicting statements wait for each other.
+    // No transaction is open here, so conflicting statements wait for each other.
     expect(statuses).toEqual(increments.map(() => 200));
     expect(await rows(session(), 'MATCH (c:counters) RETURN c.n')).toEqual([{ n: increments.length }]);
   });
 });
 
-test('requests of one session that come together are done one by one, or refused: none is lost', async () => {
+test('simultaneous requests of one session run one after another or are refused, and no change is lost', async () => {
   await define('CREATE HYPEREDGE TABLE crowd (node) PROPERTIES (n INTEGER)');
   const run = session('crowded');
   await rows(run, 'BEGIN');
@@ -251,7 +251,7 @@ test('requests of one session that come together are done one by one, or refused
   expect(figures).toEqual({ rows: 2000, least: updates, most: updates });
 });
 
-test('one key holds 90 of the 100 open transactions, so that others can always begin', async () => {
+test('one key holds at most 90 of the 100 open transactions, so that other keys can always begin one', async () => {
   const as = (key: string, name: string) => (query: string) =>
     send(server, 'POST', '/v1/query', { query }, { 'x-api-key': key, 'x-session-id': name });
   const { admin, readwrite } = server.keys;
@@ -272,15 +272,15 @@ test('one key holds 90 of the 100 open transactions, so that others can always b
   expect(begun.slice(90)).toEqual(refused);
   const others = Array.from({ length: 11 }, (_, place) => as(admin, `other-${place}`));
   const late = await allInOrder(others);
-  // Together they fill the limit of 100.
+  // The transactions of all keys together fill the limit of 100.
   expect(late.map(({ status }) => status)).toEqual([...Array(10).fill(200), 503]);
   expect([late[10]!.json.code, late[10]!.headers.has('retry-after')]).toEqual(['overloaded', true]);
-  // Open transactions continue, and so does everything that does not open one.
+  // Open transactions continue, and so does every request that does not open one.
   expect((await greedy[89]!('BEGIN')).status).toBe(400);
   const write = (ts: number) => `INSERT INTO hyperedges (event_ts, members) VALUES (${ts}, [1])`;
   expect((await greedy[89]!(write(1))).status).toBe(200);
   expect((await greedy[99]!(write(2))).status).toBe(200);
-  // Freed slots can be taken again, by the same key too.
+  // A freed place can be taken again, even by the same key.
   await greedy[0]!('ROLLBACK');
   expect((await greedy[99]!('BEGIN')).status).toBe(200);
   expect((await greedy[98]!('BEGIN')).status).toBe(429);
