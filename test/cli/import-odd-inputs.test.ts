@@ -201,11 +201,11 @@ describe('paths that cannot be written', () => {
       /progress file .* cannot be written \(ENOENT\)\. .*--rejects/,
     ],
     ['a reject file that is a directory', 'db', /reject file .* cannot be written \(EISDIR\)\. .*--rejects/],
-  ])('%s', async (_name, rejects, message) => {
+  ])('are reported with advice: %s', async (_name, rejects, message) => {
     expect(await refusal(`${BASE}x,1,2,3\n`, { ...PAIRS, onError: 'skip', rejects })).toMatch(message);
   });
 
-  test('a directory in place of the progress file', async () => {
+  test('are reported with advice: a directory in place of the progress file', async () => {
     mkdirSync(world.path('f.csv.progress.json'));
     expect(await refusal(BASE)).toMatch(/progress file .* cannot be read \(EISDIR\)\. Move it away/);
   });
@@ -230,14 +230,14 @@ test('control characters of a file do not reach the terminal', async () => {
   expect(world.out).not.toContain('\u001b');
 });
 
-describe('other formats than CSV in other encodings', () => {
+describe('encodings of formats other than CSV', () => {
   const line = '{"event_ts":1,"members":[1,2]}\n';
   const document = JSON.stringify({
     incidences: [{ edge: 'é', node: 1 }],
     edges: [{ edge: 'é', attrs: { event_ts: 1 } }],
   });
 
-  test('UTF-16 is recognised', async () => {
+  test('UTF-16 is detected', async () => {
     const bytes = Buffer.from(`\ufeff${line}`, 'utf16le');
     expect((await take(bytes, {}, 'f.ndjson')).rows).toEqual([{ event_ts: 1, members: [1, 2] }]);
   });
@@ -256,7 +256,7 @@ describe('other formats than CSV in other encodings', () => {
     expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
   });
 
-  test('Parquet has no encoding', async () => {
+  test('Parquet does not accept --encoding', async () => {
     expect(await refusal('PAR1', { encoding: 'latin1' }, 'f.parquet')).toMatch(/--encoding is for texts/);
   });
 });

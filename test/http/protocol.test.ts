@@ -239,12 +239,15 @@ describe('raw sockets', () => {
     expect(statuses(await raw(server, [write + write]))).toEqual([201, 201]);
   });
 
-  test.skipIf(overNode)('over uWebSockets.js, a request pipelined after a running write ends the connection', async () => {
-    const body = '{"event_ts":1,"members":[1]}';
-    const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
-    expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
-    expect((await send(server, 'GET', '/health/live')).status).toBe(200);
-  });
+  test.skipIf(overNode)(
+    'over uWebSockets.js, a request pipelined after a running write ends the connection',
+    async () => {
+      const body = '{"event_ts":1,"members":[1]}';
+      const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
+      expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
+      expect((await send(server, 'GET', '/health/live')).status).toBe(200);
+    },
+  );
 });
 
 describe('internal failures', () => {

@@ -84,19 +84,16 @@ describe('rows that the core writes', () => {
     expect(json.rows).toEqual([{ id: 1, event_ts: 0, members: [0, 1000], 'Straße "1" 😀': null }]);
   });
 
-  test.each(['*', 'e', 'e.event_ts, e.id'])(
-    'are streamed completely when they are many: RETURN %s',
-    async (items) => {
-      const { json, headers } = await run(`MATCH (e:calls) RETURN ${items}`);
-      expect(headers.get('content-length')).toBeNull();
-      expect([json.num_tuples, json.rows.length]).toEqual([ROWS, ROWS]);
-      expect(json.query_plan).toMatchObject({ strategy: 'FULL_SCAN', buckets_scanned: 200, total_buckets: 200 });
-      const lines = await run(`MATCH (e:calls) RETURN ${items}`, {}, { accept: 'application/x-ndjson' });
-      expect(lines.text.endsWith('}\n')).toBe(true);
-      const rows = lines.text.trimEnd().split('\n');
-      expect(rows.map((line) => JSON.parse(line))).toEqual(json.rows);
-    },
-  );
+  test.each(['*', 'e', 'e.event_ts, e.id'])('are streamed completely when they are many: RETURN %s', async (items) => {
+    const { json, headers } = await run(`MATCH (e:calls) RETURN ${items}`);
+    expect(headers.get('content-length')).toBeNull();
+    expect([json.num_tuples, json.rows.length]).toEqual([ROWS, ROWS]);
+    expect(json.query_plan).toMatchObject({ strategy: 'FULL_SCAN', buckets_scanned: 200, total_buckets: 200 });
+    const lines = await run(`MATCH (e:calls) RETURN ${items}`, {}, { accept: 'application/x-ndjson' });
+    expect(lines.text.endsWith('}\n')).toBe(true);
+    const rows = lines.text.trimEnd().split('\n');
+    expect(rows.map((line) => JSON.parse(line))).toEqual(json.rows);
+  });
 
   test('are an empty list when nothing matches', async () => {
     const { json } = await run(lookup(ANY, '*'), { node: 5, from: 10, to: 9 });

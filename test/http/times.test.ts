@@ -289,26 +289,29 @@ describe('times=iso', () => {
     expect(removed.json).toMatchObject({ deleted: true, event_ts: '2024-05-02T10:00:07Z' });
   });
 
-  test.each(['ISO', '', 'unix', 5, true, ['iso'], {}])('is the only accepted value besides epoch: %j is refused', async (times) => {
-    for (const answer of [
-      await post('/v1/query', { query: 'SHOW TABLES', times }),
-      await post('/v1/batch', { operations: [{ type: 'query', cypher: 'SHOW TABLES' }], times }),
-    ])
-      expect([answer.status, answer.json.errors]).toEqual([
-        400,
-        [{ loc: ['body', 'times'], msg: 'must be epoch or iso' }],
-      ]);
-    expect((await post('/v1/reason', { query: '', times })).status).toBe(422);
-    if (typeof times !== 'string') return;
-    for (const answer of [
-      await get(`/v1/hyperedges?table=w&start_ts=1&end_ts=2&times=${times}`),
-      await get(`/v1/hyperedges/node/3?table=w&times=${times}`),
-      await post(`/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
-      await send(server, 'DELETE', `/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
-    ])
-      expect([answer.status, answer.json.errors]).toEqual([
-        400,
-        [{ loc: ['query', 'times'], msg: 'must be epoch or iso' }],
-      ]);
-  });
+  test.each(['ISO', '', 'unix', 5, true, ['iso'], {}])(
+    'is the only accepted value besides epoch: %j is refused',
+    async (times) => {
+      for (const answer of [
+        await post('/v1/query', { query: 'SHOW TABLES', times }),
+        await post('/v1/batch', { operations: [{ type: 'query', cypher: 'SHOW TABLES' }], times }),
+      ])
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          [{ loc: ['body', 'times'], msg: 'must be epoch or iso' }],
+        ]);
+      expect((await post('/v1/reason', { query: '', times })).status).toBe(422);
+      if (typeof times !== 'string') return;
+      for (const answer of [
+        await get(`/v1/hyperedges?table=w&start_ts=1&end_ts=2&times=${times}`),
+        await get(`/v1/hyperedges/node/3?table=w&times=${times}`),
+        await post(`/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
+        await send(server, 'DELETE', `/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
+      ])
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          [{ loc: ['query', 'times'], msg: 'must be epoch or iso' }],
+        ]);
+    },
+  );
 });

@@ -149,9 +149,12 @@ describe.each(transportsHere())('https over %s', (transport) => {
     ['no certificate in it', 'text.pem', 'key.pem'],
     ['no key in it', 'cert.pem', 'text.pem'],
     ['exchanged', 'key.pem', 'cert.pem'],
-  ])('refuses to start and names the files when the certificate or key cannot be used: %s', async (_name, certFile, keyFile) => {
-    await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
-      /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
-    );
-  });
+  ])(
+    'refuses to start and names the files when the certificate or key cannot be used: %s',
+    async (_name, certFile, keyFile) => {
+      await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
+        /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
+      );
+    },
+  );
 });

@@ -136,13 +136,16 @@ describe('a proposal with a language model', () => {
     ],
     ['a closed connection', (response) => void response.destroy()],
   ];
-  test.each(failures)('falls back to the proposal without a model when the model answers: %s', async (_name, answer) => {
-    const plain = (await propose({})).json;
-    model.answer = answer;
-    const { status, json } = await propose({ use_llm: true, llm_api_key: CALLERS_KEY });
-    expect([status, json]).toEqual([200, plain]);
-    expect(model.asked.length).toBeGreaterThan(0);
-  });
+  test.each(failures)(
+    'falls back to the proposal without a model when the model answers: %s',
+    async (_name, answer) => {
+      const plain = (await propose({})).json;
+      model.answer = answer;
+      const { status, json } = await propose({ use_llm: true, llm_api_key: CALLERS_KEY });
+      expect([status, json]).toEqual([200, plain]);
+      expect(model.asked.length).toBeGreaterThan(0);
+    },
+  );
 
   test('falls back to the proposal without a model, and saves it, when the model is too slow', async () => {
     const at = await mkdtemp(join(tmpdir(), 'hedgerow-specs-slow-'));
