@@ -124,8 +124,8 @@ describe('after a bad line', () => {
       expect(await tables()).toEqual(['hyperedges', 't']);
       expect(await importInto(['x.ndjson'], { data: 'other', resume })).toBe(1);
       expect(existsSync(world.path('other'))).toBe(false);
-      // Follows the advice of the message: another folder keeps the progress files of the two imports
-      // apart.
+      // Follows the advice of the message: with rejects in another folder, the two imports have
+      // separate progress files.
       mkdirSync(world.path('aside'));
       expect(await importInto(['x.ndjson'], { table: 'u', rejects: 'aside/r.ndjson', onError: 'skip' })).toBe(0);
     },
