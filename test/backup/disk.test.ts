@@ -171,7 +171,7 @@ test('a file that is created under the final name during the backup is not overw
   await database.close();
 });
 
-test('with durability async, a backup contains every acknowledged write, even if it was not synced', async () => {
+test('a backup with durability async contains every acknowledged write, even if it was not synced', async () => {
   const fs = simDisk();
   const database = await openSim(fs, { durability: 'async' });
   const { lsn } = await database.table().insert({ event_ts: 1, members: [1] });

@@ -25,7 +25,7 @@ interface Said {
 }
 
 test.skipIf(!BUILT)(
-  `after ${KILLS} kills only complete backups have their final names`,
+  `only complete backups have their final names after ${KILLS} kills`,
   async () => {
     const random = new Random(SEED);
     const seen = { inBackup: 0, leftOver: 0, made: 0, unsaid: 0, restored: 0 };

@@ -146,7 +146,7 @@ describe('check-proof reports', () => {
   });
 });
 
-describe('a wrong call fails with one line', () => {
+describe('a wrong call', () => {
   test.each([
     ['nothing', '', /in\.json is empty/],
     ['no JSON', '{"proofs": [', /no JSON document/],
@@ -155,14 +155,14 @@ describe('a wrong call fails with one line', () => {
     ['proofs that are no list', '{"proofs": 5}', /proofs must be an array/],
     ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
     ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
-  ])('when the input is wrong: %s', async (_, text, message) => {
+  ])('fails with one line when the input is wrong: %s', async (_, text, message) => {
     expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);
     expect(world.err).toMatch(/^hedgerow: [^\n]*\n$/);
     expect(world.out).toBe('');
   });
 
-  test('when a file is missing or a rule is invalid', async () => {
+  test('fails with one line when a file is missing or a rule is invalid', async () => {
     expect(await checkProofCommand('none.json', {}, world)).toBe(1);
     expect(await checkProofCommand('.', {}, world)).toBe(1);
     world.file('bytes.json', Uint8Array.of(0x22, 0xff, 0x22));

@@ -169,7 +169,7 @@ async function servingHere(flags: DemoFlags): Promise<Serving> {
 
 const SMALL = { people: '200', days: '7', seed: '5', port: '0' };
 
-test('without a server it starts one, and another run continues with the same town', async () => {
+test('the demo starts a server when there is none, and another run continues with the same town', async () => {
   const first = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
   const { console: address, key, curls } = first.invited;
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -232,7 +232,7 @@ test('the next port is taken when the first one is in use', async () => {
   await taken.close();
 });
 
-test('with --no-serve everything is stored and no process keeps running', async () => {
+test('everything is stored and no process keeps running with --no-serve', async () => {
   const flags = { data: 'db', people: '200', days: '3', seed: '5', port: '0', serve: false };
   expect(await demoCommand(flags, world), world.err).toBe(0);
   expect(world.out).toMatch(/Serve it again: hedgerow serve --data db --port \d+$/m);
@@ -244,7 +244,7 @@ test('with --no-serve everything is stored and no process keeps running', async 
   });
 });
 
-test('with a running server, every printed curl command finds something and no key is printed', async () => {
+test('every printed curl command finds something on a running server, and no key is printed', async () => {
   const server = await startServer({ auth: true });
   const flags = { url: server.url, apiKey: server.keys.admin, people: '200', days: '7', table: 'town' };
   expect(await demoCommand(flags, world), world.err).toBe(0);

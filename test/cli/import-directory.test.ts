@@ -73,7 +73,7 @@ test('a line that is not UTF-8 is a bad line', async () => {
   expect(world.objects('aside')[0]).toMatchObject({ line: 1, reason: 'The line is not valid UTF-8.' });
 });
 
-test('with stop, the import ends at the first bad line, keeps every line before it and reports it', async () => {
+test('the import ends at the first bad line with stop, keeps every line before it and reports it', async () => {
   world.file('stops.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(30, 100)}also nonsense\n`);
   expect(await importInto(['stops.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/line 26 of .*stops\.ndjson: Not valid JSON/);

@@ -229,7 +229,7 @@ test('--max-rejects with --on-error stop is refused', async () => {
   expect(await importInto(['x.csv'], { maxRejects: '0' }), world.err).toBe(0);
 });
 
-test('with decimal commas, a point that does not separate thousands makes a row bad', async () => {
+test('a point that does not separate thousands makes a row bad when decimal commas are used', async () => {
   const head = 'ts;members;n\n';
   world.file('x.csv', `${head}1;1;"12,5"\n2;1;1.10\n`);
   expect(await importInto(['x.csv'], { decimal: ',', types: 'n=REAL' })).toBe(1);

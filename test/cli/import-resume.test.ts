@@ -16,7 +16,7 @@ const importInto = (paths: string[], flags: Flags = {}) => importCommand(paths, 
 const times = () => lookInto(world.path('db'), (database) => rowsOf(database.table()).map(({ event_ts }) => event_ts));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('after a bad line was fixed, --resume continues where the import stopped', async () => {
+test('--resume continues where the import stopped after a bad line was fixed', async () => {
   world.file('x.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(20, 26)}`);
   expect(await importInto(['x.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/--resume/);

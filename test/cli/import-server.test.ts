@@ -63,7 +63,7 @@ describe('into a running server', () => {
     expect(server.database.table().rowCount).toBe(40);
   });
 
-  test('with stop, inserts the lines before the one that the server refuses, and none after it', async () => {
+  test('inserts the lines before the one that the server refuses with stop, and none after it', async () => {
     server = await startServer({ maxMembers: 4 });
     world.file('stops.ndjson', `${edgeLines(25)}{"event_ts":1,"members":[1,2,3,4,5]}\nno json\n${edgeLines(90, 100)}`);
     expect(await send(['stops.ndjson'], { batch: '40' })).toBe(1);

@@ -131,7 +131,7 @@ describe('at a running server', () => {
     expect(world.out).toContain('shown this once only');
   });
 
-  test.each([undefined, 'hgr_wrong'])('with the key %j, the error names the flag for the key', async (apiKey) => {
+  test.each([undefined, 'hgr_wrong'])('the error names the flag for the key when the key is %j', async (apiKey) => {
     expect(await keysListCommand({ ...there, apiKey }, world)).toBe(1);
     expect(world.err).toContain('--api-key');
     expect(world.err).not.toContain('hgr_wrong');

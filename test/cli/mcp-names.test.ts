@@ -80,8 +80,8 @@ describe('the place of names', () => {
   });
 });
 
-describe('names of nodes are accepted', () => {
-  test('in the tool node, which returns names and times next to numbers and seconds', async () => {
+describe('names of nodes', () => {
+  test('are accepted by the tool node, which returns names and times next to numbers and seconds', async () => {
     const { value } = await call('node', { node_id: 'Ada', table: 'meetings' });
     expect(value.name).toBe('Ada');
     const byNumber = (await call('node', { node_id: value.node_id, table: 'MEETINGS' })).value;
@@ -95,14 +95,14 @@ describe('names of nodes are accepted', () => {
     expect(value).not.toHaveProperty('query_plan');
   });
 
-  test('when they consist of digits, before the same digits are taken as a number', async () => {
+  test('are looked up before the same digits are taken as a number', async () => {
     const named = (await call('node', { node_id: '12', table: 'meetings' })).value;
     expect([named.name, named.num_tuples]).toEqual(['12', 1]);
     const number = (await call('node', { node_id: '1', table: 'meetings' })).value;
     expect(number.node_id).toBe(1);
   });
 
-  test('in the tool run_measure, whose rows contain names', async () => {
+  test('are accepted by the tool run_measure, whose rows contain names', async () => {
     const given = { table: 'meetings', measure: 'node_degree' };
     const { rows } = (await call('run_measure', given)).value;
     expect(rows[0]).toMatchObject({ name: 'Ada', value: 3 });
@@ -116,7 +116,7 @@ describe('names of nodes are accepted', () => {
     expect(edges.rows[0]).not.toHaveProperty('a_name');
   });
 
-  test('in the tools reason and ask, next to the text', async () => {
+  test('are accepted by the tools reason and ask, and returned next to the text', async () => {
     const given = { query: '', nodes: ['Ada', 'Grace'], table: 'meetings', rules: [MET] };
     const reasoned = (await call('reason', given)).value;
     expect(reasoned.understood.nodes).toHaveLength(2);
@@ -132,7 +132,7 @@ describe('names of nodes are accepted', () => {
     for (const field of ['query', 'reasoning_ms']) expect(reasoned).not.toHaveProperty(field);
   });
 
-  test('in the tool insert, with times in ISO 8601', async () => {
+  test('are accepted by the tool insert, with times in ISO 8601', async () => {
     const edges = [{ event_ts: '2024-02-01T09:00:00Z', members: ['Grace', 'Alan'], topic: 'call' }];
     expect(
       await refused('insert', { table: 'meetings', edges: [...edges, { ...edges[0], members: ['Zoe'] }] }),

@@ -238,8 +238,8 @@ describe('lines', () => {
   });
 });
 
-describe('the end', () => {
-  test('of the input lets all requests finish and unlocks the directory', async () => {
+describe('the session', () => {
+  test('answers all requests and unlocks the directory when its input ends', async () => {
     const dir = await filledDirectory();
     const session = Session.process(['--data', dir]);
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
@@ -253,7 +253,7 @@ describe('the end', () => {
     expect([session.errors, readdirSync(dir)]).toEqual(['', ['log', 'manifest']]);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('by %s during a request is orderly', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('ends in order at %s during a request', async (signal) => {
     const { url, asked, left } = await silentService();
     const session = Session.process(['--url', url]);
     await session.begin();
@@ -265,7 +265,7 @@ describe('the end', () => {
     expect([session.messages().map(({ id }) => id), session.errors]).toEqual([['begin'], '']);
   });
 
-  test('of the input during a long request stops the request', async () => {
+  test('stops a long request when its input ends', async () => {
     const { url, asked, left } = await silentService();
     const session = Session.here({ url });
     await session.begin();

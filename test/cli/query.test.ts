@@ -41,7 +41,7 @@ async function query(statement: string, flags: Flags): Promise<number> {
 
 const ALL = 'MATCH (t:trips) RETURN t.event_ts AS ts, t.place, t.members ORDER BY ts';
 
-describe.each(['server', 'directory'])('at a %s', (where) => {
+describe.each(['server', 'directory'])('a statement on a %s', (where) => {
   const flags = (more: Flags = {}): Flags => ({
     ...(where === 'server' ? { url: server.url } : { data: 'db' }),
     ...more,
@@ -50,7 +50,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     if (where === 'directory') await makeDirectory();
   });
 
-  test('rows are printed in every format', async () => {
+  test('prints rows in every format', async () => {
     expect(await query(ALL, flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([
       { ts: 0, place: '東京', members: [0, 9] },
@@ -78,7 +78,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toBe('');
   });
 
-  test('times are text in tables, and in other formats when requested', async () => {
+  test('prints times as text in tables, and in other formats when requested', async () => {
     expect(await query(`${ALL} LIMIT 2`, flags({ format: 'table' }))).toBe(0);
     expect(world.out).toBe(
       [
@@ -101,7 +101,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toContain('--times is "ISO", but it takes one of epoch, iso');
   });
 
-  test('an empty result is printed in the form of its format', async () => {
+  test('prints an empty result in the form of its format', async () => {
     const none = 'MATCH (t:trips) WHERE t.event_ts > 99 RETURN t.event_ts, t.place';
     const answers = {
       json: '[]\n',
@@ -115,7 +115,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     }
   });
 
-  test('values are passed as parameters', async () => {
+  test('accepts values as parameters', async () => {
     const statement = 'MATCH (t:trips) WHERE t.place IN $places AND $n IN t.members RETURN t.event_ts;';
     expect(await query(statement, flags({ param: ['places=["東京","a \\"b\\""]', 'n=1'] })), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([{ event_ts: 1 }]);
@@ -123,13 +123,13 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toMatch(/^hedgerow: .*places/);
   });
 
-  test('the statement may be read from stdin', async () => {
+  test('may be read from stdin', async () => {
     world.stdin = stream(['MATCH (t:tri', 'ps) // all\nRETURN COUNT(*) AS n;\n']);
     expect(await query('-', flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([{ n: 4 }]);
   });
 
-  test('an error shows its position and exits with 1', async () => {
+  test('reports the position of an error and exits with 1', async () => {
     for (const format of ['json', 'ndjson']) {
       expect(await query('MATCH (t:trips)\nRETRUN t', flags({ format }))).toBe(1);
       expect(world.out).toBe('');
@@ -141,7 +141,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toMatch(/Did you mean trips\?\n {2}MATCH \(t:trip\) RETURN t\n {11}\^\n$/);
   });
 
-  test('a change is stored', async () => {
+  test('stores its changes', async () => {
     const statement = 'CREATE HYPEREDGE TABLE made (ship) PROPERTIES (n INTEGER)';
     expect(await query(statement, flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toMatchObject([{ name: 'made', row_count: 0 }]);

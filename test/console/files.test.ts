@@ -80,7 +80,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     return { sent: sent / 1000, packed: packed / 1000 };
   };
 
-  test('that the start page loads are smaller than 120 kB as they are sent', async () => {
+  test('are together smaller than 120 kB for the start page, as they are sent', async () => {
     const first = loadedBy('statement-editor', 'plot');
     expect([...first].filter((name) => /typing-|graph-view-|plan-panel-|download-|views-/.test(name))).toEqual([]);
     const begin = await sumOf(first);

@@ -96,7 +96,7 @@ test('the types of the package are correct in a strict project', async () => {
   expect(await compile('wrong.ts', '7')).toContain('error TS');
 });
 
-test('without optional packages, the package takes less than 60 MB and contains no development files', async () => {
+test('the package takes less than 60 MB without optional packages, and contains no development files', async () => {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: true; optional?: true; devOptional?: true; link?: true }>;
   };

@@ -219,7 +219,7 @@ test('any address is allowed when keys are required; a warning says when traffic
   expect(load({ HEDGEROW_HOST: '0.0.0.0', ...files }).warnings).toEqual([]);
 });
 
-test('without keys, an address that other machines can reach needs HEDGEROW_ALLOW_INSECURE=1', () => {
+test('an address that other machines can reach needs HEDGEROW_ALLOW_INSECURE=1 when there are no keys', () => {
   const open = { HEDGEROW_HOST: '0.0.0.0', HEDGEROW_AUTH_DISABLED: '1' };
   expect(() => load(open)).toThrow(ConfigError);
   expect(() => load(open)).toThrow('HEDGEROW_ALLOW_INSECURE=1');

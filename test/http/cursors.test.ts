@@ -196,7 +196,7 @@ test('a snapshot held by two keys stays pinned when one of them releases it', ()
   expect(works(cursors, shared, table)).toBe(true);
 });
 
-test('without keys, one client may hold all snapshots', () => {
+test('one client may hold all snapshots when there are no keys', () => {
   const engine = fakeEngine();
   const cursors = new CursorRegistry({ now: () => 0, secret });
   for (let i = 0; i < 1100; i++) given(engine, cursors, null);

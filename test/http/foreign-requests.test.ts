@@ -193,7 +193,7 @@ describe('without keys', () => {
   });
 });
 
-test('with keys none of these checks apply', async () => {
+test('none of these checks apply when keys are required', async () => {
   await start({ auth: true });
   const key = `X-API-Key: ${server.keys.admin}`;
   expect(await statusOf(['Host: evil.test', `Origin: ${FOREIGN}`, 'Sec-Fetch-Site: cross-site', key])).toBe(200);

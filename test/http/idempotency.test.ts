@@ -299,7 +299,7 @@ test('a large body is hashed as a whole', async () => {
   expect((await ask('POST', '/v1/hyperedges?table=second', lines(2), key, NDJSON_TEXT)).status).toBe(409);
 });
 
-test('without keys, all callers share one scope, even after a restart', async () => {
+test('all callers share one scope when there are no keys, even after a restart', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-once-'));
   const headers = { 'idempotency-key': 'k' };
   try {

@@ -69,7 +69,7 @@ describe('examples', () => {
   });
 
   test.each(bodies.filter(({ content }) => 'example' in content).map((body) => [body.name, body] as const))(
-    'for %s match their schema and have no other field',
+    'match their schema and have no other field: %s',
     (_, { at, type, content: { example } }) => {
       if (type !== NDJSON_TYPE) {
         expect(api.valueFaults([...at, 'schema'], example)).toEqual([]);
@@ -84,7 +84,7 @@ describe('examples', () => {
     },
   );
 
-  test('for requests are accepted by the routes', () => {
+  test('are accepted by the routes when they are requests', () => {
     const refused = bodies
       .filter(({ name, type }) => name.includes(' body ') && type === JSON_TYPE)
       .filter(({ id, content }) => {
@@ -94,7 +94,7 @@ describe('examples', () => {
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 
-  test('for errors have the status that they are listed under', () => {
+  test('have the status that they are listed under when they are errors', () => {
     const statuses = Object.entries<Json>(document.components.responses);
     expect(statuses.length).toBeGreaterThan(10);
     for (const [name, { content }] of statuses) {

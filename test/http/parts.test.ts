@@ -248,7 +248,7 @@ describe('handwritten checks agree with the schemas that describe them', () => {
   const field = (usual: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: usual }, value);
   const table = { name: 't', columns: new ColumnSet([]), maxMembers: 64 };
 
-  test('for an edge', () => {
+  test('accept the same edges', () => {
     const edge = fc.record(
       {
         event_ts: field(fc.integer()),
@@ -275,7 +275,7 @@ describe('handwritten checks agree with the schemas that describe them', () => {
     );
   });
 
-  test('for a query', () => {
+  test('accept the same query strings', () => {
     const text = fc.oneof(fc.integer().map(String), fc.constantFrom('', '0', '-1', '1.5', 'x', '9007199254740993'));
     const query = fc.record({ start_ts: text, end_ts: text, limit: text, table: text, x: text }, { requiredKeys: [] });
     fc.assert(

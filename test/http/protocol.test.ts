@@ -233,14 +233,14 @@ describe('raw sockets', () => {
   });
 
   // These are limits of uWebSockets.js, kept as tests so that a change is noticed.
-  test.runIf(overNode)('over node:http, a request pipelined after a running write is answered after it', async () => {
+  test.runIf(overNode)('a request pipelined after a running write is answered after it over node:http', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
     expect(statuses(await raw(server, [write + write]))).toEqual([201, 201]);
   });
 
   test.skipIf(overNode)(
-    'over uWebSockets.js, a request pipelined after a running write ends the connection',
+    'a request pipelined after a running write ends the connection over uWebSockets.js',
     async () => {
       const body = '{"event_ts":1,"members":[1]}';
       const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
@@ -269,7 +269,7 @@ describe('internal failures', () => {
     }
   });
 
-  test('of a write answer 500 too', async () => {
+  test('also answer 500 when they occur in a write', async () => {
     const table = server.database.table();
     const { insert } = table;
     table.insert = () => Promise.reject(new Error('secret reason'));

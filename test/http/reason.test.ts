@@ -303,7 +303,7 @@ describe('a model that is not configured', () => {
   test.each([
     ['https://api.openai.com/v1', 'No language model is configured: no API key is set.'],
     ['http://127.0.0.1:9/v1', 'could not be reached'],
-  ])('at %s makes questions answer 502 with advice, but not those that need no model', async (modelBaseUrl, what) => {
+  ])('makes questions at %s answer 502 with advice, but not those that need no model', async (modelBaseUrl, what) => {
     const bare = await startServer({ modelBaseUrl, modelHosts: ['api.openai.com', '127.0.0.1'] });
     try {
       await bare.database.table().insert({ event_ts: 100, members: [1, 2] });
@@ -340,7 +340,7 @@ describe('keys', () => {
     sendTo(keyed, method, path, body, { 'x-api-key': key });
   const question = { query: 'node 1', rules: [] };
 
-  test('with the role readonly may use the configured model, and other addresses need readwrite', async () => {
+  test('let readonly use only the configured model, and readwrite also other addresses', async () => {
     model.answer = says('Nothing.');
     other.answer = says('Nothing.');
     other.asked.length = 0;

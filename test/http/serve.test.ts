@@ -119,7 +119,7 @@ test('a server whose data directory was removed reports it in one sentence when 
   expect(run.output.error).not.toContain('    at ');
 });
 
-test('without a configured key, the first admin key is shown once, on standard output only', async () => {
+test('the first admin key is shown once, on standard output only, when none is configured', async () => {
   let key = '';
   for (const shown of [1, 0]) {
     const run = hedgerow(['serve', '--data', dir, '--port', '0'], {});

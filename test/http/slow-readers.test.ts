@@ -105,7 +105,7 @@ test('a stream with a slow client is ended after HEDGEROW_STREAM_MAX_SECONDS', a
   expect(observer.requests.map(({ status }) => status)).toEqual([499]);
 });
 
-test('without a limit, a slow client receives the whole stream', async () => {
+test('a slow client receives the whole stream when there is no limit', async () => {
   await start({ limits: { stallMs: 30_000 } });
   const startMs = performance.now();
   expect(await slowReader(ALL, 64 * 1024)).toBe(true);

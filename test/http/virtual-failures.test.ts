@@ -332,7 +332,7 @@ describe('the cache', () => {
   });
 });
 
-test('without the package, the service starts, and every route names the package to install', async () => {
+test('the service starts without the package, and every route names the package to install', async () => {
   const server = await startServer({ auth: true, virtualRoot: root, installed: () => false });
   try {
     const body = specOf('few', backends[0][1]);

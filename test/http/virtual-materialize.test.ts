@@ -171,7 +171,7 @@ describe('a copy', () => {
     expect(node.json.num_tuples).toBe(3);
   });
 
-  test('with hashed ids has the same ids every time', async () => {
+  test('has the same ids every time when they are hashed', async () => {
     const made = await copy({ query: TRIPS, table: 'hashed', ids: 'hash', bucket_seconds: 60 });
     expect([made.status, made.json.ids]).toEqual([201, 'hash']);
     const idOf = (vertex: string) =>
@@ -198,7 +198,7 @@ describe('a copy', () => {
     expect([made.status, made.json.inserted, made.json.skipped, made.json.nodes]).toEqual([201, 1, 3, 50]);
   });
 
-  test('of many edges is written in several commits', async () => {
+  test('is written in several commits when there are many edges', async () => {
     const made = await copy({ query: queryOf('Many'), table: 'many' });
     expect(made.json).toMatchObject({ inserted: 25_000, nodes: 5000, skipped: 0 });
     expect(server.database.table('many').rowCount).toBe(25_000);

@@ -102,7 +102,7 @@ function oddPlaces(secret: string): Sent[] {
 describe.each([
   ['json', true],
   ['text', false],
-] as const)('with a log in %s', (format, inFull) => {
+] as const)('a service that logs in %s', (format, inFull) => {
   const environment = { ...ENVIRONMENT, HEDGEROW_LOG_FORMAT: format };
   let dir: string;
   let server: ChildServer;
