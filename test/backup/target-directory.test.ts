@@ -136,7 +136,7 @@ test.each(
   expect(outcome(typeof trick === 'string' ? trick : trick())).toBe('invalid_input');
 });
 
-test('the list contains more than 40 paths', () => {
+test('more than 40 refused paths are tested', () => {
   expect(TRICKS.length).toBeGreaterThan(40);
 });
 

@@ -178,7 +178,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('is at most noted in the mark of the log when the end of the log is present', async () => {
+  test('causes at most a note in the mark file of the log when the log itself is complete', async () => {
     const path = `${dir}/log/mark`;
     for (let at = 0; at < 12288; at += at % 4096 < 64 ? 1 : 997) {
       flip(path, at);

@@ -1,5 +1,5 @@
 // Runs the examples in the documents that newcomers copy, and compares their output with the
-// printed one: programs that embed the database or talk to it, a page, and commands of the README.
+// documents. The examples are programs, a page, and commands of the README.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -48,7 +48,7 @@ function document(random: Random, depth: number): string {
 }
 
 /**
- * Returns the text with one byte removed, inserted, changed or duplicated. The result is rarely
+ * Returns the text with up to two characters removed and at most one inserted. The result is rarely
  * still JSON.
  */
 function mutated(text: string, random: Random): string {

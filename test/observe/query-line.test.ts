@@ -6,7 +6,7 @@ import { createObserver } from '../../src/observe/service-observer.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 
-/** A sink that collects lines in one buffer. */
+/** Returns a sink that collects lines in one buffer. */
 function roomOf(size: number) {
   const buffer = Buffer.alloc(size);
   let used = 0;

@@ -2,8 +2,8 @@
 // results over uWebSockets.js.
 //
 // The two parsers refuse the same requests with different statuses. In addition, node:http accepts
-// some harmless deviations (a leading empty line, two spaces), refuses some that uWebSockets.js
-// skips, parses chunks strictly, and holds back a pipelined request until its predecessor is
+// some harmless deviations (a leading empty line, two spaces) and refuses some that uWebSockets.js
+// skips. It parses chunks strictly, and holds back a pipelined request until its predecessor is
 // answered.
 
 import type { RawCase } from './raw-request.ts';
