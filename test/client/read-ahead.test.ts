@@ -28,16 +28,19 @@ function numbered(count: number, size: number, fails?: Error) {
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a body that is read ahead', () => {
-  test.each([0, 1, 63, 64, 65, 1000])('returns %i chunks completely and in order, even to a slow reader', async (count) => {
-    const { body } = numbered(count, 10);
-    const found: number[] = [];
-    for await (const chunk of readAhead(body)) {
-      expect(chunk.length).toBe(10);
-      found.push(chunk[0]!);
-      if (found.length % 7 === 0) await macrotask();
-    }
-    expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
-  });
+  test.each([0, 1, 63, 64, 65, 1000])(
+    'returns %i chunks completely and in order, even to a slow reader',
+    async (count) => {
+      const { body } = numbered(count, 10);
+      const found: number[] = [];
+      for await (const chunk of readAhead(body)) {
+        expect(chunk.length).toBe(10);
+        found.push(chunk[0]!);
+        if (found.length % 7 === 0) await macrotask();
+      }
+      expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
+    },
+  );
 
   test('is read ahead by a few megabytes at most', async () => {
     const { body, seen } = numbered(10_000, 64 * KILOBYTE);

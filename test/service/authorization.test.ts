@@ -104,29 +104,32 @@ test('every route has its documented role', () => {
 describe('the matrix of routes and callers', () => {
   const rows: string[][] = [['route', 'role', ...CALLERS]];
 
-  test.each(routes.map((route) => [nameOf(route), route] as const))('has the right status for every caller: %s', async (name, route) => {
-    const recipe = recipeOf(route.method, route.path);
-    const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
-    for (const method of methods) {
-      const row: string[] = [];
-      for (const caller of CALLERS) {
-        const statuses = new Set<number>();
-        for (const form of Object.keys(FORMS) as Form[]) {
-          const made = await recipe.make(keys.asAdmin, (sent) => keys.send(caller, sent, form));
-          const request = { method, ...made };
-          const answer = await keys.send(caller, request, form);
-          const where = `${method} ${request.path}, ${caller} in ${form}: ${answer.text.slice(0, 300)}`;
-          expect(answer.status, where).toBe(expectedStatus(route.role, caller, recipe.status));
-          expectHeaders(answer.headers, route, answer.status);
-          if (method !== 'HEAD' && answer.status >= 400) expectRefusal(answer.json, route.role, answer.status);
-          statuses.add(answer.status);
+  test.each(routes.map((route) => [nameOf(route), route] as const))(
+    'has the right status for every caller: %s',
+    async (name, route) => {
+      const recipe = recipeOf(route.method, route.path);
+      const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+      for (const method of methods) {
+        const row: string[] = [];
+        for (const caller of CALLERS) {
+          const statuses = new Set<number>();
+          for (const form of Object.keys(FORMS) as Form[]) {
+            const made = await recipe.make(keys.asAdmin, (sent) => keys.send(caller, sent, form));
+            const request = { method, ...made };
+            const answer = await keys.send(caller, request, form);
+            const where = `${method} ${request.path}, ${caller} in ${form}: ${answer.text.slice(0, 300)}`;
+            expect(answer.status, where).toBe(expectedStatus(route.role, caller, recipe.status));
+            expectHeaders(answer.headers, route, answer.status);
+            if (method !== 'HEAD' && answer.status >= 400) expectRefusal(answer.json, route.role, answer.status);
+            statuses.add(answer.status);
+          }
+          row.push([...statuses].join('/'));
         }
-        row.push([...statuses].join('/'));
+        rows.push([`${method} ${route.path}`, route.role, ...row]);
       }
-      rows.push([`${method} ${route.path}`, route.role, ...row]);
-    }
-    expect(rows.some(([first]) => first === name)).toBe(true);
-  });
+      expect(rows.some(([first]) => first === name)).toBe(true);
+    },
+  );
 
   test('equals the reviewed golden file', () => {
     const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
