@@ -1,5 +1,4 @@
-// The documentation: every file and folder that it names exists, and the README stays short enough
-// to be read.
+// Checks the documentation: every file and folder that it names exists, and the README stays short.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +18,7 @@ const documents = execFileSync('git', ['ls-files', '*.md', '--others', '--cached
   .split('\n')
   .filter((path) => existsSync(join(ROOT, path)));
 
-/** Relative links, and paths in backquotes that begin with a folder of the repository. */
+/** Returns relative links, and paths in backquotes that begin with a folder of the repository. */
 function namedPaths(document: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
@@ -35,7 +34,7 @@ describe('documents', () => {
     expect(namedPaths(document).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it('the README can be read in some minutes', () => {
+  it('the README can be read within a few minutes', () => {
     const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length;
     expect(words).toBeLessThanOrEqual(MOST_README_WORDS);
   });

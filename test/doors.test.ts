@@ -1,18 +1,19 @@
-// The entry points of the large rooms: which of their files other rooms may import.
+// Checks the entry points ("doors") of the large folders of src ("rooms"): the files that other
+// folders may import.
 
 import { describe, expect, it } from 'vitest';
 import { sourceFiles } from './support/source-tree.ts';
 
 /**
- * What other rooms may import from these rooms: `index.ts`, and separate entry points for importers
- * that must not load the whole room, each with the reason. The list may only shrink.
+ * The files of these rooms that other rooms may import: `index.ts`, and separate entry points for
+ * importers that must not load the whole room. Each has a reason. The list may only shrink.
  */
 const DOORS: Record<string, readonly string[]> = {
   core: ['index.ts'],
   engine: [
     'index.ts',
-    // `hedgerow inspect` reads files without opening a database; the whole engine costs 0.2 s CPU
-    // at start
+    // `hedgerow inspect` reads files without opening a database. Loading the whole engine would
+    // cost 0.2 s of CPU time at the start.
     'verify/index.ts',
   ],
   http: [
@@ -39,7 +40,7 @@ function roomOf(path: string): string {
 }
 
 describe('imports', () => {
-  it('from other rooms go through the doors', () => {
+  it('use only the doors of other rooms', () => {
     const wrong: string[] = [];
     const used = new Set<string>();
     for (const file of src) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LONG_TESTS } from './long-tests.ts';
 
-test('each long file of tests exists, and is listed once', () => {
+test('each file in the list of long tests exists and is listed once', () => {
   expect(LONG_TESTS.filter((path) => !existsSync(path))).toEqual([]);
   expect(new Set(LONG_TESTS).size).toBe(LONG_TESTS.length);
 });

@@ -1,6 +1,6 @@
-// Test files that `npm test` leaves to `npm run test:long`: each takes some seconds or more, mostly
-// because it starts the built service, a browser or other processes. Nothing else distinguishes
-// them; `npx vitest run FILE` runs any file.
+// Test files that `npm test` skips and `npm run test:long` runs. Each takes some seconds or more,
+// mostly because it starts the built service, a browser or other processes. Nothing else
+// distinguishes them. `npx vitest run FILE` runs any file.
 
 /** By folder. */
 const FILES: Readonly<Record<string, readonly string[]>> = {

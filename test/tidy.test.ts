@@ -1,17 +1,17 @@
-// Style as a test: the import direction of design.md, the habits that can be checked, and lists of
-// exceptions that may only shrink.
+// Checks the style of the source: the direction of imports between folders ("rooms"), other rules
+// that can be checked automatically, and lists of exceptions that may only shrink.
 
 import { describe, expect, it } from 'vitest';
 import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
 
-/** Comments, which are wrapped at MAX_COMMENT_COLUMNS, count. */
+/** Comment lines count. Comments are wrapped at MAX_COMMENT_COLUMNS. */
 const MAX_FILE_LINES = 500;
 const MAX_COMMENT_COLUMNS = 100;
 const MAX_FUNCTION_LINES = 70;
 
 /**
- * Files over the limit, with their maximum length. Shorten a file, then its entry; remove the entry
- * once the file is short enough.
+ * Files over the limit, with their maximum length. After shortening a file, shorten its entry too,
+ * and remove the entry once the file is short enough.
  */
 const LONG_FILES: Record<string, number> = {
   'test/engine/corruption.test.ts': 540,
@@ -21,14 +21,15 @@ const LONG_FILES: Record<string, number> = {
 /** Functions over the limit, as `file name`, with their maximum length. */
 const LONG_FUNCTIONS: Record<string, number> = {};
 
-/** Files that import nothing of src except each other. */
+/** Files that import nothing from src except each other. */
 const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-search.ts', 'version.ts'];
 /**
- * What every room may import: event loop turns and worker threads are shared in only one way each.
+ * What every room may import. Turns of the event loop and worker threads are shared only through
+ * these rooms.
  */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
-/** What each room of src may import besides itself. Imports go down only. */
+/** What each room of src may import besides itself. Imports go only from higher to lower rooms. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'assert.ts': [],
   'errors.ts': [],
@@ -39,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'version.ts': [],
   schedule: GROUND,
   threads: GROUND,
-  model: ['errors.ts', 'iso-time.ts', 'limits.ts'], // pure, runs in browsers: what an edge, a column, a valid text is
+  model: ['errors.ts', 'iso-time.ts', 'limits.ts'], // pure, because browsers run it: edges, columns, valid texts
   observe: BASE,
   config: [...BASE, 'observe'],
   'config.ts': [...BASE, 'config', 'observe'],
@@ -48,14 +49,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   engine: [...BASE, 'storage', 'core', 'valibot.ts'],
   rules: BASE,
   llm: BASE,
-  formats: ['model'], // runs in browsers: the console shares it
-  tabular: ['model'], // pure, runs in browsers: what the columns and cells of a foreign table mean
+  formats: ['model'], // runs in browsers, because the console uses it
+  tabular: ['model'], // pure, because browsers run it: the meaning of columns and cells of a foreign table
   query: [...BASE, 'engine', 'core', 'storage', 'formats'],
-  analytics: [...BASE, 'engine', 'core', 'storage'], // storage: its thread receives the files
+  analytics: [...BASE, 'engine', 'core', 'storage'], // storage: the analytics thread receives the files
   virtual: [...BASE, 'engine', 'tabular'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
-  // neither the engine nor a room: the services of the routes are a type parameter
+  // Neither the engine nor a room: the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   routes: [...BASE, 'config', 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
@@ -81,7 +82,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'main.ts': ['version.ts', 'cli'],
 };
 
-/** Entry points of programs and hosts; a file that none of them reaches is dead. */
+/** Entry points of programs and hosts. A file that is not reachable from any of them is dead. */
 const ENTRIES = [
   'src/index.ts',
   'src/main.ts',
@@ -97,9 +98,9 @@ const ENTRIES = [
 interface Ban {
   pattern: RegExp;
   instead: string;
-  /** Where it is banned; default all of src. */
+  /** Where the pattern is banned. Default: all of src. */
   within?: RegExp;
-  /** Files or folders where it is allowed, with the reason in a comment. */
+  /** Files or folders where the pattern is allowed, with the reason in a comment. */
   except?: readonly string[];
 }
 
@@ -201,7 +202,7 @@ const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
   { rule: 'lines that name the delimiter', pattern: /sep=\(/, owner: 'src/tabular/header.ts' },
   { rule: 'order of day and month', pattern: /\bDAY_MONTH_TIME =/, owner: 'src/tabular/times.ts' },
 ];
-/** Files of the core that may shift by the width of a cell, and why. */
+/** Files of the core that may shift by the width of a cell, with the reason. */
 const SHIFTS_ALLOWED: Record<string, string> = {
   'assembly/memory/cells.ts': 'the owner of the rule',
   'assembly/codec/crc32c.ts': 'a table is indexed by a byte inside of a word: one shift and one mask',
@@ -215,12 +216,12 @@ const tests = sourceFiles('test');
 const bench = sourceFiles('bench');
 const all = [...src, ...assembly, ...tests, ...bench];
 
-/** The room of a path below src: its first folder, or the file itself. */
+/** Returns the room of a path below src: its first folder, or the file itself. */
 function roomOf(path: string): string {
   return path.split('/')[1]!;
 }
 
-/** Every matching line of the code, as `file:line`. */
+/** Returns every matching line of the code, as `file:line`. */
 function places(files: readonly SourceFile[], pattern: RegExp): string[] {
   return files.flatMap((file) =>
     file.code.flatMap((line, index) => (pattern.test(line) ? [`${file.path}:${index + 1}`] : [])),
@@ -241,8 +242,8 @@ function reachable(): Set<string> {
 }
 
 /**
- * Compares what is over a limit with the list of exceptions: nothing new, nothing longer, and
- * nothing that has become short enough.
+ * Compares the entries over a limit with the list of exceptions. There may be no new entry, no
+ * longer entry, and no entry that has become short enough.
  */
 function expectShrinking(found: Record<string, number>, allowed: Record<string, number>, limit: number): void {
   const grown = Object.entries(found).filter(([name, lines]) => lines > (allowed[name] ?? limit));
@@ -252,7 +253,7 @@ function expectShrinking(found: Record<string, number>, allowed: Record<string, 
 }
 
 describe('imports', () => {
-  it('go down only', () => {
+  it('go only from higher to lower rooms', () => {
     const wrong: string[] = [];
     for (const file of src) {
       const room = roomOf(file.path);
@@ -266,7 +267,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of the client are types where they leave it: it runs in browsers', () => {
+  it('are only types when the client imports from outside itself, because it runs in browsers', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/client/'))
       .flatMap((file) =>
@@ -277,7 +278,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of the console are the client, the formats of files, foreign tables and the model, and types where they leave these', () => {
+  it('are limited in the console to rooms that run in browsers, except for types', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/console/'))
       .flatMap((file) =>
@@ -288,7 +289,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('make no cycle between rooms, in the rule itself', () => {
+  it('form no cycle between rooms in MAY_IMPORT', () => {
     const above = (room: string, path: string[]): string[] => {
       if (path.includes(room)) return [...path, room];
       return (
@@ -302,7 +303,7 @@ describe('imports', () => {
     ).toEqual([]);
   });
 
-  it('name each third-party library in one file', () => {
+  it('mention each third-party library in only one file', () => {
     const users = new Map<string, string[]>();
     for (const file of src) {
       const packages = new Set(file.imports.filter((name) => !name.startsWith('src/') && !name.startsWith('node:')));
@@ -312,12 +313,12 @@ describe('imports', () => {
     expect(users.size).toBeGreaterThan(2);
   });
 
-  it('stay inside src, and inside assembly', () => {
+  it('do not leave src or assembly', () => {
     const outside = (files: readonly SourceFile[], folder: string) =>
       files.flatMap((file) =>
         file.imports
-          // csv-stringify, hyparquet and preact export their functions in parts, gpt-tokenizer its
-          // encodings.
+          // csv-stringify, hyparquet and preact export their functions in parts, and gpt-tokenizer
+          // exports its encodings in parts.
           .filter(
             (path) =>
               path.includes('/') &&
@@ -333,28 +334,28 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('reach every file of src', () => {
+  it('reach every file of src from the entry points', () => {
     const seen = reachable();
     expect(src.map((file) => file.path).filter((path) => !seen.has(path))).toEqual([]);
   });
 });
 
 describe('rules that exist once', () => {
-  it.each(ONCE)('$rule: in $owner', ({ pattern, owner }) => {
+  it.each(ONCE)('the rule for $rule is only in $owner', ({ pattern, owner }) => {
     const files = new Set(src.filter(({ code }) => code.some((line) => pattern.test(line))).map(({ path }) => path));
     expect([...files]).toEqual([owner]);
   });
 });
 
-describe('calls', () => {
-  it.each(BANS)('of $pattern are replaced by $instead', ({ pattern, within, except }) => {
+describe('banned code', () => {
+  it.each(BANS)('$pattern is not used: use $instead', ({ pattern, within, except }) => {
     const files = src.filter(
       ({ path }) => (within?.test(path) ?? true) && !except?.some((allowed) => path.startsWith(allowed)),
     );
     expect(places(files, pattern)).toEqual([]);
   });
 
-  it('bans match what they are meant for', () => {
+  it('is matched by the bans', () => {
     const sample = [
       'process.env.X',
       "import fs from 'node:fs';",
@@ -377,12 +378,12 @@ describe('calls', () => {
     expect(BANS.filter(({ pattern }) => ![...sample, ...more].some((line) => pattern.test(line)))).toEqual([]);
   });
 
-  it('in the core need nothing of a host', () => {
+  it('does not include calls of the host in the core', () => {
     expect(places(assembly, /\b(Date|Math\.random|console|trace|abort|process)\s*[.(]/)).toEqual([]);
     expect(places(assembly, /@external|declare function/)).toEqual([]);
   });
 
-  it('in the core leave arithmetic on addresses to memory/cells.ts', () => {
+  it('includes address arithmetic in the core outside memory/cells.ts', () => {
     const other = assembly.filter(({ path }) => !(path in SHIFTS_ALLOWED));
     expect(places(other, /<< ?([123]\b|alignof)|\* sizeof</)).toEqual([]);
     expect(places(other, /[\w)] \+ <usize>\w+ \* [A-Z_]{2,}/)).toEqual([]);
@@ -390,7 +391,7 @@ describe('calls', () => {
 });
 
 describe('files', () => {
-  it('begin with a sentence that says their one job', () => {
+  it('begin with a sentence that states their one job', () => {
     const scripts = [
       ...all,
       ...sourceFiles('test', ['.js', '.c']),
@@ -399,13 +400,13 @@ describe('files', () => {
     ];
     const silent = scripts.filter(
       ({ path, lines }) =>
-        !path.endsWith('.test.ts') && // their describe says it
+        !path.endsWith('.test.ts') && // their describe title states it
         !/^(\/\/|\/\*) .{15}/.test(lines[0]!.startsWith('#!') ? (lines[1] ?? '') : lines[0]!),
     );
     expect(silent.map((file) => file.path)).toEqual([]);
   });
 
-  it('are not kept in drawers', () => {
+  it('are not in folders such as utils, helpers or common', () => {
     const folders = ['src', 'assembly', 'test', 'bench'].flatMap(foldersBelow);
     expect(folders.filter((folder) => /(^|\/)(utils?|helpers?|common|misc|shared|lib)$/.test(folder))).toEqual([]);
     expect(all.map((file) => file.path).filter((path) => /\/(utils?|helpers?|common|misc)\.ts$/.test(path))).toEqual(
@@ -438,7 +439,7 @@ describe('files', () => {
     );
   });
 
-  it('have comments that are read without scrolling', () => {
+  it('have comments of at most 100 columns', () => {
     const isComment = (line: string) => /^\s*(\/\/|\/\*\*| \* )/.test(line) && !/biome-ignore|\/\/\/ </.test(line);
     const wide = all.flatMap(({ path, lines }) =>
       lines.flatMap((line, index) =>
@@ -448,7 +449,7 @@ describe('files', () => {
     expect(wide, `comments over ${MAX_COMMENT_COLUMNS} columns: wrap them`).toEqual([]);
   });
 
-  it('leave work for later in issues, not in comments', () => {
+  it('contain no comments about work for later', () => {
     const marks = all.flatMap((file) =>
       file.lines.flatMap((line, i) =>
         /\b(TO[D]O|FIX[M]E|X[X]X|HAC[K])\b/.test(line) ? [`${file.path}:${i + 1}`] : [],
@@ -457,7 +458,7 @@ describe('files', () => {
     expect(marks).toEqual([]);
   });
 
-  it('that are tests can fail', () => {
+  it('contain an expect call when they are tests', () => {
     const empty = tests.filter(
       (file) => file.path.endsWith('.test.ts') && !file.code.some((line) => /\bexpect\w*\(/.test(line)),
     );

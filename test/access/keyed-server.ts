@@ -1,5 +1,5 @@
-// The service on a free loopback port with keys enabled, over a new database, and the events its
-// audit log receives.
+// Starts the service with keys enabled and a new database on a free loopback port, and records the
+// events that its audit log receives.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export interface KeyedAnswer {
   json: any;
 }
 
-/** The service requires keys unless `authDisabled`. */
+/** Starts the service. It requires keys unless `authDisabled` is set. */
 export async function startKeyedServer({ authDisabled = false, now = () => Date.now() } = {}): Promise<KeyedServer> {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-keys-'));
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
@@ -67,7 +67,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
   };
 }
 
-/** Sends one request; a `body` that is not a string is sent as JSON. */
+/** Sends one request. A `body` that is not a string is sent as JSON. */
 export async function ask(
   server: KeyedServer,
   method: string,

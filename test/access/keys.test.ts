@@ -30,13 +30,13 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe('the first key', () => {
-  test('is the given one, exactly as given, with role admin', async () => {
+  test('is exactly the configured one, with the role admin', async () => {
     const { keys, firstKey } = await KeyStore.open({ ...options(), bootstrapKey: GIVEN });
     expect(firstKey).toBeUndefined();
     expect(keys.authenticate(GIVEN)).toEqual({ keyId: keys.list()[0]!.key_id, role: 'admin' });
   });
 
-  test('is created when none is given, and shown once', async () => {
+  test('is created when none is configured, and shown once', async () => {
     const first = await KeyStore.open({ ...options(), bootstrapKey: undefined });
     expect(first.firstKey).toMatch(/^hgr_[A-Za-z0-9_-]{43}$/);
     expect(first.keys.authenticate(first.firstKey!)?.role).toBe('admin');
@@ -46,14 +46,14 @@ describe('the first key', () => {
     expect(second.keys.authenticate(first.firstKey!)?.role).toBe('admin');
   });
 
-  test('a configured key has no effect on a store that already has keys', async () => {
+  test('is not taken from the configuration when the store already has keys', async () => {
     await openKeys();
     const { keys } = await KeyStore.open({ ...options(), bootstrapKey: 'another-key-of-the-operator' });
     expect(keys.authenticate('another-key-of-the-operator')).toBeUndefined();
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('loading a store creates no key', () => {
+  test('is not created by loading a store', () => {
     expect(reopened().list()).toEqual([]);
     expect(documents.log).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('keys', () => {
     }
   });
 
-  test('answers contain the fields that the contract lists', async () => {
+  test('have exactly the documented fields in answers', async () => {
     const keys = await openKeys();
     const made = await keys.create({ role: 'readonly', description: 'dashboard', expiresDays: 1 });
     expect(made).toEqual({
@@ -89,7 +89,7 @@ describe('keys', () => {
   });
 
   test.each(['', 'x', `${GIVEN}x`, GIVEN.slice(1), GIVEN.toUpperCase(), 'hgr_', '\u0000', 'é'.repeat(5000)])(
-    'unknown key %j opens nothing',
+    'are unknown when they are not in the store: %j',
     async (key) => {
       const keys = await openKeys();
       expect(keys.authenticate(key)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('keys', () => {
     },
   );
 
-  test('expire on time, also after fractions of a day, and stay in the list', async () => {
+  test('expire on time, even after a fraction of a day, and stay in the list', async () => {
     const keys = await openKeys();
     const { plaintext_key, key_id } = await keys.create({ role: 'readonly', expiresDays: 0.5 });
     nowMs += DAY_MS / 2 - 1;
@@ -108,7 +108,7 @@ describe('keys', () => {
     expect(keys.list().map((key) => key.key_id)).toContain(key_id);
   });
 
-  test('a store with an unreadable key does not open', async () => {
+  test('prevent the store from opening when one of them is unreadable', async () => {
     await openKeys();
     const [record] = records();
     for (const wrong of [
@@ -153,7 +153,7 @@ describe('revocation', () => {
     expect(records()).toHaveLength(1);
   });
 
-  test('that fails leaves the key unchanged', async () => {
+  test('leaves the key unchanged when it fails', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readwrite' });
     documents.failure = new Error('disk full');
@@ -164,7 +164,7 @@ describe('revocation', () => {
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('does not repeat a possible secret in its error', async () => {
+  test('does not repeat a possible secret in an error', async () => {
     const keys = await openKeys();
     await expect(keys.revoke(GIVEN)).rejects.toThrow(/^(?!.*a-key-that).*no key/);
   });
@@ -182,7 +182,7 @@ describe('the last admin', () => {
     expect(await codeOf(keys.revoke(other.key_id))).toBe('last_admin');
   });
 
-  test('that has expired does not count and can be revoked', async () => {
+  test('may be revoked after expiry, because an expired key does not count', async () => {
     const keys = await openKeys();
     const [first] = keys.list();
     const brief = await keys.create({ role: 'admin', expiresDays: 1 });
@@ -194,7 +194,7 @@ describe('the last admin', () => {
     expect(keys.list()).toHaveLength(1);
   });
 
-  test('remains when two revocations run at once', async () => {
+  test('remains when two revocations run at the same time', async () => {
     const keys = await openKeys();
     const other = await keys.create({ role: 'admin' });
     const [first] = keys.list();
@@ -206,7 +206,7 @@ describe('the last admin', () => {
 });
 
 describe('last use', () => {
-  test('is visible at once and written by flush, in one change', async () => {
+  test('is visible immediately and written by flush in one change', async () => {
     const keys = await openKeys();
     const { plaintext_key } = await keys.create({ role: 'readonly' });
     await keys.create({ role: 'readonly' });

@@ -1,4 +1,5 @@
-// Documents in memory, for tests: a change becomes visible one event loop turn later, or fails.
+// Documents in memory for tests. Each change becomes visible one turn of the event loop later, or
+// fails.
 
 import type { DocumentChange } from '../../src/engine/catalog/documents.ts';
 
@@ -6,7 +7,7 @@ export class MemoryDocuments {
   readonly values = new Map<string, unknown>();
   /** All changes so far. */
   readonly log: (readonly DocumentChange[])[] = [];
-  /** Error with which the next change fails. */
+  /** The error with which the next change fails. */
   failure: Error | undefined;
   /** Awaited before a change is durable. */
   disk: Promise<void> = Promise.resolve();

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** The path that `backup` printed. */
+/** Returns the path that `backup` printed. */
 function madePath(): string {
   return /^(\/.*\.tar\.gz): \d+ bytes/m.exec(world.out)![1]!;
 }
@@ -44,7 +44,7 @@ test('a directory is backed up, restored and verified', async () => {
   expect(world.err).toBe('');
 });
 
-test('verify names file and offset of damage, as text and as JSON', async () => {
+test('verify reports file and offset of damage, as text and as JSON', async () => {
   await madeDirectory();
   const [name] = readdirSync(world.path('db/tables/1'));
   const path = world.path(`db/tables/1/${name}`);
@@ -92,12 +92,12 @@ test.each([
   [{ data: 'db', to: 'out', backupDir: 'x' }, /--backup-dir goes with --url/],
   [{ url: 'nonsense' }, /takes an address/],
   [{ config: 'x' }, /--config needs --data/],
-])('backup %j is a wrong call', async (flags, said) => {
+])('backup %j is refused as a wrong call', async (flags, said) => {
   expect(await backupCommand(flags, world)).toBe(2);
   expect(world.err).toMatch(said);
 });
 
-test('restore needs --data, and reports what is wrong with a file or a directory', async () => {
+test('restore needs --data and reports an unusable file or directory', async () => {
   expect(await restoreCommand('x', {}, world)).toBe(2);
   expect(await restoreCommand('none.tar.gz', { data: 'db' }, world)).toBe(1);
   world.file('junk.tar.gz', 'junk');
@@ -132,7 +132,7 @@ test('an interrupted backup of a directory leaves no files', async () => {
   expect(left).toEqual([]);
 });
 
-test('a running server writes the backup below its root, for an admin', async () => {
+test('a running server writes the backup below its backup root when an admin asks', async () => {
   const server = await startServer({ auth: true });
   try {
     await addEdges(server.database.table(), 30);

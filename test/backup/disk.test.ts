@@ -1,5 +1,6 @@
-// Backups on a simulated disk: power loss or a kill at every operation, a full disk, files in the
-// way, corrupt sources. A file with the final name of a backup is complete or absent.
+// Backups on a simulated disk: power loss or a kill at every operation, a full disk, existing files
+// with the same name, and corrupt sources. A file with the final name of a backup is complete or
+// absent.
 
 import { expect, test } from 'vitest';
 import { checkArchive } from '../../src/engine/backup/check-archive.ts';
@@ -12,7 +13,7 @@ import { fill, range } from '../support/sim-tables.ts';
 
 const DIR = '/db/backups';
 
-/** A database with segments, and operations in the log. */
+/** Opens a database with segments and with operations in the log. */
 async function filled(fs: SimFs): Promise<Database> {
   // The log files are so large that no compaction truncates the log.
   const database = await openSim(fs, { segmentRows: 200, logFileBytes: 65_536 });
@@ -43,7 +44,7 @@ function archives(fs: SimFs): string[] {
   return fs.exists(DIR) ? fs.list(DIR).filter((name) => name.endsWith('.tar.gz')) : [];
 }
 
-/** Lets `decide` see operations on the backup directory only. */
+/** Passes only the operations on the backup directory to `decide`. */
 function onBackups(fs: SimFs, decide: (count: number, operation: Operation) => Fault | undefined): void {
   let count = 0;
   fs.schedule = (operation) => (operation.path.startsWith(DIR) ? decide(count++, operation) : undefined);
@@ -58,7 +59,7 @@ async function refusal(work: Promise<unknown>): Promise<HedgerowError> {
   );
 }
 
-/** Number of operations that one backup makes on the backup directory. */
+/** Returns the number of operations that one backup makes on the backup directory. */
 async function operationsOfBackup(): Promise<number> {
   const fs = simDisk();
   const database = await filled(fs);
@@ -73,7 +74,7 @@ async function operationsOfBackup(): Promise<number> {
 }
 
 test.each(['crash', 'kill'] as const)(
-  'a %s at any operation leaves nothing or everything under the name',
+  'a %s at any operation leaves a complete backup or none under the final name',
   async (how) => {
     const operations = await operationsOfBackup();
     expect(operations).toBeGreaterThan(10);
@@ -90,7 +91,7 @@ test.each(['crash', 'kill'] as const)(
           await checkArchive({ fs: after, path: `${DIR}/${name}`, progress: () => undefined });
           whole++;
         }
-        // The next backup removes what this one left behind.
+        // The next backup removes what this backup left behind.
         const again = await openSim(after, { now: () => 1_000_000_001_000 });
         expect(rowsOf(again.table()).length).toBe(900);
         const { path } = await backup(again);
@@ -103,7 +104,7 @@ test.each(['crash', 'kill'] as const)(
   },
 );
 
-test('a full disk at any write answers disk_full and leaves no file; the database keeps working', async () => {
+test('a full disk at any write answers disk_full and leaves no file, and the database keeps working', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (let at = 0; ; at++) {
@@ -128,7 +129,7 @@ test('a full disk at any write answers disk_full and leaves no file; the databas
   await database.close();
 });
 
-test('a failing disk and a short write leave no file either', async () => {
+test('a failing disk or a short write leaves no file', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (const fault of [{ code: 'EIO' }, { shortBytes: 3 }] as const) {
@@ -140,7 +141,7 @@ test('a failing disk and a short write leave no file either', async () => {
   await database.close();
 });
 
-test('an existing file is not overwritten: 409', async () => {
+test('an existing file is not overwritten, and the answer is 409', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const { path } = await backup(database);
@@ -153,7 +154,7 @@ test('an existing file is not overwritten: 409', async () => {
   await database.close();
 });
 
-test('a file created under the name while the backup is written is not overwritten', async () => {
+test('a file that is created under the final name during the backup is not overwritten', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const { path } = await backup(database);
@@ -170,7 +171,7 @@ test('a file created under the name while the backup is written is not overwritt
   await database.close();
 });
 
-test('with durability async a backup contains every acknowledged write, synced or not', async () => {
+test('a backup with durability async contains every acknowledged write, even if it was not synced', async () => {
   const fs = simDisk();
   const database = await openSim(fs, { durability: 'async' });
   const { lsn } = await database.table().insert({ event_ts: 1, members: [1] });
@@ -180,7 +181,7 @@ test('with durability async a backup contains every acknowledged write, synced o
   await database.close();
 });
 
-test('backups run one at a time; a second one waits and has its own file', async () => {
+test('backups run one at a time, and each has its own file', async () => {
   const fs = simDisk();
   let ms = 1_000_000_000_000;
   const database = await openSim(fs, { now: () => (ms += 1000) });
@@ -190,14 +191,14 @@ test('backups run one at a time; a second one waits and has its own file', async
   await database.close();
 });
 
-test('a corrupt segment or log makes the backup refuse with file and offset, and leaves no file', async () => {
+test('a corrupt segment or log makes the backup fail with file and offset, and leaves no file', async () => {
   for (const [dir, offset] of [
     ['/db/tables/1', 400],
     ['/db/log', 4096 + 60],
   ] as const) {
     const fs = simDisk();
     const database = await filled(fs);
-    // The newest file: log files that were compacted are no longer needed.
+    // The newest file is damaged, because older log files are no longer needed after a compaction.
     const file = `${dir}/${fs.list(dir).findLast((name) => name !== 'log-spare' && name !== 'mark')}`;
     fs.edit(file, (bytes) => {
       bytes[offset]! ^= 1;
@@ -209,7 +210,7 @@ test('a corrupt segment or log makes the backup refuse with file and offset, and
   }
 });
 
-test('a table that refuses makes the backup refuse', async () => {
+test('a corrupt table makes the backup fail', async () => {
   const fs = simDisk();
   const first = await filled(fs);
   await first.close();
@@ -221,7 +222,7 @@ test('a table that refuses makes the backup refuse', async () => {
   await database.close();
 });
 
-test("the engine's own directories are refused as targets", async () => {
+test('the directories of the engine are refused as targets', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (const dir of ['/db/log', '/db/tables', '/db/tables/1'])
@@ -229,7 +230,7 @@ test("the engine's own directories are refused as targets", async () => {
   await database.close();
 });
 
-test('closing the database ends a running backup and releases handles, log and segments', async () => {
+test('closing the database ends a running backup and releases its handles, log files and segments', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   let closing: Promise<void> | undefined;
@@ -247,7 +248,7 @@ test('closing the database ends a running backup and releases handles, log and s
   await again.close();
 });
 
-test('concurrent compactions, drops and truncations remove nothing from a backup, and continue after it', async () => {
+test('concurrent compactions, drops and truncations remove no file that a running backup needs', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   const other = await database.createTable({ name: 'other' });
@@ -269,7 +270,7 @@ test('concurrent compactions, drops and truncations remove nothing from a backup
   expect(made).toMatchObject({ lsn: before, tables: ['hyperedges', 'other'] });
   await changes;
   await checkArchive({ fs, path: made.path, progress: () => undefined });
-  // What the backup kept alive is removed at the next checkpoint.
+  // The files that only the backup needed are removed at the next checkpoint.
   await fill(database.table(), range(300, 310));
   await database.compact({});
   expect(fs.exists('/db/tables/2') ? fs.list('/db/tables/2') : []).toEqual([]);

@@ -1,5 +1,5 @@
-// A backup taken under writes, compactions and DDL restores exactly the state at its LSN: rows,
-// ids, documents, stored answers.
+// A backup that is made during writes, compactions and changes of tables restores exactly the state
+// at its LSN: rows, ids, documents and stored answers.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
@@ -7,8 +7,8 @@ import { Random } from '../support/random.ts';
 import { openSmall, removeDir, restore, rowTexts, temporaryDir, verify } from './support.ts';
 
 /**
- * Writes per second and, below, the duration; backups, compactions and new tables are spread over
- * it.
+ * Writes per second. The next constant is the duration in seconds. Backups, compactions and new
+ * tables are spread over the duration.
  */
 const RATE = 2000;
 const SECONDS = Number(process.env.HEDGEROW_BACKUP_SECONDS ?? 3);
@@ -16,7 +16,7 @@ const WRITES = RATE * SECONDS;
 const BACKUPS = 4;
 const COMPACTIONS = 7;
 const TABLES = 3;
-/** Rows present before the first backup, so that copying takes a while. */
+/** Rows that exist before the first backup, so that copying takes a while. */
 const FIRST_ROWS = 6000;
 
 /** The effect of one acknowledged commit, at its LSN. */
@@ -31,7 +31,7 @@ interface Row {
   members: number[];
 }
 
-/** The whole database, as a naive model. */
+/** The whole database as a naive model. */
 class State {
   readonly tables = new Map<string, { rows: Map<number, Row>; ids: Map<string, Set<number>>; nextId: number }>();
   readonly documents = new Map<string, unknown>();
@@ -83,7 +83,7 @@ class Writer {
     return this.effects.length;
   }
 
-  /** Starts `count` single writes at once. */
+  /** Starts `count` single writes at the same time. */
   burst(count: number): void {
     for (let i = 0; i < count; i++) this.#keep(this.#write());
   }
@@ -143,7 +143,7 @@ class Writer {
     this.effects.push({ lsn, apply: (state) => state.delete(table, row.event_ts, row.members) });
   }
 
-  /** Two inserts in one transaction. */
+  /** Makes two inserts in one transaction. */
   async #transaction(): Promise<void> {
     const tables = [this.#anyTable(), this.#anyTable()];
     const transaction = this.#database.begin();
@@ -163,7 +163,7 @@ class Writer {
     });
   }
 
-  /** An insert with its answer in the same frame. */
+  /** Makes an insert whose answer is stored in the same frame. */
   async #answer(): Promise<void> {
     const id = `answer ${this.effects.length} ${this.#random.below(1e9)}`;
     const entry = { id, bodyHash: 'h', status: 201, contentType: 'application/json', body: '{}', at: Date.now() };
@@ -173,7 +173,7 @@ class Writer {
     this.effects.push({ lsn, apply: ({ answers }) => answers.add(id) });
   }
 
-  /** Creates a table; its LSN lies between those of the writes before and after. */
+  /** Creates a table. Its LSN lies between those of the writes before and after. */
   async createTable(number: number): Promise<void> {
     const name = `made_${number}`;
     await this.#database.createTable({ name, bucketSeconds: 60 });
@@ -189,7 +189,7 @@ beforeEach(() => {
 afterEach(() => removeDir(home));
 
 test(
-  'a backup taken during 2,000 writes per second is the state at its LSN',
+  'a backup that is made during 2,000 writes per second restores the state at its LSN',
   async () => {
     const database = await openSmall(`${home}/db`);
     const writer = new Writer(database);

@@ -1,6 +1,6 @@
-// kill -9 at random moments of backups under writes: a file with the final name of a backup is
-// complete or absent, and the next backup removes leftovers. HEDGEROW_BACKUP_KILLS=50 is the long
-// form. Needs dist/ (npm run build).
+// Kills a process with kill -9 at random moments of backups during writes. A file with the final
+// name of a backup is complete or absent, and the next backup removes leftovers.
+// HEDGEROW_BACKUP_KILLS=50 is the long form. Needs dist/ (npm run build).
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ interface Said {
 }
 
 test.skipIf(!BUILT)(
-  `after ${KILLS} kills only complete backups have their final names`,
+  `only complete backups have their final names after ${KILLS} kills`,
   async () => {
     const random = new Random(SEED);
     const seen = { inBackup: 0, leftOver: 0, made: 0, unsaid: 0, restored: 0 };
@@ -72,8 +72,8 @@ test.skipIf(!BUILT)(
 );
 
 /**
- * Nothing is ever deleted, so the copy must hold exactly the original rows with ids assigned up to
- * then.
+ * Nothing is ever deleted. Therefore the copy must contain exactly the original rows whose ids were
+ * assigned before the backup.
  */
 async function expectSameRows(dir: string, archive: string, copy: string): Promise<void> {
   await restore(archive, copy);
@@ -90,7 +90,7 @@ async function expectSameRows(dir: string, archive: string, copy: string): Promi
   expect(found).toEqual(rows.filter((line) => idOf(line) <= newest));
 }
 
-/** Kills the process at a random moment after a backup has begun. */
+/** Starts backups in a process and kills it at a random moment after a backup has begun. */
 function backUpAndKill(dir: string, backupDir: string, random: Random): Promise<Said> {
   const script = join(fileURLToPath(new URL('.', import.meta.url)), 'backer.mjs');
   const child = spawn(process.execPath, [script, dir, backupDir], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,5 +1,5 @@
-// A restore into an existing directory (a mounted volume) that is killed between two moves: the
-// directory does not open until every part is there.
+// A restore into an existing directory (a mounted volume) that is killed between two moves of
+// files. The directory cannot be opened until every part is there.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeDir(home));
 
-test('an incomplete set of parts is refused, a complete one opens', async () => {
+test('an incomplete set of parts is refused, and a complete one opens', async () => {
   for (let count = 1; count <= ORDER.length; count++) {
     const dir = `${home}/part-${count}`;
     mkdirSync(dir);
@@ -51,7 +51,7 @@ test('an incomplete set of parts is refused, a complete one opens', async () => 
   }
 });
 
-test('the log of a backup is refused when it is cut, zeroed or lost', async () => {
+test('the log of a backup is refused when it is cut, overwritten with zeros or missing', async () => {
   const newest = readdirSync(`${home}/restored/log`).findLast((name) => name.startsWith('log-'))!;
   const damages: ((dir: string) => void)[] = [
     (dir) => rmSync(`${dir}/log/${newest}`),

@@ -1,5 +1,5 @@
-// Restore: only into new or empty directories, and only from a file that is byte for byte a backup.
-// A failure leaves nothing behind.
+// A restore writes only into new or empty directories, and reads only a file that is byte for byte
+// a backup. A failure leaves nothing behind.
 
 import { createHash } from 'node:crypto';
 import {
@@ -39,8 +39,8 @@ let rows: string[];
 let place: string;
 
 /**
- * A database with segments of two tables, a log of two epochs, documents, and stored answers in a
- * file and in the log.
+ * Creates a database with segments of two tables, a log of two epochs, documents, and stored
+ * answers in a file and in the log.
  */
 beforeAll(async () => {
   home = temporaryDir();
@@ -102,7 +102,7 @@ async function expectWhole(dir: string): Promise<void> {
   await database.close();
 }
 
-test('an archive contains the database and nothing else of its directory', () => {
+test('an archive contains the database and nothing else from its directory', () => {
   mkdirSync(`${home}/db/backups`, { recursive: true });
   const names = entriesOf(archive);
   expect(names[0]).toBe('backup.json');
@@ -117,13 +117,13 @@ test('an archive contains the database and nothing else of its directory', () =>
   ]);
 });
 
-test('restores into a directory that does not exist', async () => {
+test('restore writes into a directory that does not exist', async () => {
   await restore(archive, `${place}/db`);
   await expectWhole(`${place}/db`);
   expect(readdirSync(place)).toEqual(['db']);
 });
 
-test('restores into an empty directory, such as a mounted volume', async () => {
+test('restore writes into an empty directory, such as a mounted volume', async () => {
   mkdirSync(`${place}/db/lost+found`, { recursive: true });
   const { ino } = statSync(`${place}/db`);
   await restore(archive, `${place}/db`);
@@ -132,14 +132,14 @@ test('restores into an empty directory, such as a mounted volume', async () => {
   await expectWhole(`${place}/db`);
 });
 
-test('restores through a link to an empty directory', async () => {
+test('restore writes through a link to an empty directory', async () => {
   mkdirSync(`${place}/real`);
   symlinkSync(`${place}/real`, `${place}/db`);
   await restore(archive, `${place}/db`);
   await expectWhole(`${place}/real`);
 });
 
-test('the remains of a killed restore are removed, in both places', async () => {
+test('restore removes the remains of a killed restore, beside the target and inside it', async () => {
   mkdirSync(`${place}/.db.restoring/log`, { recursive: true });
   writeFileSync(`${place}/.db.restoring/log/junk`, 'x');
   writeFileSync(`${place}/.db.restoring.lock`, '{"pid":4194305}');
@@ -172,7 +172,7 @@ test('a directory that another process has just started to use is refused', asyn
   lock.release();
 });
 
-test('a flipped byte anywhere is refused, and no file is left', async () => {
+test('a file with a flipped byte anywhere is refused, and no file is left', async () => {
   const bytes = readFileSync(archive);
   const random = new Random(11);
   const file = `${place}/damaged.tar.gz`;
@@ -214,7 +214,7 @@ interface Entry {
   linkname?: string;
 }
 
-/** A sealed archive of arbitrary entries; with `sums` false, no checksum list is added. */
+/** Writes a sealed archive of arbitrary entries. If `sums` is false, no checksum list is added. */
 async function craft(entries: Entry[], sums = true): Promise<string> {
   const packer = pack();
   const listed = entries.map(
@@ -232,7 +232,7 @@ async function craft(entries: Entry[], sums = true): Promise<string> {
   return file;
 }
 
-/** The entries of the valid archive. */
+/** Returns the entries of the valid archive. */
 async function goodEntries(): Promise<Entry[]> {
   await restore(archive, `${place}/good`);
   const files = filesBelow(`${place}/good`);
@@ -244,7 +244,7 @@ async function goodEntries(): Promise<Entry[]> {
   ];
 }
 
-test('entries that are not files of a database are refused by name and kind', async () => {
+test('entries that are not files of a database are refused with their name or kind', async () => {
   const good = await goodEntries();
   const [about, ...files] = good as [Entry, ...Entry[]];
   expect(await refusal(await craft(good), `${place}/whole`)).toBe('restored');
@@ -279,7 +279,7 @@ test('entries that are not files of a database are refused by name and kind', as
   expect(await refusal(await craft([about]))).not.toBe('restored');
 });
 
-test('a list of checksums that is missing, wrong or of other files is refused', async () => {
+test('a list of checksums that is missing, wrong or for other files is refused', async () => {
   const good = await goodEntries();
   expect(await refusal(await craft(good, false))).toMatch(/does not end with SHA256SUMS/);
   const sum = (entry: Entry, text = entry.content ?? '') =>
@@ -335,7 +335,7 @@ test('contents that contradict each other are refused, despite correct checksums
   expect(await refusal(await craft([good[0]!, ...flipped]))).toMatch(/seg-.*corrupt at offset/);
 });
 
-/** Node's file system, failing at write operation number `at`. */
+/** Returns Node's file system, which fails at write operation number `at`. */
 function failing(at: number, code: string): Fs & { operations: number } {
   const count = (): void => {
     if (fs.operations++ === at) throw Object.assign(new Error(`${code}: as wanted`), { code });
@@ -393,7 +393,7 @@ test.each(['new', 'empty'])('a full disk at any operation leaves nothing of a %s
   await expectWhole(`${place}/db`);
 });
 
-test('a failing disk and a read-only one are reported', async () => {
+test('a failing disk or a read-only disk is reported', async () => {
   expect(await refusal(archive, `${place}/db`, { fs: failing(5, 'EIO') })).toMatch(
     /cannot be written \(EIO\); nothing was left/,
   );
@@ -419,7 +419,7 @@ test('a file that changes between verification and unpacking is refused', async 
   let looks = 0;
   const outcome = await refusal(file, `${place}/db`, {
     checkStopped: () => {
-      // The file is so small that the first call comes from the last piece of the check.
+      // The file is so small that the first call is made for the last piece of the check.
       if (++looks !== 1) return;
       const bytes = readFileSync(file);
       bytes[Math.floor(bytes.length / 2)]! ^= 1;

@@ -1,5 +1,5 @@
-// Backups over HTTP: permissions, destinations, answers, and that nothing else of the server gets
-// into them.
+// Backups over HTTP: permissions, target directories and answers. A backup contains nothing else of
+// the server.
 
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ test('a request without a body writes into the root, which is created, and is au
   ]);
 });
 
-test('a backup into a directory below the root can be preceded by a compaction', async () => {
+test('a backup can be written below the root and can be preceded by a compaction', async () => {
   const { status, json } = await backup({ backup_dir: 'nightly/deep', compact_first: true });
   expect(status).toBe(200);
   expect(json).toMatchObject({ compact_first: true });
@@ -66,7 +66,7 @@ test('a backup contains no other backup, no audit log, no lock, no spare and no 
   expect(entriesOf(json.path).filter((name) => /backups|audit|lock|spare/.test(name))).toEqual([]);
 });
 
-test('only an admin may ask, unknown values are refused, and a refusal creates nothing', async () => {
+test('only an admin may make backups, wrong values are refused, and a refusal creates nothing', async () => {
   expect((await send(server, 'POST', '/v1/backup')).status).toBe(401);
   for (const role of ['readonly', 'readwrite'] as const)
     expect((await backup({}, { 'x-api-key': server.keys[role] })).status).toBe(403);
@@ -104,7 +104,7 @@ test('only an admin may ask, unknown values are refused, and a refusal creates n
   expect((await send(server, 'GET', '/v1/backup', undefined, { 'x-api-key': server.keys.admin })).status).toBe(405);
 });
 
-test('null is the same as an absent field; an encoded dot is refused', async () => {
+test('null is treated as an absent field, and encoded dots are refused', async () => {
   expect((await backup({ backup_dir: null, compact_first: null })).status).toBe(200);
   const escaping = await backup({ backup_dir: '%2e%2e' });
   expect(escaping.status).toBe(400);
@@ -115,7 +115,7 @@ test('null is the same as an absent field; an encoded dot is refused', async () 
 test('an existing file answers 409 and is left unchanged', async () => {
   const made = await Promise.all([backup(), backup(), backup(), backup()]);
   const statuses = made.map(({ status }) => status).sort();
-  // Without writes in between, several backups in one second have the same name.
+  // Without writes between them, several backups within one second have the same name.
   expect(statuses[0]).toBe(200);
   for (const { status, json } of made)
     if (status !== 200) expect(json).toMatchObject({ status: 409, code: 'backup_exists' });
@@ -124,7 +124,7 @@ test('an existing file answers 409 and is left unchanged', async () => {
   for (const name of names) await check(`${root}/${name}`);
 });
 
-test('the same Idempotency-Key gives the same backup again', async () => {
+test('the same Idempotency-Key returns the same backup again', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await backup({ backup_dir: 'x' }, headers);
   const second = await backup({ backup_dir: 'x' }, headers);
@@ -133,7 +133,7 @@ test('the same Idempotency-Key gives the same backup again', async () => {
   expect(readdirSync(`${root}/x`).length).toBe(1);
 });
 
-test("a path that cannot be a directory is refused as the caller's mistake", async () => {
+test('a path that cannot be a directory is refused with 400', async () => {
   mkdirSync(root);
   writeFileSync(`${root}/file`, 'x');
   expect((await backup({ backup_dir: 'file' })).status).toBe(400);

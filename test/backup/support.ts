@@ -1,4 +1,4 @@
-// Databases to back up, restored copies to inspect, and the contents of archives.
+// Opens databases to back up, restores copies to inspect, and lists the contents of archives.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -24,8 +24,8 @@ export function removeDir(dir: string): void {
 }
 
 /**
- * Opens a database on real files, with small segments and log files so that there are several, and
- * with compactions that run without a worker.
+ * Opens a database on real files. Segments and log files are small so that there are several of
+ * them, and compactions run without a worker.
  */
 export function openSmall(dir: string, more: Partial<EngineOptions> = {}): Promise<Database> {
   return Database.open({
@@ -85,12 +85,12 @@ export function verify(dir: string, pause: () => Promise<void> = () => Promise.r
   return verifyDirectory({ fs: nodeFs, crc32c, core }, dir, pause);
 }
 
-/** Names of the entries, according to another program. */
+/** Returns the names of the entries, as another program lists them. */
 export function entriesOf(file: string): string[] {
   return execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).split('\n').slice(0, -1);
 }
 
-/** Every file below `dir`: path -> bytes. */
+/** Returns every file below `dir`: path -> bytes. */
 export function filesBelow(dir: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

@@ -1,4 +1,5 @@
-// Where a backup may go: every way out of the backup root is refused, before anything is created.
+// The directories that a backup may be written to. Every path out of the backup root is refused
+// before anything is created.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -135,7 +136,7 @@ test.each(
   expect(outcome(typeof trick === 'string' ? trick : trick())).toBe('invalid_input');
 });
 
-test('at least the expected number of tricks is tested', () => {
+test('more than 40 refused paths are tested', () => {
   expect(TRICKS.length).toBeGreaterThan(40);
 });
 
@@ -153,11 +154,11 @@ test.each([
   ['$HOME', '/$HOME'],
   ['nuit d’été', '/nuit d’été'],
   ['x'.repeat(255), `/${'x'.repeat(255)}`],
-])('%s is inside the root', (given, path) => {
+])('%s is accepted as a path inside the root', (given, path) => {
   expect(outcome(given)).toBe(root + path);
 });
 
-test('an absolute path inside the root is accepted, also when the root is reached through a link', () => {
+test('an absolute path inside the root is accepted, even when the root is reached through a link', () => {
   expect(outcome(root)).toBe(root);
   expect(outcome(`${root}/nightly/a`)).toBe(`${root}/nightly/a`);
   const linked = `${home}/linked-root`;

@@ -1,5 +1,5 @@
-// `verify` detects a flipped byte in any file of a database, reports file and offset, and takes
-// nothing else for damage.
+// `verify` detects a flipped byte in any file of a database and reports file and offset. It does
+// not report anything else as damage.
 
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -23,8 +23,8 @@ const answer = (id: string) => ({
 });
 
 /**
- * A database closed cleanly: segments of two tables, documents in the manifest and in the log,
- * answers in a file and in the log, several log files.
+ * Creates a database and closes it cleanly. It has segments of two tables, documents in the
+ * manifest and in the log, stored answers in a file and in the log, and several log files.
  */
 beforeAll(async () => {
   home = temporaryDir();
@@ -77,7 +77,7 @@ function logFiles(): string[] {
   return pathsOf('log').filter((path) => /log-[0-9a-f]{16}$/.test(path));
 }
 
-/** Bytes of a log file up to and including its seal, or its last frame. */
+/** Returns the number of bytes in a log file up to and including its seal or its last frame. */
 function usedBytes(path: string): number {
   const bytes = readFileSync(path);
   let used = bytes.length;
@@ -85,7 +85,7 @@ function usedBytes(path: string): number {
   return used;
 }
 
-test('verify lists the contents of an intact directory and no problem', async () => {
+test('verify lists the contents of an intact directory and no problems', async () => {
   const report = await verify(dir);
   expect(report).toMatchObject({ problems: [], notes: [], lock: null, documents: 1, stored_answers: 3 });
   expect(report.tables).toMatchObject([
@@ -112,7 +112,7 @@ test('verify changes nothing', async () => {
 describe('a flipped byte', () => {
   const random = new Random(3);
 
-  test('anywhere in the manifest', async () => {
+  test('is reported anywhere in the manifest', async () => {
     const path = `${dir}/manifest`;
     const size = statSync(path).size;
     for (let i = 0; i < 40; i++) {
@@ -124,7 +124,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('anywhere in a segment, with its offset', async () => {
+  test('is reported with its offset anywhere in a segment', async () => {
     for (const path of pathsOf('tables')) {
       const size = statSync(path).size;
       for (let i = 0; i < 16; i++) {
@@ -141,7 +141,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('anywhere in the log, with the offset of its frame', async () => {
+  test('is reported with the offset of its frame anywhere in the log', async () => {
     for (const path of logFiles()) {
       const used = usedBytes(path);
       for (let i = 0; i < 25; i++) {
@@ -157,7 +157,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('after the seal of a log that was closed in order', async () => {
+  test('is reported after the seal of a log that was closed cleanly', async () => {
     const path = logFiles().at(-1)!;
     const used = usedBytes(path);
     flip(path, used + 100);
@@ -165,7 +165,7 @@ describe('a flipped byte', () => {
     expect(problems).toMatchObject([{ file: path }]);
   });
 
-  test('anywhere in a file of stored answers, with the offset of its record', async () => {
+  test('is reported with the offset of its record anywhere in a file of stored answers', async () => {
     for (const path of pathsOf('replays')) {
       const size = statSync(path).size;
       for (let at = 0; at < size; at += 7) {
@@ -178,7 +178,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('anywhere in the mark of the log is at most a note, because what it proves is present', async () => {
+  test('causes at most a note in the mark file of the log when the log itself is complete', async () => {
     const path = `${dir}/log/mark`;
     for (let at = 0; at < 12288; at += at % 4096 < 64 ? 1 : 997) {
       flip(path, at);
@@ -193,7 +193,7 @@ describe('a flipped byte', () => {
     expect((await verify(dir)).problems).toMatchObject([{ file: path, what: expect.stringContaining('missing') }]);
   });
 
-  test('in several files names all of them', async () => {
+  test('is reported for every file that contains one', async () => {
     const damaged = [
       pathsOf('tables')[0]!,
       pathsOf('tables')[1]!,
@@ -208,7 +208,7 @@ describe('a flipped byte', () => {
 });
 
 describe('damage that no checksum detects', () => {
-  test('a missing segment, a missing log file, a missing log, a missing file of answers', async () => {
+  test('is reported for a missing segment, log file, log or file of answers', async () => {
     for (const path of [pathsOf('tables')[0]!, pathsOf('replays')[0]!]) {
       rmSync(path);
       expect((await verify(dir)).problems).toMatchObject([{ file: path, offset: 0 }]);
@@ -221,7 +221,7 @@ describe('damage that no checksum detects', () => {
     expect((await verify(dir)).problems).toMatchObject([{ file: `${dir}/log` }]);
   });
 
-  test('a cut segment and a cut log', async () => {
+  test('is reported for a truncated segment and a truncated log', async () => {
     const [segment] = pathsOf('tables');
     writeFileSync(segment!, readFileSync(segment!).subarray(0, 500));
     expect((await verify(dir)).problems).toMatchObject([{ file: segment, offset: 500 }]);
@@ -231,7 +231,7 @@ describe('damage that no checksum detects', () => {
     expect((await verify(dir)).problems[0]).toMatchObject({ file: log });
   });
 
-  test('segments exchanged, and the manifest too', async () => {
+  test('is reported when two segments are exchanged, even with a matching manifest', async () => {
     const [first, second] = pathsOf('tables/2') as [string, string];
     renameSync(first, `${dir}/x`);
     renameSync(second, first);
@@ -265,14 +265,14 @@ describe('damage that no checksum detects', () => {
       (document) => delete (document.tables[0] as Partial<Checkpoint['tables'][0]>).segments,
       'manifest',
     ],
-  ])('%s', async (_name, change, file) => {
+  ])('is reported: %s', async (_name, change, file) => {
     await changeManifest(change);
     const { problems } = await verify(dir);
     expect(problems.length).toBeGreaterThan(0);
     expect(problems[0]!.file).toContain(file);
   });
 
-  test('operations that are malformed in frames whose checksum holds', async () => {
+  test('is reported for malformed operations in frames with a valid checksum', async () => {
     const run = (kind: number, table: number, bytes: Uint8Array | string) => {
       const content = Buffer.from(bytes);
       const header = Buffer.alloc(16);
@@ -305,8 +305,8 @@ describe('damage that no checksum detects', () => {
   });
 });
 
-describe('no damage', () => {
-  test('in files that a crash left: they are notes', async () => {
+describe('verify', () => {
+  test('notes files that a crash left, but reports no problem', async () => {
     writeFileSync(`${dir}/tables/1/seg-0000000000ff.hgs`, 'x');
     writeFileSync(`${dir}/replays/replays-000000ff`, 'x');
     writeFileSync(`${dir}/manifest.tmp`, 'x');
@@ -315,7 +315,7 @@ describe('no damage', () => {
     expect(notes).toHaveLength(3);
   });
 
-  test('in a write that a crash cut: it is a note, and stays one in the file before the next', async () => {
+  test('notes an unfinished last write, unless the watermark proves that the write was complete', async () => {
     const path = logFiles().at(-1)!;
     const database = await openSmall(dir);
     await addEdges(database.table(), 5, 5000);
@@ -344,11 +344,11 @@ describe('no damage', () => {
     expect(report.notes).toEqual([]);
   });
 
-  test('while a server writes and compacts', async () => {
+  test('reports no problem while a server writes and compacts', async () => {
     const database = await openSmall(dir);
     let pauses = 0;
-    // A compaction replaces the segments between the reading of the manifest and of the segments it
-    // lists.
+    // A compaction replaces the segments after `verify` has read the manifest and before it reads
+    // the segments listed there.
     const pause = async () => {
       if (++pauses > 2) return;
       await addEdges(database.table(), 600);
@@ -361,7 +361,7 @@ describe('no damage', () => {
     await database.close();
   });
 
-  test('is reported if it persists under a running server', async () => {
+  test('reports damage that persists under a running server', async () => {
     const database = await openSmall(dir);
     const [path] = pathsOf('tables/2');
     flip(path!, 700);

@@ -1,5 +1,5 @@
-// The benches in their tiny form: they still run, and both sides still return the same results (the
-// parts throw if not). Times are not checked.
+// Runs the benches in their smallest form. They must still run, and both sides must still return
+// the same results (otherwise a part throws). Times are not checked.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAnalytics } from '../../bench/analytics.ts';
@@ -53,7 +53,7 @@ describe('parts of the benches', () => {
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
   ];
-  it.each(parts)('%s gives its rows', async (_, part, rows) => {
+  it.each(parts)('%s returns its rows', async (_, part, rows) => {
     const found = await part({ tiny: true, dataset, workspace, note: () => {} });
     expect(found.length).toBeGreaterThanOrEqual(rows);
     for (const row of found) {
@@ -63,7 +63,7 @@ describe('parts of the benches', () => {
     }
   });
 
-  it('reads its edges from its file, and again after they were released', () => {
+  it('the data set reads its edges from its file, and again after they were released', () => {
     const { edges } = dataset;
     expect(edges).toEqual(syntheticEdges(edges.length, 1));
     dataset.release();
@@ -93,7 +93,7 @@ describe('the synthetic stream', () => {
 });
 
 describe('a row of the table', () => {
-  it('compares the ratio or our figure with its target', () => {
+  it('compares the ratio or our own figure with the target', () => {
     const figures = { name: 'x', unit: 'rows/s', ours: 30, peer: 10 };
     expect(benchRow({ ...figures, target: { ratioAtLeast: 3 } })).toMatchObject({
       ratio: 3,
@@ -124,7 +124,7 @@ describe('a row of the table', () => {
 });
 
 describe('alternate', () => {
-  it('runs the sides in turns, the order reversed every round, and gives medians', async () => {
+  it('runs the sides in turn, reverses the order every round, and returns medians', async () => {
     const order: string[] = [];
     const side = (name: string, costs: number[]) => () => {
       order.push(name);

@@ -1,4 +1,4 @@
-// `hedgerow analyze` on a data directory and on a server: formats, parameters, user errors.
+// `hedgerow analyze` on a data directory and on a server: formats, parameters and user errors.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnalyzeFlags, analyzeCommand } from '../../src/cli/analyze/command.ts';
@@ -26,7 +26,7 @@ async function analyze(flags: AnalyzeFlags, table?: string, measure?: string): P
   return analyzeCommand(table, measure, flags, world);
 }
 
-describe('at both places', () => {
+describe('on a data directory and on a server', () => {
   let server: TestServer;
   let places: AnalyzeFlags[];
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe('at both places', () => {
   });
   afterEach(() => server.close());
 
-  test('a measure answers as JSON, or as the rows of its result', async () => {
+  test('a measure is printed as JSON or as the rows of its result', async () => {
     for (const place of places) {
       expect(await analyze(place, 'hyperedges', 'node_degree'), world.err).toBe(0);
       expect(JSON.parse(world.out)).toMatchObject({ measure: 'node_degree', result: { 1: 1, 2: 2, 3: 2 } });
@@ -49,7 +49,7 @@ describe('at both places', () => {
     }
   });
 
-  test('the largest values are sorted in descending order, ties by id', async () => {
+  test('the largest values are sorted in descending order, and equal values by id', async () => {
     const hub = [{ event_ts: 3, members: [9, 2, 3], weight: null }];
     await lookInto(world.path('db'), async (database) => insertAll(database.table(), hub));
     await insertAll(server.database.table(), hub);
@@ -64,7 +64,7 @@ describe('at both places', () => {
     }
   });
 
-  test('without a table the measures are listed', async () => {
+  test('the measures are listed when no table is given', async () => {
     for (const place of places) {
       expect(await analyze({ ...place, format: 'csv' })).toBe(0);
       expect(world.out.trimEnd().split('\n')).toHaveLength(26);
@@ -84,7 +84,7 @@ describe('at both places', () => {
   });
 });
 
-test('parameters are JSON, otherwise texts', () => {
+test('parameters are parsed as JSON, or taken as text when they are not JSON', () => {
   expect(measureParametersOf(['s=2', 'kind=jaccard', 'weighted=true'], '{"s":1,"top":3}')).toEqual({
     s: 2,
     kind: 'jaccard',
@@ -112,7 +112,7 @@ test('results of every shape are shown as rows', () => {
   expect(rowsOf([{ ts: 1, count: 2 }], 'some')).toEqual([{ ts: 1, count: 2 }]);
 });
 
-test('values are ranked with null last; results without a single value keep their order', () => {
+test('values are ranked with null last, and results without a single value keep their order', () => {
   const ranked = (result: unknown) => largestFirst(rowsOf(result, 'some'), result);
   expect(ranked({ 1: null, 4: 2, 7: 5, '-2': 2 }).map(({ id }) => id)).toEqual([7, -2, 4, 1]);
   expect(ranked({ 1: { B: 1 }, 2: { B: 5 } }).map(({ id }) => id)).toEqual([1, 2]);

@@ -53,14 +53,14 @@ async function check(document: unknown, flags: CheckProofFlags = {}): Promise<nu
   return checkProofCommand('in.json', flags, world);
 }
 
-/** A changed copy of the answer. */
+/** Returns a changed copy of the answer. */
 function changed(change: (answer: typeof ANSWER) => void): typeof ANSWER {
   const copy = structuredClone(ANSWER);
   change(copy);
   return copy;
 }
 
-describe('reads', () => {
+describe('check-proof reads', () => {
   test('one proof, several proofs, or a whole answer', async () => {
     world.file('rules.json', JSON.stringify([MET]));
     for (const [document, count] of [
@@ -76,7 +76,7 @@ describe('reads', () => {
     expect(world.err).toBe('');
   });
 
-  test('stdin without a file name or with -', async () => {
+  test('standard input when the file name is missing or -', async () => {
     for (const file of [undefined, '-']) {
       world.out = '';
       world.stdin = stream([JSON.stringify(ANSWER).slice(0, 50), JSON.stringify(ANSWER).slice(50)]);
@@ -85,7 +85,7 @@ describe('reads', () => {
     }
   });
 
-  test('rules as an array, as {rules}, or one', async () => {
+  test('rules as an array, as {rules} or as one rule', async () => {
     for (const rules of [[MET], { rules: [MET] }, MET]) {
       world.file('rules.json', JSON.stringify(rules));
       expect(await check(ANSWER, { rules: 'rules.json' }), world.err).toBe(0);
@@ -93,8 +93,8 @@ describe('reads', () => {
   });
 });
 
-describe('says what is wrong', () => {
-  test('in a line for each bad proof, and exits 1', async () => {
+describe('check-proof reports', () => {
+  test('each bad proof in one line, and exits with 1', async () => {
     const answer = changed(({ proofs: [, second] }) => {
       second!.depth = 7;
       second!.edges = [];
@@ -109,13 +109,13 @@ describe('says what is wrong', () => {
     );
   });
 
-  test('by the rules', async () => {
+  test('a proof that contradicts the rules', async () => {
     world.file('rules.json', JSON.stringify([{ ...MET, then: { ...MET.then, confidence: 0.5 } }]));
     expect(await check(ANSWER, { rules: 'rules.json' })).toBe(1);
     expect(world.out).toMatch(/proof-1: .*by rule:met its confidence is 0.5, not 0.9/);
   });
 
-  test('by the edges of the answer', async () => {
+  test('a proof that contradicts the edges of the answer', async () => {
     const edge = changed(({ all_edges: [first] }) => Object.assign(first!, { members: [2, 5] }));
     expect(await check(edge)).toBe(1);
     expect(world.out).toMatch(/"member\(1, 1\)" does not hold/);
@@ -129,13 +129,13 @@ describe('says what is wrong', () => {
     ['rule_tag', 'RULE-2'],
     ['rule_id', 'rule:other'],
     ['step_tag', 'STEP-2'],
-  ])('by the derived facts of the answer: %s', async (field, value) => {
+  ])('a proof that contradicts the derived facts of the answer: %s', async (field, value) => {
     const answer = changed(({ derived_facts: [first] }) => Object.assign(first!, { [field]: value }));
     expect(await check(answer)).toBe(1);
     expect(world.out).toMatch(new RegExp(`^proof-1: .*${field} is .*, but derived_facts says "?${value}"?\n`));
   });
 
-  test('if a derived fact names other edges, has no proof or is missing', async () => {
+  test('a derived fact that names other edges, has no proof or is missing', async () => {
     const tags = changed(({ derived_facts: [first] }) => Object.assign(first!, { hedge_tags: ['HEDGE-2'] }));
     expect(await check(tags)).toBe(1);
     expect(world.out).toMatch(/rests on edges that are not the hedge_tags/);
@@ -146,7 +146,7 @@ describe('says what is wrong', () => {
   });
 });
 
-describe('a wrong call exits 2 with one line:', () => {
+describe('a wrong call', () => {
   test.each([
     ['nothing', '', /in\.json is empty/],
     ['no JSON', '{"proofs": [', /no JSON document/],
@@ -155,14 +155,14 @@ describe('a wrong call exits 2 with one line:', () => {
     ['proofs that are no list', '{"proofs": 5}', /proofs must be an array/],
     ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
     ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
-  ])('%s', async (_, text, message) => {
+  ])('fails with one line when the input is wrong: %s', async (_, text, message) => {
     expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);
     expect(world.err).toMatch(/^hedgerow: [^\n]*\n$/);
     expect(world.out).toBe('');
   });
 
-  test('missing files and invalid rules', async () => {
+  test('fails with one line when a file is missing or a rule is invalid', async () => {
     expect(await checkProofCommand('none.json', {}, world)).toBe(1);
     expect(await checkProofCommand('.', {}, world)).toBe(1);
     world.file('bytes.json', Uint8Array.of(0x22, 0xff, 0x22));

@@ -64,7 +64,7 @@ test('the table has a line for every setting', () => {
   expect(world.out).toMatch(/^copy_root +- +default$/m);
 });
 
-test('invalid settings give one line; an unreadable file exits with 1, a wrong value with 2', () => {
+test('invalid settings are reported in one line, with exit code 1 for an unreadable file and 2 for a wrong value', () => {
   expect(configPrintCommand({ config: 'nowhere.toml', settings: {}, json: false }, world)).toBe(1);
   expect(world.err).toBe('hedgerow: The configuration file nowhere.toml cannot be read (ENOENT).\n');
   world.err = '';
@@ -74,13 +74,13 @@ test('invalid settings give one line; an unreadable file exits with 1, a wrong v
   expect(world.out).toBe('');
 });
 
-test('warnings are shown next to the settings', () => {
+test('warnings are printed to standard error', () => {
   world.environment = { HEDGEROW_PROT: '1' };
   expect(configPrintCommand({ config: undefined, settings: {}, json: false }, world)).toBe(0);
   expect(world.err).toBe('hedgerow: HEDGEROW_PROT is no setting of this service; did you mean HEDGEROW_PORT?\n');
 });
 
-test('serve and config print have a flag for every setting, and name its variable', async () => {
+test('serve and config print have a flag for every setting and name its variable', async () => {
   for (const command of [['serve'], ['config', 'print']]) {
     let help = '';
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
@@ -98,7 +98,7 @@ test('serve and config print have a flag for every setting, and name its variabl
   }
 });
 
-test('every flag reaches its setting', async () => {
+test('every flag sets its setting', async () => {
   const given: Record<string, string> = {
     'data-dir': 'x',
     'tls-cert': 'c',

@@ -26,7 +26,7 @@ async function demoText(size: DemoSize): Promise<string> {
   return text;
 }
 
-test('a seed always makes the same meetings, another seed makes others', async () => {
+test('the same seed always makes the same meetings, and another seed makes others', async () => {
   const size = { people: 300, days: 7, seed: 1 };
   const text = await demoText(size);
   expect(await demoText(size)).toBe(text);
@@ -105,9 +105,9 @@ async function expectAnswers(invited: Invited, key: string | undefined): Promise
 
 interface Serving {
   invited: Invited;
-  /** Output on stdout so far. */
+  /** The output on stdout so far. */
   out: string;
-  /** Sends Ctrl-C; resolves with the exit code. */
+  /** Sends Ctrl-C and resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -169,7 +169,7 @@ async function servingHere(flags: DemoFlags): Promise<Serving> {
 
 const SMALL = { people: '200', days: '7', seed: '5', port: '0' };
 
-test('without a server it starts one with a table, two rules, an address and a key; another run continues the same town', async () => {
+test('the demo starts a server when there is none, and another run continues with the same town', async () => {
   const first = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
   const { console: address, key, curls } = first.invited;
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -192,32 +192,35 @@ test('without a server it starts one with a table, two rules, an address and a k
 });
 
 if (REASON_TO_SKIP !== undefined) console.log(`demo: the console skipped: ${REASON_TO_SKIP}`);
-test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a graph, and drops the key', async () => {
-  const { out, invited, stop } = await servingHere(SMALL);
-  const address = /^ {2}(http\S+#\S+)$/m.exec(out)![1]!;
-  expect(address).toContain(invited.key);
-  const browser = await openBrowser();
-  try {
-    const { page, complaints } = await openWatched(await browser.newContext());
-    await page.goto(address);
-    await page.getByRole('tab', { name: 'Graph', selected: true }).waitFor();
-    await page.locator('.graph svg').first().waitFor();
-    expect(page.url()).toBe(invited.console);
-    expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
-    expect(await page.locator('.graph-summary').textContent()).toMatch(/\d+ edges/);
-    // The console does not take a statement that changes data from the address.
-    await page.goto('about:blank');
-    await page.goto(`${invited.console}#${new URLSearchParams({ statement: 'DELETE FROM meetings' })}`);
-    await page.getByRole('tab', { name: 'Rows', selected: true }).waitFor();
-    expect(await page.locator('.cm-content').textContent()).toMatch(/^MATCH/);
-    expect(complaints).toEqual([]);
-  } finally {
-    await browser.close();
-  }
-  expect(await stop()).toBe(0);
-});
+test.skipIf(REASON_TO_SKIP)(
+  'the printed address opens the console with a graph, signed in, and then drops the key',
+  async () => {
+    const { out, invited, stop } = await servingHere(SMALL);
+    const address = /^ {2}(http\S+#\S+)$/m.exec(out)![1]!;
+    expect(address).toContain(invited.key);
+    const browser = await openBrowser();
+    try {
+      const { page, complaints } = await openWatched(await browser.newContext());
+      await page.goto(address);
+      await page.getByRole('tab', { name: 'Graph', selected: true }).waitFor();
+      await page.locator('.graph svg').first().waitFor();
+      expect(page.url()).toBe(invited.console);
+      expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+      expect(await page.locator('.graph-summary').textContent()).toMatch(/\d+ edges/);
+      // The console does not accept a statement that changes data from the address.
+      await page.goto('about:blank');
+      await page.goto(`${invited.console}#${new URLSearchParams({ statement: 'DELETE FROM meetings' })}`);
+      await page.getByRole('tab', { name: 'Rows', selected: true }).waitFor();
+      expect(await page.locator('.cm-content').textContent()).toMatch(/^MATCH/);
+      expect(complaints).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+    expect(await stop()).toBe(0);
+  },
+);
 
-test('takes the next port when the first one is in use', async () => {
+test('the next port is taken when the first one is in use', async () => {
   const taken = await startServer();
   world.environment.HEDGEROW_PORT = String(taken.port);
   const { invited, stop } = await servingHere({ people: '50', days: '1' });
@@ -229,7 +232,7 @@ test('takes the next port when the first one is in use', async () => {
   await taken.close();
 });
 
-test('with --no-serve everything is stored, and no process keeps running', async () => {
+test('everything is stored and no process keeps running with --no-serve', async () => {
   const flags = { data: 'db', people: '200', days: '3', seed: '5', port: '0', serve: false };
   expect(await demoCommand(flags, world), world.err).toBe(0);
   expect(world.out).toMatch(/Serve it again: hedgerow serve --data db --port \d+$/m);
@@ -241,7 +244,7 @@ test('with --no-serve everything is stored, and no process keeps running', async
   });
 });
 
-test('with a running server every printed curl command finds something, and no key is printed', async () => {
+test('every printed curl command finds something on a running server, and no key is printed', async () => {
   const server = await startServer({ auth: true });
   const flags = { url: server.url, apiKey: server.keys.admin, people: '200', days: '7', table: 'town' };
   expect(await demoCommand(flags, world), world.err).toBe(0);

@@ -1,5 +1,5 @@
-// A dump that is not what was written is refused before anything is created, and a load that broke
-// off can resume, or explains why it cannot.
+// A dump whose files have changed since they were written is refused before anything is created. A
+// load that was interrupted can be resumed, or reports why it cannot.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ import { MAIN } from '../service/child.ts';
 import { multiset } from './round-trip.ts';
 import { edgeLines, lookInto, TestWorld } from './support.ts';
 
-/** Whether the build is there, and recent enough to contain this file. */
+/** Whether the build exists and is recent enough to contain this file. */
 const BUILT = existsSync(new URL('../../dist/cli/load/statements.js', import.meta.url));
 const EDGES = 'dump/tables/hyperedges.parquet';
 
@@ -93,7 +93,7 @@ describe('a dump that is damaged', () => {
       /no table and no file of one/,
     ],
     ['a later version wrote it', () => rewriteManifest((dump) => Object.assign(dump, { version: 2 })), /this version/],
-  ])('is refused, and nothing is created: %s', async (_name, damage, message) => {
+  ])('is refused before anything is created: %s', async (_name, damage, message) => {
     cpSync(whole.path('dump'), world.path('dump'), { recursive: true });
     damage();
     expect(await loadCommand('dump', { data: 'new' }, world)).toBe(1);
@@ -103,7 +103,7 @@ describe('a dump that is damaged', () => {
 });
 
 describe('a load', () => {
-  test('into tables that differ creates nothing', async () => {
+  test('creates nothing when tables exist with other definitions', async () => {
     const server = await startServer();
     try {
       await server.database.createTable({ name: 'later', columns: [{ name: 'a', type: 'TEXT', default: 'x' }] });
@@ -134,7 +134,7 @@ describe('a load', () => {
     }
   });
 
-  test('does not start over if rows exist and no progress file says which', async () => {
+  test('does not start again when rows exist and no progress file says which', async () => {
     await dumpOf(40, 'ndjson');
     world.file('some.ndjson', edgeLines(10));
     expect(await importCommand(['some.ndjson'], { data: 'new' }, world), world.err).toBe(0);
@@ -142,7 +142,7 @@ describe('a load', () => {
     expect(world.err).toMatch(/holds 10 of the 40 edges.*progress\.json.*is not there/);
   });
 
-  test('into a server with a lower member limit reports it', async () => {
+  test('reports that a server has a lower member limit', async () => {
     world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 100 }, (_, at) => at)}]}\n`);
     expect(await importCommand(['wide.ndjson'], { data: 'db', maxMembers: '255' }, world), world.err).toBe(0);
     const server = await startServer();
@@ -165,7 +165,7 @@ describe('a load', () => {
 
 /**
  * Loads in a separate process that is killed once the table has `rows` more rows. Returns the exit
- * code, null if it was killed.
+ * code, or null if the process was killed.
  */
 async function loadAndKill({ url, database }: TestServer, rows: number): Promise<number | null> {
   const args = [MAIN, 'load', 'dump', '--url', url, '--resume'];
@@ -182,7 +182,7 @@ async function loadAndKill({ url, database }: TestServer, rows: number): Promise
   return code as number | null;
 }
 
-// Import batches are larger than statements; imports are killed repeatedly in import-kill.test.ts.
+// Import batches are larger than statements. import-kill.test.ts kills imports repeatedly.
 test.skipIf(!BUILT).each([
   ['parquet', 40_000, 1],
   ['statements', 4800, 2],
@@ -195,15 +195,15 @@ test.skipIf(!BUILT).each([
       const { database, url } = server;
       for (let kill = 0; kill < kills; kill++) expect(await loadAndKill(server, rows / 6)).toBe(null);
       expect(database.table().rowCount).toBeLessThan(rows);
-      // A load without --resume does not start over.
+      // A load without --resume does not start again.
       expect(await loadCommand('dump', { url }, world)).toBe(1);
       expect(world.err).toMatch(/--resume/);
       expect(await loadCommand('dump', { url, resume: true }, world), world.err).toBe(0);
       const expected = await lookInto(world.path('db'), (from) => multiset(from.table()));
       const found = multiset(database.table());
       expect(found.length).toBe(expected.length);
-      // Finds the first difference before comparing: comparing tens of thousands of texts in an
-      // assertion takes seconds.
+      // Finds the first difference before comparing, because an assertion on tens of thousands of
+      // texts takes seconds.
       const odd = found.findIndex((row, at) => row !== expected[at]);
       expect([found[odd], odd]).toEqual([expected[odd], -1]);
     } finally {

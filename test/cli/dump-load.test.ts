@@ -91,7 +91,8 @@ test('a whole database is the same after a dump and a load', async () => {
   expect(await dumpCommand('dump', { url: from.url }, world), world.err).toBe(0);
   expect(world.out).toMatch(/6 tables with \d+ edges, 1 indexes, 2 rules, 1 virtual graphs/);
 
-  // Into a directory, and from there, through another dump, into a server.
+  // Loads the dump into a directory, dumps that directory again, and loads the second dump into a
+  // server.
   expect(await loadCommand('dump', { data: 'db' }, world), world.err).toBe(0);
   expect(await dumpCommand('again', { data: 'db' }, world), world.err).toBe(0);
   const to = await start();

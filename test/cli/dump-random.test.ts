@@ -1,5 +1,5 @@
 // Random databases are the same after a dump and a load, from and into servers and directories.
-// HEDGEROW_DUMPS sets the number of databases; the long form is 100.
+// HEDGEROW_DUMPS sets the number of databases. The long test run uses 100.
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ interface Facts {
 }
 
 /**
- * Everything that must be equal: the tables in order, without their creation times, and the
+ * Returns everything that must be equal: the tables in order, without their creation times, and the
  * indexes.
  */
 function factsOf(database: Database): { tables: Facts[]; indexes: object[] } {
@@ -66,7 +66,7 @@ async function inDirectory<T>(name: string, work: (database: Database) => T | Pr
   }
 }
 
-/** Fills a database, passes its location and its contents to `work`. */
+/** Fills a database and passes its location and its contents to `work`. */
 async function withFilled(
   kind: 'server' | 'directory',
   seed: number,

@@ -1,4 +1,4 @@
-// Commands whose output runs out of space: a sentence that says what to do, never a stack trace.
+// Commands whose output runs out of space print a sentence with advice, never a stack trace.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ test
     [['inspect', 'DIR']],
     [['query', '--data', 'DIR', 'MATCH (e:hyperedges) RETURN COUNT(*)']],
     [['export', '--data', 'DIR', '--table', 'hyperedges']],
-  ])('%j', (words) => {
+  ])('%j on a full disk prints one sentence with advice', (words) => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-full-'));
   try {
     const made = spawnSync(process.execPath, [

@@ -1,5 +1,5 @@
-// The cases of the HIF test suite, one file each: a compliant file with a node in an edge is
-// imported, a non-compliant one is refused. The README.md next to the files lists the results;
+// The cases of the HIF test suite, one file each. A compliant file with a node in an edge is
+// imported, and a non-compliant file is refused. The README.md next to the files lists the results.
 // HEDGEROW_WRITE_GOLDEN=1 rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ describe('invalid files of the HIF suite', () => {
   });
 });
 
-test('the suite has 15 valid and 16 invalid files, and the table matches their results', () => {
+test('the suite has 15 valid and 16 invalid files, and the README matches their results', () => {
   expect([filesOf('compliant').length, filesOf('non-compliant').length]).toEqual([15, 16]);
   const text = `${HEADING}${rows.join('\n')}\n`;
   if (process.env.HEDGEROW_WRITE_GOLDEN === '1') writeFileSync(TABLE, text);

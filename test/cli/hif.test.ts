@@ -1,5 +1,5 @@
-// HIF documents as other libraries write them, and invalid ones: each has a defined outcome.
-// Exports are valid by the published schema.
+// Imports of HIF documents that other libraries write, and of invalid ones. Each has a defined
+// outcome. Exports are valid by the published schema.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -23,7 +23,9 @@ async function importDocument(document: unknown, flags: Record<string, string> =
   return importCommand(['x.json'], { data: 'db', table: 't', create: true, ...flags }, world);
 }
 
-/** Stored rows without ids and nulls; members by name where nodes have names. */
+/**
+ * Returns the stored rows without ids and nulls. Members are given by name where nodes have names.
+ */
 async function stored(): Promise<object[]> {
   return lookInto(world.path('db'), (database) => {
     const nodes = database.tables().find(({ name }) => name === 't_nodes');
@@ -35,8 +37,8 @@ async function stored(): Promise<object[]> {
   });
 }
 
-describe('documents of other libraries', () => {
-  test('XGI: names of nodes and edges, times in ISO 8601, attributes of nodes', async () => {
+describe('the import of documents from other libraries', () => {
+  test('reads XGI: names of nodes and edges, times in ISO 8601 and attributes of nodes', async () => {
     const document = {
       'network-type': 'undirected',
       metadata: { name: 'mail' },
@@ -59,7 +61,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('HyperNetX: weights and attributes everywhere, no nodes and no metadata', async () => {
+  test('reads HyperNetX: weights and attributes everywhere, no nodes and no metadata', async () => {
     const document = {
       'network-type': 'undirected',
       incidences: [
@@ -80,7 +82,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('an edge without incidences is dropped, and one without a time is a bad row', async () => {
+  test('drops an edge without incidences and rejects one without a time', async () => {
     const document = {
       edges: [
         { edge: 1, attrs: { event_ts: 1 } },
@@ -116,14 +118,14 @@ describe('documents of other libraries', () => {
     ['incidences that are an object', { incidences: {} }, /incidences/],
     ['a list at the top', [], /no JSON object/],
     ['a text behind the document', '{"incidences":[]} x', /there is something after its end/],
-  ])('%s: refused with a sentence, and nothing is created', async (_name, document, message) => {
+  ])('is refused with one sentence and creates nothing: %s', async (_name, document, message) => {
     expect(await importDocument(document)).not.toBe(0);
     expect(world.err).toMatch(message);
     expect(world.err.split('\n').length).toBe(2);
     expect(world.err).not.toMatch(/\n\s+at /);
   });
 
-  test('without times --ts sets the time of all edges; edge names become a column', async () => {
+  test('uses --ts as the time of all edges when none has a time, and keeps edge names as a column', async () => {
     const document = {
       incidences: [
         { edge: 'tea', node: 'ann' },
@@ -138,7 +140,7 @@ describe('documents of other libraries', () => {
     expect(world.err).toBe('');
   });
 
-  test('--ts sets the time only of edges without one; another attribute can hold the times', async () => {
+  test('uses --ts only for edges without a time, and --ts-column names the attribute with the times', async () => {
     const document = {
       incidences: [
         { edge: 1, node: 1 },
@@ -153,7 +155,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('numeric years are times with a pattern', async () => {
+  test('reads years as times when --ts-format is a pattern', async () => {
     const document = {
       incidences: [
         { edge: 1, node: 1 },
@@ -166,7 +168,7 @@ describe('documents of other libraries', () => {
     expect((await stored()).map((edge) => (edge as { event_ts: number }).event_ts)).toEqual([86_400, 31_536_000]);
   });
 
-  test('the result and a dry run name everything that is dropped', async () => {
+  test('lists everything that is dropped, in the result and in a dry run', async () => {
     const document = {
       'network-type': 'directed',
       metadata: { source: 'a survey', year: 2020 },
@@ -193,7 +195,7 @@ describe('documents of other libraries', () => {
     expect(await stored()).toEqual([{ event_ts: 5, members: ['ann', 'bob'], edge: 'e', weight: 1, x: 2 }]);
   });
 
-  test('without --create edge names go into an existing column, and without one they are reported as dropped', async () => {
+  test('stores edge names only in an existing column unless --create is given', async () => {
     const document = { incidences: [{ edge: 'tea', node: 1 }] };
     world.file('x.json', JSON.stringify(document));
     const flags = { data: 'db', table: 't', ts: '1', createTable: true };
@@ -219,7 +221,7 @@ describe('documents of other libraries', () => {
     edges: [{ edge: 'tea', attrs: { event_ts: 1 } }],
   });
 
-  test('a truncated file writes nothing, wherever it ends', async () => {
+  test('writes nothing from a truncated file, wherever it ends', async () => {
     for (let length = 0; length < WHOLE.length; length++) {
       world.err = '';
       expect(await importDocument(WHOLE.slice(0, length)), WHOLE.slice(0, length)).toBe(1);
@@ -247,14 +249,14 @@ describe('documents of other libraries', () => {
     ['a node that would lose digits', '{"incidences":[{"edge":1,"node":12345678901234567890}]}', /would lose digits/],
     ['NaN', '{"incidences":[{"edge":1,"node":2,"weight":NaN}]}', /Not valid JSON/],
     ['bytes that are no UTF-8', '{"incidences":[{"edge":1,"node":"\u00ff"}]}', /not valid UTF-8/],
-  ])('%s is refused', async (_name, text, message) => {
+  ])('refuses malformed JSON: %s', async (_name, text, message) => {
     world.file('x.json', Buffer.from(text, 'latin1'));
     expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, ts: '1' }, world)).toBe(1);
     expect(world.err).toMatch(message);
     expect(existsSync(world.path('db'))).toBe(false);
   });
 
-  test('importing an export of this database adds no column of names', async () => {
+  test('adds no column of names for an export of this database', async () => {
     expect(await importDocument(WHOLE), world.err).toBe(0);
     expect(await exportCommand({ data: 'db', table: 't', out: 'own.hif' }, world), world.err).toBe(0);
     world.err = '';
@@ -266,7 +268,7 @@ describe('documents of other libraries', () => {
     ]);
   });
 
-  test('an empty document gives no edges', async () => {
+  test('inserts no edges from an empty document', async () => {
     expect(await importDocument({ incidences: [] }), world.err).toBe(0);
     expect(world.out).toMatch(/inserted 0/);
   });

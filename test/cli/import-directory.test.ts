@@ -73,7 +73,7 @@ test('a line that is not UTF-8 is a bad line', async () => {
   expect(world.objects('aside')[0]).toMatchObject({ line: 1, reason: 'The line is not valid UTF-8.' });
 });
 
-test('stop ends at the first bad line, keeps every line before it, and reports it', async () => {
+test('the import ends at the first bad line with stop, keeps every line before it and reports it', async () => {
   world.file('stops.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(30, 100)}also nonsense\n`);
   expect(await importInto(['stops.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/line 26 of .*stops\.ndjson: Not valid JSON/);
@@ -82,7 +82,7 @@ test('stop ends at the first bad line, keeps every line before it, and reports i
   await lookInto(world.path('db'), (database) => expect(database.table().rowCount).toBe(25));
 });
 
-test('lines may name other tables; a batch over several tables is one commit', async () => {
+test('lines may name other tables, and a batch over several tables is one commit', async () => {
   await lookInto(world.path('db'), (database) =>
     database.createTable({ name: 'other', columns: [{ name: 'place', type: 'TEXT' }] }),
   );
@@ -101,7 +101,7 @@ test('lines may name other tables; a batch over several tables is one commit', a
   });
 });
 
-test('--create-table creates the table, --compact leaves no rows in the log', async () => {
+test('--create-table creates the table, and --compact leaves no rows in the log', async () => {
   world.file('edges.ndjson', edgeLines(500));
   expect(await importInto(['edges.ndjson'], { table: 'calls' })).toBe(1);
   expect(world.err).toMatch(/no table calls .*--create-table/);
@@ -114,7 +114,7 @@ test('--create-table creates the table, --compact leaves no rows in the log', as
   });
 });
 
-test('the member limit comes from the flag, otherwise from the environment', async () => {
+test('the member limit comes from the flag, or else from the environment', async () => {
   world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 70 }, (_, i) => i)}]}\n`);
   expect(await importInto(['wide.ndjson'])).toBe(1);
   world.environment.HEDGEROW_MAX_MEMBERS = '69';
@@ -126,7 +126,7 @@ test('the member limit comes from the flag, otherwise from the environment', asy
   expect(world.err).toMatch(/HEDGEROW_MAX_MEMBERS is "256"/);
 });
 
-test('a truncated input keeps its complete lines and fails', async () => {
+test('a truncated input fails, but its complete lines are kept', async () => {
   const packed = gzip(edgeLines(10_000));
   world.file('torn.gz', packed.subarray(0, packed.length - 2000));
   expect(await importInto(['torn.gz'], { batch: '1000' })).toBe(1);

@@ -79,14 +79,14 @@ describe('CSV', () => {
     expect(rejects[2].reason).toMatch(/names no node/);
     expect(rejects[3].reason).toMatch(/4 cells, but the header names 3/);
     expect(rejects[4].reason).toMatch(/nodes are integers here/);
-    // An unclosed quote costs only its own line, not everything after it.
+    // An unclosed quote loses only its own line, not everything after it.
     expect(await importInto(['x.csv'], { ...flags, table: 'u' }), world.err).toBe(1);
     const unclosed = world.objects('x.csv.rejects.ndjson').find(({ line }) => line === 4);
     expect(unclosed).toMatchObject({ reason: 'A cell in quotes does not end.', text: '"2","3","a' });
     expect((await plain('u')).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
   });
 
-  test('with --dry-run shows the plan and writes nothing', async () => {
+  test('shows the plan and writes nothing with --dry-run', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { tsColumn: 'when', memberColumn: 'who', dryRun: true }), world.err).toBe(0);
     expect(world.out).toMatch(/table: t at .*db, will be made/);
@@ -104,7 +104,7 @@ describe('CSV', () => {
     expect(world.out).toMatch(/there is no t at .*--create makes it/);
   });
 
-  test('without --create refuses a column that the table does not have, and leaves nothing', async () => {
+  test('refuses a column that the table lacks when --create is missing, and leaves nothing', async () => {
     world.file('x.csv', 'ts,members,extra\n1,1;2,x\n');
     expect(await importInto(['x.csv'], { create: false, createTable: true })).toBe(1);
     expect(world.err).toMatch(/no column extra.*--create/);
@@ -155,7 +155,7 @@ describe('HIF', () => {
     ['a wrong network type', { ...DOCUMENT, 'network-type': 'loose' }, /network-type.*one of/],
     ['no times', { incidences: [{ edge: 1, node: 2 }] }, /No edge of x.hif has a time/],
     ['a list', [1], /does not begin with \{/],
-  ])('%s is said', async (_name, document, message) => {
+  ])('a document is refused with the reason: %s', async (_name, document, message) => {
     world.file('x.hif', JSON.stringify(document));
     expect(await importInto(['x.hif'])).not.toBe(0);
     expect(world.err).toMatch(message);
@@ -183,8 +183,8 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are not %s are refuse
   expect(await importInto(['x'], { format })).not.toBe(0);
 });
 
-describe('--ts', () => {
-  test('is the time of all rows without a time column, and of rows without a time', async () => {
+describe('the flag --ts', () => {
+  test('sets the time of all rows without a time column, and of rows without a time', async () => {
     world.file('x.csv', 'members,n\n1;2,1\n3,2\n');
     expect(await importInto(['x.csv'], { ts: '2024-05-01' }), world.err).toBe(0);
     expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1714521600, 1714521600]);
@@ -196,14 +196,14 @@ describe('--ts', () => {
     ]);
   });
 
-  test('that is not a time is a wrong call', async () => {
+  test('is refused when it is not a time', async () => {
     world.file('x.csv', 'members\n1;2\n');
     expect(await importInto(['x.csv'], { ts: 'soon' })).toBe(2);
     expect(world.err).toMatch(/--ts is "soon", but it takes a time: .*ISO 8601/);
   });
 });
 
-test('an import that stops at a bad row stores no names of later rows, and creates no table without rows', async () => {
+test('an import that stops at a bad row stores no names of later rows and creates no empty table', async () => {
   world.file('x.csv', 'ts,a,b\nsoon,ann,bob\n2,cid,dan\n');
   expect(await importInto(['x.csv'], { memberColumns: 'a,b' })).toBe(1);
   expect(await lookInto(world.path('db'), (database) => database.tables().map(({ name }) => name))).not.toContain(
@@ -222,14 +222,14 @@ test('an import that stops at a bad row stores no names of later rows, and creat
   ]);
 });
 
-test('--max-rejects with --on-error stop is a wrong call', async () => {
+test('--max-rejects with --on-error stop is refused', async () => {
   world.file('x.csv', 'ts,members\n1,1\n');
   expect(await importInto(['x.csv'], { maxRejects: '3', onError: 'stop' })).toBe(2);
   expect(await importInto(['x.csv'], { maxRejects: '-1' })).toBe(2);
   expect(await importInto(['x.csv'], { maxRejects: '0' }), world.err).toBe(0);
 });
 
-test('in a column with decimal commas a number with a point that does not separate thousands is a bad row', async () => {
+test('a point that does not separate thousands makes a row bad when decimal commas are used', async () => {
   const head = 'ts;members;n\n';
   world.file('x.csv', `${head}1;1;"12,5"\n2;1;1.10\n`);
   expect(await importInto(['x.csv'], { decimal: ',', types: 'n=REAL' })).toBe(1);
@@ -239,7 +239,7 @@ test('in a column with decimal commas a number with a point that does not separa
   expect(world.out).toMatch(/property: n REAL \(decimal comma\)/);
 });
 
-test('--ts with NDJSON is a wrong call', async () => {
+test('--ts with NDJSON is refused', async () => {
   world.file('x.ndjson', '{"members":[1]}\n');
   expect(await importInto(['x.ndjson'], { ts: '5' })).toBe(2);
   expect(world.err).toMatch(/--ts is for CSV, Parquet and HIF: each line of x\.ndjson has its event_ts/);

@@ -1,6 +1,6 @@
-// Hostile files: mutated CSV and HIF give edges or a clear message, never a stack trace or an
-// undocumented exit code. HEDGEROW_FUZZ sets how many files of each format are tried; HEDGEROW_SEED
-// the first of them.
+// Imports hostile files. Mutated CSV and HIF files give edges or a clear message, never a stack
+// trace or an undocumented exit code. HEDGEROW_FUZZ sets how many files of each format are tried,
+// and HEDGEROW_SEED sets the number of the first one.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { lookInto, rowsOf, TestWorld } from './support.ts';
 
 const FILES = Number(process.env.HEDGEROW_FUZZ ?? 400);
 const FIRST = Number(process.env.HEDGEROW_SEED ?? 1);
-/** One file in this many is stored, not only checked, because that is slower. */
+/** Only one file in this many is stored, because that is slower. The others are only checked. */
 const STORED_IN = 10;
 
 let world: TestWorld;
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Files below a folder next to this one, at most 4 KB of each. */
+/** Reads the files below a folder next to this file, at most 4 KB of each. */
 function seedsOf(folder: string, ending: RegExp): Buffer[] {
   const root = fileURLToPath(new URL(`${folder}/`, import.meta.url));
   return readdirSync(root, { recursive: true })
@@ -92,7 +92,7 @@ const HIF_FLAGS: readonly Record<string, string | boolean>[] = [
   { memberIds: 'number', ts: '1' },
 ];
 
-/** A copy with a few bytes changed, removed, duplicated or inserted. */
+/** Returns a copy with a few bytes changed, removed, duplicated or inserted. */
 function mutated(seed: Buffer, pieces: readonly string[], random: Random): Buffer {
   let bytes = Buffer.from(seed);
   for (let change = random.below(6); change >= 0; change--) {
@@ -112,7 +112,7 @@ function mutated(seed: Buffer, pieces: readonly string[], random: Random): Buffe
 test.each([
   ['csv', seedsOf('messy-csv', /\.[ct]sv$/), CSV_PIECES, CSV_FLAGS],
   ['hif', seedsOf('hif-suite', /\.json$/), HIF_PIECES, HIF_FLAGS],
-] as const)('%s: edges, or a sentence', async (format, seeds, pieces, choices) => {
+] as const)('a mutated %s file gives edges or a sentence', async (format, seeds, pieces, choices) => {
   for (let number = FIRST; number < FIRST + FILES; number++) {
     const random = new Random(number);
     const bytes = mutated(seeds[random.below(seeds.length)]!, pieces, random);
@@ -135,7 +135,7 @@ test.each([
 });
 
 /**
- * Checks that everything stored is an edge, and that each of its nodes is in the table of nodes.
+ * Checks that everything stored is an edge and that each node of an edge is in the table of nodes.
  */
 async function checkStored(said: string): Promise<void> {
   if (!existsSync(world.path('db'))) return;

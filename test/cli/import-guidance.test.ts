@@ -26,7 +26,7 @@ const CALLS = `when,agents,customer,topic
 `;
 const BOTH = { memberColumns: 'agents,customer' };
 
-test('a member column named by --property-columns is also a property, so the ends stay distinguishable', async () => {
+test('a member column named by --property-columns is also stored as a property', async () => {
   world.file('trips.csv', 'sent_at,from,to,kg\n2024-04-01,Hamburg,München,3\n2024-04-02,München,Hamburg,5\n');
   const flags = { memberColumns: 'from,to', propertyColumns: 'from,kg' };
   expect(await importInto(['trips.csv'], flags), world.err).toBe(0);
@@ -49,7 +49,7 @@ describe('lists in some of several member columns', () => {
     expect(world.err).not.toMatch(/--separator/);
   });
 
-  test('without --separator dry run and import name the flag, and the dry run shows names', async () => {
+  test('dry run and import suggest --separator when cells contain lists, and the dry run shows names', async () => {
     world.file('calls.csv', CALLS);
     const warning = /2 of 3 cells of agents hold ";" between names.*--separator ';' splits/;
     expect(await importInto(['calls.csv'], { ...BOTH, dryRun: true }), world.err).toBe(0);
@@ -63,7 +63,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('bars separate lists too; a single name with a mark is not a list', async () => {
+  test('bars separate lists too, but one name with a separator character is not taken for a list', async () => {
     const many = Array.from({ length: 20 }, (_, at) => `${at},n${at},m\n`).join('');
     world.file('a.csv', `ts,a,b\n1,ann|bob,cid\n2,bob|cid,ann\n`);
     world.file('b.csv', `ts,a,b\n${many}21,ann;bob,m\n`);
@@ -75,7 +75,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('with both flags for members the error names the call that works', async () => {
+  test('the error names a call that works when both flags for members are given', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { memberColumn: 'agents', memberColumns: 'customer' })).toBe(2);
     expect(world.err).toMatch(/exclude each other; --member-columns customer,agents --separator ';' reads/);
@@ -85,7 +85,7 @@ describe('lists in some of several member columns', () => {
 describe('after a bad line', () => {
   const TEXT = `${edgeLines(3)}bad\n${edgeLines(3, 3)}worse\n${edgeLines(2, 6)}`;
 
-  test('the call that the message names completes the import', async () => {
+  test('the call suggested by the message completes the import', async () => {
     world.file('x.ndjson', TEXT);
     expect(await importInto(['x.ndjson'])).toBe(1);
     expect(world.err).toMatch(/mend the line.*--resume, or leave bad lines out with --resume --on-error skip\.\n/);
@@ -99,7 +99,7 @@ describe('after a bad line', () => {
     expect(world.objects('x.ndjson.rejects.ndjson').map(({ line }) => line)).toEqual([4, 8]);
   });
 
-  test('--resume is not suggested if nothing was inserted or the input cannot be read again', async () => {
+  test('--resume is not suggested when nothing was inserted or the input cannot be read again', async () => {
     world.file('x.ndjson', `bad\n${edgeLines(2)}`);
     expect(await importInto(['x.ndjson'])).toBe(1);
     expect(world.err).toMatch(/The same call with --on-error skip/);
@@ -111,23 +111,29 @@ describe('after a bad line', () => {
     expect(world.err).not.toMatch(/--resume/);
   });
 
-  test.each([false, true])('an import elsewhere is reported before a table is created; resumed: %s', async (resume) => {
-    world.file('x.ndjson', TEXT);
-    expect(await importInto(['x.ndjson'])).toBe(1);
-    world.err = '';
-    expect(await importInto(['x.ndjson'], { table: 'u', resume })).toBe(1);
-    expect(world.err).toMatch(/x\.ndjson into t at .*db, which was interrupted before line 4; this one goes elsewhere/);
-    expect(await tables()).toEqual(['hyperedges', 't']);
-    expect(await importInto(['x.ndjson'], { data: 'other', resume })).toBe(1);
-    expect(existsSync(world.path('other'))).toBe(false);
-    // Follows the advice of the message: another folder keeps the two apart.
-    mkdirSync(world.path('aside'));
-    expect(await importInto(['x.ndjson'], { table: 'u', rejects: 'aside/r.ndjson', onError: 'skip' })).toBe(0);
-  });
+  test.each([false, true])(
+    'an unfinished import into another table is reported before a table is created; resumed: %s',
+    async (resume) => {
+      world.file('x.ndjson', TEXT);
+      expect(await importInto(['x.ndjson'])).toBe(1);
+      world.err = '';
+      expect(await importInto(['x.ndjson'], { table: 'u', resume })).toBe(1);
+      expect(world.err).toMatch(
+        /x\.ndjson into t at .*db, which was interrupted before line 4; this one goes elsewhere/,
+      );
+      expect(await tables()).toEqual(['hyperedges', 't']);
+      expect(await importInto(['x.ndjson'], { data: 'other', resume })).toBe(1);
+      expect(existsSync(world.path('other'))).toBe(false);
+      // Follows the advice of the message: with rejects in another folder, the two imports have
+      // separate progress files.
+      mkdirSync(world.path('aside'));
+      expect(await importInto(['x.ndjson'], { table: 'u', rejects: 'aside/r.ndjson', onError: 'skip' })).toBe(0);
+    },
+  );
 });
 
 describe('a dry run of rows that cannot be read', () => {
-  test('reports the same error as an import, and fails', async () => {
+  test('reports the same error as an import and fails', async () => {
     const latin = Buffer.from('ts,a,b\n1,Gro\xdf,x\n2,M\xfcller,y\n', 'latin1');
     world.file('x.csv', latin);
     const flags = { memberColumns: 'a,b' };
@@ -143,7 +149,7 @@ describe('a dry run of rows that cannot be read', () => {
     expect(await importInto(['x.csv'], { ...flags, dryRun: true, onError: 'skip' })).toBe(1);
   });
 
-  test('with one bad row fails like the import, and passes if bad rows are skipped', async () => {
+  test('fails like the import when one row is bad, and passes when bad rows are skipped', async () => {
     world.file('x.csv', 'ts,a,b\n1,1,2\nsoon,1,2\n3,1,2\n');
     const flags = { memberColumns: 'a,b', dryRun: true };
     expect(await importInto(['x.csv'], flags)).toBe(1);
@@ -157,7 +163,7 @@ describe('a dry run of rows that cannot be read', () => {
   test.each([
     ['x.ndjson', 'bad\nworse\n'],
     ['x.csv', 'ts,members\n4.03.2024,1\n5.03.2024,2\n'],
-  ])('%s with bad rows alone', async (name, text) => {
+  ])('reports that none of the rows in %s can be read', async (name, text) => {
     world.file(name, text);
     expect(await importInto([name], { dryRun: true })).toBe(1);
     expect(world.err).toMatch(/line [12] of .* Of the first 2 rows none can be read\.\n$/);
@@ -173,7 +179,7 @@ describe('dates with day and month first', () => {
     ['mdy', '3/14/2024', 1710374400],
     ['mdy', '3/4/2024 12:05 AM', 1709510700],
     ['mdy', '"3/4/2024, 8:15 pm"', 1709583300],
-  ])('%s: %s', async (tsFormat, time, event_ts) => {
+  ])('are read with --ts-format %s: %s', async (tsFormat, time, event_ts) => {
     world.file('x.csv', `day,a\n${time},1\n`);
     expect(await importInto(['x.csv'], { tsColumn: 'day', memberColumns: 'a', tsFormat }), world.err).toBe(0);
     expect(await times()).toEqual([event_ts]);
@@ -186,7 +192,7 @@ describe('dates with day and month first', () => {
     ['mdy', '3/14/24'],
     ['mdy', '3/14/2024 13:00 PM'],
     ['dmy', '04.03-2024'],
-  ])('%s refuses %s and names what it accepts', async (tsFormat, time) => {
+  ])('are refused with the accepted form when --ts-format is %s: %s', async (tsFormat, time) => {
     world.file('x.csv', `day,a\n${time},1\n`);
     expect(await importInto(['x.csv'], { tsColumn: 'day', memberColumns: 'a', tsFormat })).toBe(1);
     expect(world.err).toMatch(/but it takes (day|month), (month|day) and year, such as .*--ts-format/);
@@ -201,7 +207,7 @@ describe('the column with the time', () => {
     ['a certain name without times after a possible one', 'date,at,a\nspring,2024-03-04,1\n', 1709510400],
     ['the one that holds times', 'when,at,a\nsoon,2024-03-04,1\n', 1709510400],
     ['event_ts whatever else there is', 'when,ts,event_ts,a\n5,6,7,1\n', 7],
-  ])('%s', async (_name, text, event_ts) => {
+  ])('is found by its name: %s', async (_name, text, event_ts) => {
     world.file('x.csv', text);
     expect(await importInto(['x.csv'], { memberColumns: 'a' }), world.err).toBe(0);
     expect(await times()).toEqual([event_ts]);
@@ -211,7 +217,7 @@ describe('the column with the time', () => {
     ['two', 'when,start,a\n1,2,3\n', { memberColumns: 'a' }, /Columns when, start could each be the time.*--ts-column/],
     ['no times', 'when,a\nsoon,3\n', { memberColumns: 'a' }, /is called event_ts, timestamp, .*when, .*--ts-column/],
     ['nodes', 'start,end\n1,2\n', { memberColumns: 'start,end' }, /None of the columns \(start, end\) is called/],
-  ])('%s: the flag is required', async (_name, text, flags, message) => {
+  ])('must be named by a flag: %s', async (_name, text, flags, message) => {
     world.file('x.csv', text);
     expect(await importInto(['x.csv'], flags)).toBe(2);
     expect(world.err).toMatch(message);
@@ -223,7 +229,7 @@ describe('members that no flag names', () => {
   const MAILS = 'time,sender,recipients\n2024-05-01,Ada,Bob;Eve\n2024-05-02,Bob,Ada;Eve\n';
   const ORDERS = 'time,customer,tags\n2024-05-01,Ada,new|paid\n2024-05-02,Bob,old|paid\n';
 
-  test('are both sides of an edge, and that is said', async () => {
+  test('are taken from both sides of an edge, which is reported', async () => {
     world.file('mails.csv', MAILS);
     expect(await importInto(['mails.csv']), world.err).toBe(0);
     expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
@@ -234,7 +240,7 @@ describe('members that no flag names', () => {
     ]);
   });
 
-  test('are asked for where they are only likely; the flag that is named takes them', async () => {
+  test('must be named by a flag when they are only likely, and the suggested flag works', async () => {
     world.file('orders.csv', ORDERS);
     expect(await importInto(['orders.csv'])).toBe(2);
     expect(world.err).toMatch(/tags may hold the nodes: --member-columns tags --separator '\|' takes them from there/);
@@ -243,13 +249,13 @@ describe('members that no flag names', () => {
     expect(await names()).toEqual(['new', 'paid', 'old']);
   });
 
-  test('are named as a shell takes them', async () => {
+  test('are named in the syntax of a shell', async () => {
     world.file('x.csv', "time,our 'customer,product id\n1700000000,Ada,7\n");
     expect(await importInto(['x.csv'])).toBe(2);
     expect(world.err).toContain(String.raw`--member-columns 'our '\''customer,product id' takes them`);
   });
 
-  test('may be a JSON list of names, which may hold the separator', async () => {
+  test('may be a JSON list of names that contain the separator', async () => {
     world.file('x.csv', `ts,members\n1,"[""Ada; Countess"",""Bob""]"\n2,Bob;Eve\n`);
     expect(await importInto(['x.csv']), world.err).toBe(0);
     expect(await names()).toEqual(['Ada; Countess', 'Bob', 'Eve']);

@@ -1,7 +1,7 @@
-// kill -9 in the middle of an import, then --resume: every row is there once, and bad rows are
-// reported once. HEDGEROW_IMPORT_KILLS=40 is the long form. HEDGEROW_IMPORT_MB=2000 sets the CSV
-// size of the memory test in MB (50 in the long form of CI; the test is skipped by default). Needs
-// dist/ (npm run build).
+// Kills an import with kill -9 and continues with --resume. Every row is stored once, and every bad
+// row is reported once. HEDGEROW_IMPORT_KILLS=40 is the long form. HEDGEROW_IMPORT_MB=2000 sets the
+// size of the CSV file in the memory test in MB. The long form in CI uses 50, and by default the
+// test is skipped. Needs dist/ (npm run build).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
 /**
- * Enough rows that an import is still running when the test next checks, even on a busy machine.
+ * Enough rows that an import is still running when the test checks next, even on a busy machine.
  */
 const ROWS = 48_000;
 const BAD_EVERY = 1000;
@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Row i has time i; every thousandth row is bad. New node names appear throughout. */
+/** Row i has the time i, and every thousandth row is bad. New node names appear throughout. */
 function csvText(rows: number): string {
   let text = 'ts,who,note\n';
   for (let i = 1; i <= rows; i++)
@@ -51,7 +51,10 @@ const FLAGS = [
   '--create',
 ];
 
-/** The exit code, or null if it was killed. `killWhen` is polled every few milliseconds. */
+/**
+ * Returns the exit code, or null if the process was killed. `killWhen` is polled every few
+ * milliseconds.
+ */
 async function run(
   args: readonly string[],
   killWhen?: () => boolean,
@@ -80,7 +83,7 @@ function residentKb(pid: number): number {
   }
 }
 
-/** Number of the next batch in the progress file; 0 without one. */
+/** Returns the number of the next batch in the progress file, or 0 without such a file. */
 function batchNumber(input: string): number {
   try {
     return JSON.parse(readFileSync(world.path(`${input}.progress.json`), 'utf8')).number;
@@ -124,7 +127,7 @@ function expectWhole(rows: ReturnType<typeof rowsOf>, nodes: ReturnType<typeof r
 }
 
 test.skipIf(!BUILT)(
-  `into a data directory: ${KILLS} kills leave no duplicates and no gaps`,
+  `${KILLS} kills of an import into a data directory leave no duplicates and no gaps`,
   async () => {
     world.file('rows.csv', csvText(ROWS));
     expect(await importWithKills('rows.csv', ['--data', 'db'], 1)).toBeGreaterThan(0);
@@ -136,7 +139,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT)(
-  `into a server, compressed: ${KILLS} kills leave no duplicates and no gaps`,
+  `${KILLS} kills of a compressed import into a server leave no duplicates and no gaps`,
   async () => {
     const server = await startServer();
     try {
@@ -152,7 +155,7 @@ test.skipIf(!BUILT)(
 );
 
 test.skipIf(!BUILT || MEGABYTES === 0)(
-  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory, and is resumed after a kill`,
+  `a CSV of ${MEGABYTES} MB needs less than 300 MB of memory and is resumed after a kill`,
   async () => {
     const path = world.path('large.csv');
     const file = createWriteStream(path);

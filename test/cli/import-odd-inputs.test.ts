@@ -1,5 +1,4 @@
-// Unusual input files as users have them: their content is imported, or refused with a message that
-// says what to do.
+// Unusual input files that users have. Their content is imported, or refused with advice.
 
 import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -69,7 +68,7 @@ test.each<[name: string, content: string | Buffer, file: string]>([
   ]);
 });
 
-test('invalid bytes of a decoded text cost only their line; after fixing the line the import is resumed', async () => {
+test('invalid bytes in UTF-16 lose only their line, and --resume continues once the line is fixed', async () => {
   const lines = ['ts,a,b,x', ...Array.from({ length: 9 }, (_, at) => `${at},1,2,日本`)];
   const text = Buffer.from(lines.join('\n'), 'utf16le');
   const half = Buffer.from([0x41, 0xd8, 10, 0]);
@@ -91,7 +90,7 @@ describe('bad rows do not affect other rows', () => {
     ['a bare quote', '3,5,6,5" disk', /^A quote stands in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
     ['too many cells', '3,5,6,7,8', /has 5 cells/],
-  ])('%s', async (_name, line, reason) => {
+  ])('when a row contains %s', async (_name, line, reason) => {
     const content = Buffer.concat([Buffer.from(BASE), Buffer.from(line), Buffer.from('\n4,7,8,9\n')]);
     const found = await take(content, { ...PAIRS, onError: 'skip' });
     expect(found).toEqual({ code: 0, rows });
@@ -122,7 +121,7 @@ describe('times', () => {
     ['with an exponent', '1.7145576e9', 1714557600],
     ['with a day that shows that it stands first', '14.03.2024', 1710374400],
     ['with a day that shows that it stands behind the month', '05/13/2024 10:00', 1715594400],
-  ])('%s', async (_name, time, event_ts) => {
+  ])('are read: %s', async (_name, time, event_ts) => {
     expect((await take(`ts,a,b\n${time},1,2\n`)).rows).toMatchObject([{ event_ts }]);
   });
 
@@ -132,17 +131,17 @@ describe('times', () => {
     ['a date that can be read in two ways', '04.03.2024', /--ts-format dmy \(day first\) or mdy \(month first\)/],
     ['a day that is none', '2024-02-30', /takes a time such as/],
     ['a month that is none', '2024-13-01 00:00', /takes a time such as/],
-  ])('%s is refused', async (_name, time, message) => {
+  ])('are refused with advice: %s', async (_name, time, message) => {
     expect(await refusal(`ts,a,b\n${time},1,2\n`)).toMatch(message);
   });
 
-  test('a bad time among seconds does not change the meaning of the others', async () => {
+  test('keep their meaning when one of them is wrong', async () => {
     const { rows } = await take('ts,a,b\n1,1,2\n2,1,2\nsoon,1,2\n', { ...PAIRS, onError: 'skip' });
     expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
   });
 });
 
-test('words for missing values are null in numeric columns and no nodes in member columns; in text columns they are texts', async () => {
+test('words for missing values are null in numeric columns and text in text columns', async () => {
   const { rows } = await take('ts,a,b,x,word\n1,1,NULL,NA,NA\n2,1,2,NaN,b\n3,\\N,2,1.5,\n');
   expect(rows).toEqual([
     { event_ts: 1, members: [1], x: null, word: 'NA' },
@@ -160,7 +159,7 @@ test.each<[string, string, number[]]>([
   ['one and the same twice', '7;7', [7]],
   ['numbers written as reals', '1.0;2.0', [1, 2]],
   ['less than nothing', '-5;9007199254740991', [-5, 9007199254740991]],
-])('lists of members: %s', async (_name, cell, members) => {
+])('lists of members are parsed: %s', async (_name, cell, members) => {
   expect((await take(`ts,m\n1,${cell}\n`, LIST)).rows).toEqual([{ event_ts: 1, members }]);
 });
 
@@ -170,7 +169,7 @@ test('a name with commas and spaces is one name', async () => {
   expect(names.map(({ vertex }) => vertex)).toEqual(['Smith, John', 'Ann Lee']);
 });
 
-test('a column that changes its type stops the import and names the flag that allows it; the sample at the start is read completely', async () => {
+test('a column that changes its type stops the import with a hint, unless the sample shows the change', async () => {
   const head = 'ts,a,b,x\n';
   const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at},1,2,${at}\n`).join('');
   const { code, rows } = await take(`${head}${lines(12_000)}12000,1,2,1.5\n`);
@@ -180,7 +179,7 @@ test('a column that changes its type stops the import and names the flag that al
   expect(world.err).toMatch(/line 40002 .*x is "1\.5".*looked like INTEGER.*--types x=REAL/);
 });
 
-test('without a known file ending CSV is distinguished from NDJSON by its beginning', async () => {
+test('CSV is distinguished from NDJSON by its beginning when the file ending is unknown', async () => {
   expect((await take('ts,a,b\n1,2,3\n', PAIRS, 'f.txt')).rows).toEqual([{ event_ts: 1, members: [2, 3] }]);
   expect((await take('{"event_ts":4,"members":[5]}\n', {}, 'g.txt')).rows.at(-1)).toEqual({
     event_ts: 4,
@@ -201,11 +200,11 @@ describe('paths that cannot be written', () => {
       /progress file .* cannot be written \(ENOENT\)\. .*--rejects/,
     ],
     ['a reject file that is a directory', 'db', /reject file .* cannot be written \(EISDIR\)\. .*--rejects/],
-  ])('%s', async (_name, rejects, message) => {
+  ])('are reported with advice: %s', async (_name, rejects, message) => {
     expect(await refusal(`${BASE}x,1,2,3\n`, { ...PAIRS, onError: 'skip', rejects })).toMatch(message);
   });
 
-  test('a directory in place of the progress file', async () => {
+  test('are reported with advice: a directory in place of the progress file', async () => {
     mkdirSync(world.path('f.csv.progress.json'));
     expect(await refusal(BASE)).toMatch(/progress file .* cannot be read \(EISDIR\)\. Move it away/);
   });
@@ -230,14 +229,14 @@ test('control characters of a file do not reach the terminal', async () => {
   expect(world.out).not.toContain('\u001b');
 });
 
-describe('other formats than CSV in other encodings', () => {
+describe('encodings of formats other than CSV', () => {
   const line = '{"event_ts":1,"members":[1,2]}\n';
   const document = JSON.stringify({
     incidences: [{ edge: 'é', node: 1 }],
     edges: [{ edge: 'é', attrs: { event_ts: 1 } }],
   });
 
-  test('UTF-16 is recognised', async () => {
+  test('UTF-16 is detected', async () => {
     const bytes = Buffer.from(`\ufeff${line}`, 'utf16le');
     expect((await take(bytes, {}, 'f.ndjson')).rows).toEqual([{ event_ts: 1, members: [1, 2] }]);
   });
@@ -256,7 +255,7 @@ describe('other formats than CSV in other encodings', () => {
     expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
   });
 
-  test('Parquet has no encoding', async () => {
+  test('Parquet does not accept --encoding', async () => {
     expect(await refusal('PAR1', { encoding: 'latin1' }, 'f.parquet')).toMatch(/--encoding is for texts/);
   });
 });

@@ -16,7 +16,7 @@ const importInto = (paths: string[], flags: Flags = {}) => importCommand(paths, 
 const times = () => lookInto(world.path('db'), (database) => rowsOf(database.table()).map(({ event_ts }) => event_ts));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('after a bad line was fixed --resume continues where the import stopped', async () => {
+test('--resume continues where the import stopped after a bad line was fixed', async () => {
   world.file('x.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(20, 26)}`);
   expect(await importInto(['x.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/--resume/);
@@ -35,7 +35,7 @@ test('after a bad line was fixed --resume continues where the import stopped', a
   expect(existsSync(world.path('x.ndjson.progress.json'))).toBe(false);
 });
 
-test('batches in the table but not yet in the progress file are not written again', async () => {
+test('batches that are in the table but not yet in the progress file are not written again', async () => {
   world.file('x.ndjson', `${edgeLines(95)}bad\n${edgeLines(5, 95)}nonsense\n${edgeLines(50, 100)}`);
   const flags = { batch: '10', onError: 'skip' };
   let progress = '';
@@ -89,7 +89,7 @@ test.each<[string, (state: Record<string, unknown>) => unknown, Flags, RegExp]>(
   ['another input', (state) => ({ ...state, input: '/y.ndjson' }), {}, /is about \/y\.ndjson/],
   ['a pause of a day', (state) => ({ ...state, at: 0 }), {}, /more than 23 hours ago/],
   ['what is no progress file', () => ({}), {}, /is no progress file/],
-])('%s is not resumed', async (_name, change, flags, message) => {
+])('an import with %s is not resumed', async (_name, change, flags, message) => {
   world.file('x.ndjson', `${edgeLines(25)}nonsense\n`);
   expect(await importInto(['x.ndjson'])).toBe(1);
   const path = world.path('x.ndjson.progress.json');

@@ -29,7 +29,7 @@ describe('into a running server', () => {
     expect(world.out).toMatch(/^edges\.gz -> hyperedges: inserted 2500, rejected 0,/);
   });
 
-  test('loses nothing over several connections, and does not disturb other writers', async () => {
+  test('loses nothing over several connections and does not disturb other writers', async () => {
     server = await startServer();
     world.file('a.ndjson', edgeLines(5000));
     world.file('b.ndjson', edgeLines(5000, 5000));
@@ -41,7 +41,7 @@ describe('into a running server', () => {
     expect(rows.map((row) => row.event_ts)).toEqual(Array.from({ length: 10_001 }, (_, index) => index - 1));
   });
 
-  test('finds lines that only the server can refuse one by one, and inserts the others', async () => {
+  test('finds the lines that only the server refuses, and inserts the others', async () => {
     server = await startServer({ maxMembers: 4 });
     await server.database.createTable({ name: 'other', columns: [{ name: 'place', type: 'TEXT' }] });
     const good = edgeLines(40).trimEnd().split('\n');
@@ -63,7 +63,7 @@ describe('into a running server', () => {
     expect(server.database.table().rowCount).toBe(40);
   });
 
-  test('with stop inserts the lines before the one the server refuses, and none after it', async () => {
+  test('inserts the lines before the one that the server refuses with stop, and none after it', async () => {
     server = await startServer({ maxMembers: 4 });
     world.file('stops.ndjson', `${edgeLines(25)}{"event_ts":1,"members":[1,2,3,4,5]}\nno json\n${edgeLines(90, 100)}`);
     expect(await send(['stops.ndjson'], { batch: '40' })).toBe(1);
@@ -72,7 +72,7 @@ describe('into a running server', () => {
     expect(server.database.table().rowCount).toBe(25);
   });
 
-  test('sends smaller bodies to a server with a small body limit; a line over the limit is a bad line', async () => {
+  test('sends smaller bodies to a server with a small body limit, and rejects a line over the limit', async () => {
     server = await startServer({ maxBodyBytes: 4096 });
     const long = `{"event_ts":1,"members":[${Array.from({ length: 3000 }, () => 1)}]}\n`;
     world.file('edges.ndjson', `${edgeLines(500)}${long}${edgeLines(500, 500)}`);
@@ -83,7 +83,7 @@ describe('into a running server', () => {
     ]);
   });
 
-  test('with --create-table creates the table, and with --compact compacts it', async () => {
+  test('creates the table with --create-table and compacts it with --compact', async () => {
     server = await startServer();
     world.file('edges.ndjson', edgeLines(300));
     expect(await send(['edges.ndjson'], { table: 'calls' })).toBe(1);
@@ -105,14 +105,14 @@ describe('into a running server', () => {
   });
 });
 
-describe('without a good server', () => {
-  test('reports an address without a listener, with advice', async () => {
+describe('without a working server', () => {
+  test('reports that nothing listens at the address, with advice', async () => {
     world.file('edges.ndjson', edgeLines(1));
     expect(await importCommand(['edges.ndjson'], { url: 'http://127.0.0.1:1' }, world)).toBe(1);
     expect(world.err).toMatch(/No answer from http:\/\/127\.0\.0\.1:1 .*hedgerow serve/);
   });
 
-  test('reports another kind of server', async () => {
+  test('reports that the address belongs to another kind of server', async () => {
     const server = await fakeServer((respond) => respond(200, undefined));
     world.file('edges.ndjson', edgeLines(1));
     expect(await importCommand(['edges.ndjson'], { url: server.url }, world)).toBe(1);
@@ -120,7 +120,7 @@ describe('without a good server', () => {
     server.close();
   });
 
-  test('reports the lines of a batch in doubt when its connection breaks', async () => {
+  test('reports which lines may have been inserted when the connection breaks', async () => {
     let requests = 0;
     const server = await fakeServer((respond, destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
@@ -134,7 +134,7 @@ describe('without a good server', () => {
     server.close();
   });
 
-  test('retries when a proxy has no server for a moment, without inserting twice', async () => {
+  test('retries without inserting twice when a proxy has no server for a moment', async () => {
     let requests = 0;
     const server = await fakeServer((respond, _destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
@@ -148,7 +148,7 @@ describe('without a good server', () => {
     server.close();
   });
 
-  test("stops with the server's sentence when a refusal concerns no line", async () => {
+  test("stops with the server's message when a refusal concerns no line", async () => {
     const server = await fakeServer((respond, _destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
       else respond(507, { detail: 'The disk is full.', code: 'disk_full', status: 507 });

@@ -13,8 +13,8 @@ let segment: string;
 let log: string;
 
 /**
- * 300 compacted edges in `calls`, then two inserts and a delete in the log. The database stays
- * open: inspection must work next to it.
+ * Writes 300 compacted edges in `calls`, then two inserts and a delete in the log. The database
+ * stays open, because inspection must work while it is in use.
  */
 beforeAll(async () => {
   const dir = home.path('db');
@@ -54,7 +54,7 @@ function inspect(paths: string[], flags: { limit?: string; rows?: string; deep?:
   return { exitCode, report: reports.length > 0 ? JSON.parse(reports[0]!) : undefined, text: text.out };
 }
 
-test('a log file: frames with LSNs, and runs by table', () => {
+test('shows the frames of a log file with LSNs and their runs by table', () => {
   const { exitCode, report, text } = inspect([log]);
   expect(exitCode).toBe(0);
   expect(report).toMatchObject({
@@ -75,14 +75,14 @@ test('a log file: frames with LSNs, and runs by table', () => {
   expect(text).toMatch(/insert 300 calls/);
 });
 
-test('of a long log only so many frames are shown, and the rest counted', () => {
+test('shows only the first frames of a long log and counts the rest', () => {
   const { report, text } = inspect([log], { limit: '2' });
   expect(report.shown.length).toBe(2);
   expect(report.frames).toBe(6);
   expect(text).toMatch(/4 more frames/);
 });
 
-test('a manifest: tables, columns, segments', () => {
+test('shows the tables, columns and segments of a manifest', () => {
   const { exitCode, report, text } = inspect([manifest]);
   expect(exitCode).toBe(0);
   expect(report.document.tables.map((table: { definition: { name: string } }) => table.definition.name)).toEqual([
@@ -93,7 +93,7 @@ test('a manifest: tables, columns, segments', () => {
   expect(text).toMatch(/place TEXT/);
 });
 
-test('a segment: header, sections with checksums, first and last rows', () => {
+test('shows the header of a segment, its sections with checksums, and its first and last rows', () => {
   const { exitCode, report, text } = inspect([segment], { rows: '2' });
   expect(exitCode).toBe(0);
   expect(report.header).toMatchObject({
@@ -132,14 +132,14 @@ test('shows a data directory in use in one overview', () => {
   expect(text).toMatch(/300 rows in 1 segments/);
 });
 
-/** A copy of the file with one byte changed. */
+/** Returns the path of a copy of the file with one byte changed. */
 function damaged(path: string, name: string, offset: number): string {
   const bytes = readFileSync(path);
   bytes[offset]! ^= 0xff;
   return world.file(name, bytes);
 }
 
-test('reports a damaged frame in the middle of a log with its offset, and still lists the frames after it', () => {
+test('reports the offset of a damaged frame in the middle of a log and lists the frames after it', () => {
   const { report: whole } = inspect([log]);
   world.out = '';
   const offset: number = whole.shown[3].offset;
@@ -177,7 +177,7 @@ test.each([
   ['segment', 'seg-000000000001.hgs', 2000],
   ['manifest', 'manifest', 4],
   ['manifest', 'manifest', 90],
-])('a damaged %s %s (byte %i) is a problem that names the file', (kind, name, offset) => {
+])('reports a damaged %s %s (byte %i) by file name', (kind, name, offset) => {
   const path = damaged({ log, segment, manifest }[kind]!, name, offset);
   const { exitCode, report } = inspect([path]);
   expect(exitCode).toBe(1);
@@ -217,7 +217,7 @@ test('never crashes on arbitrary bytes under any name', () => {
   }
 });
 
-test('refuses a file that is not part of a database, and a missing path', () => {
+test('refuses a file that does not belong to a database, and a missing path', () => {
   expect(inspectCommand([world.file('letter.txt', 'Dear all'), world.path('gone')], {}, world)).toBe(1);
   expect(world.err).toMatch(/letter\.txt is no file of a database/);
   expect(world.err).toMatch(/There is nothing at .*gone/);

@@ -16,7 +16,7 @@ afterEach(() => {
   world.remove();
 });
 
-/** The command's output, parsed as JSON. */
+/** Returns the output of the command, parsed as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every form.
 async function printed(command: Promise<number>): Promise<any> {
   world.out = '';
@@ -27,7 +27,7 @@ async function printed(command: Promise<number>): Promise<any> {
 describe('in a directory', () => {
   const here = { data: 'db', json: true };
 
-  test('a first admin key can be made before any server runs', async () => {
+  test('a first admin key can be created before any server runs', async () => {
     const made = await printed(keysCreateCommand({ ...here, role: 'admin', description: 'me' }, world));
     expect(made).toMatchObject({ role: 'admin', description: 'me', plaintext_key: expect.stringMatching(/^hgr_/) });
     expect((await printed(keysListCommand(here, world))).map((key: { key_id: string }) => key.key_id)).toEqual([
@@ -56,12 +56,12 @@ describe('in a directory', () => {
     expect(await printed(keysListCommand(here, world))).toHaveLength(1);
   });
 
-  test('a first key that is no admin key is refused', async () => {
+  test('a first key without the role admin is refused', async () => {
     expect(await keysCreateCommand({ ...here, role: 'readonly' }, world)).toBe(1);
     expect(world.err).toContain('--role admin');
   });
 
-  test('the last admin key stays', async () => {
+  test('the last admin key cannot be revoked', async () => {
     const { key_id } = await printed(keysCreateCommand({ ...here, role: 'admin' }, world));
     expect(await keysRevokeCommand(key_id, here, world)).toBe(1);
     expect(world.err).toContain('last admin key');
@@ -100,7 +100,7 @@ test.each([
   [{ role: 'admin', data: 'db', url: 'http://127.0.0.1:1' }, 'exclude each other'],
   [{ role: 'admin', config: 'x.toml' }, '--config needs --data'],
   [{ role: 'admin', url: 'ftp://x' }, '--url is'],
-])('%j is a wrong call', async (flags, text) => {
+])('%j is refused as a wrong call', async (flags, text) => {
   expect(await keysCreateCommand(flags, world)).toBe(2);
   expect(world.err).toContain(text);
   expect(world.out).toBe('');
@@ -115,7 +115,7 @@ describe('at a running server', () => {
   });
   afterEach(() => server.close());
 
-  test('keys are made, listed and revoked', async () => {
+  test('keys are created, listed and revoked', async () => {
     const flags = { ...there, role: 'readwrite', description: 'loader', expiresDays: '30' };
     const made = await printed(keysCreateCommand(flags, world));
     expect(server.keys.authenticate(made.plaintext_key)?.role).toBe('readwrite');
@@ -124,14 +124,14 @@ describe('at a running server', () => {
     expect(server.keys.authenticate(made.plaintext_key)).toBeUndefined();
   });
 
-  test('the key has a line of its own on a terminal', async () => {
+  test('the key is printed on its own line on a terminal', async () => {
     expect(await keysCreateCommand({ ...there, json: false, role: 'readonly' }, world)).toBe(0);
     const [, key] = /^key {10}(hgr_\S+)$/m.exec(world.out)!;
     expect(server.keys.authenticate(key!)?.role).toBe('readonly');
     expect(world.out).toContain('shown this once only');
   });
 
-  test.each([undefined, 'hgr_wrong'])('with key %j the error says how to pass one', async (apiKey) => {
+  test.each([undefined, 'hgr_wrong'])('the error names the flag for the key when the key is %j', async (apiKey) => {
     expect(await keysListCommand({ ...there, apiKey }, world)).toBe(1);
     expect(world.err).toContain('--api-key');
     expect(world.err).not.toContain('hgr_wrong');

@@ -52,8 +52,8 @@ async function refused(name: string, given: Record<string, unknown>): Promise<st
   return text;
 }
 
-describe('where names are', () => {
-  test('is said of each table', async () => {
+describe('the place of names', () => {
+  test('is returned for each table', async () => {
     const { tables } = (await call('list_tables', {})).value;
     expect(tables.map((table: Value) => [table.name, table.names_in])).toEqual([
       ['hyperedges', null],
@@ -67,7 +67,7 @@ describe('where names are', () => {
     expect((await call('describe_table', { table: 'hyperedges' })).value.names).toBeNull();
   });
 
-  test('is said when a name is not known, or none are kept', async () => {
+  test('is named in the error about an unknown name or a table without names', async () => {
     expect(await refused('node', { node_id: 'Zoe', table: 'meetings' })).toMatch(
       /^No node of meetings is called "Zoe"\. The names are in meetings_nodes, column vertex/,
     );
@@ -80,8 +80,8 @@ describe('where names are', () => {
   });
 });
 
-describe('names are taken', () => {
-  test('by node, which shows names and times beside numbers and seconds', async () => {
+describe('names of nodes', () => {
+  test('are accepted by the tool node, which returns names and times next to numbers and seconds', async () => {
     const { value } = await call('node', { node_id: 'Ada', table: 'meetings' });
     expect(value.name).toBe('Ada');
     const byNumber = (await call('node', { node_id: value.node_id, table: 'MEETINGS' })).value;
@@ -95,14 +95,14 @@ describe('names are taken', () => {
     expect(value).not.toHaveProperty('query_plan');
   });
 
-  test('a name of digits before the number; digits that are no name are a number', async () => {
+  test('are looked up before the same digits are taken as a number', async () => {
     const named = (await call('node', { node_id: '12', table: 'meetings' })).value;
     expect([named.name, named.num_tuples]).toEqual(['12', 1]);
     const number = (await call('node', { node_id: '1', table: 'meetings' })).value;
     expect(number.node_id).toBe(1);
   });
 
-  test('by run_measure, whose rows have names', async () => {
+  test('are accepted by the tool run_measure, whose rows contain names', async () => {
     const given = { table: 'meetings', measure: 'node_degree' };
     const { rows } = (await call('run_measure', given)).value;
     expect(rows[0]).toMatchObject({ name: 'Ada', value: 3 });
@@ -116,7 +116,7 @@ describe('names are taken', () => {
     expect(edges.rows[0]).not.toHaveProperty('a_name');
   });
 
-  test('by reason and ask, beside the text', async () => {
+  test('are accepted by the tools reason and ask, and returned next to the text', async () => {
     const given = { query: '', nodes: ['Ada', 'Grace'], table: 'meetings', rules: [MET] };
     const reasoned = (await call('reason', given)).value;
     expect(reasoned.understood.nodes).toHaveLength(2);
@@ -132,7 +132,7 @@ describe('names are taken', () => {
     for (const field of ['query', 'reasoning_ms']) expect(reasoned).not.toHaveProperty(field);
   });
 
-  test('by insert, with times in ISO 8601', async () => {
+  test('are accepted by the tool insert, with times in ISO 8601', async () => {
     const edges = [{ event_ts: '2024-02-01T09:00:00Z', members: ['Grace', 'Alan'], topic: 'call' }];
     expect(
       await refused('insert', { table: 'meetings', edges: [...edges, { ...edges[0], members: ['Zoe'] }] }),
@@ -152,7 +152,7 @@ describe('names are taken', () => {
 describe('rows of statements', () => {
   const rowsOf = async (statement: string) => (await call('query', { statement })).value;
 
-  test('have times as text beside seconds, under any name', async () => {
+  test('contain times as text next to seconds, under any column name', async () => {
     const { rows } = await rowsOf('MATCH (e:meetings) RETURN MIN(e.event_ts) AS first, MAX(e.event_ts), COUNT(*) AS n');
     expect(rows).toEqual([
       expect.objectContaining({ first: 1_704_103_200, first_time: '2024-01-01T10:00:00Z', n: expect.any(Number) }),
@@ -165,7 +165,7 @@ describe('rows of statements', () => {
     expect(all.rows[0].time).toMatch(/Z$/);
   });
 
-  test('have the names of the members they return, and only those', async () => {
+  test('contain the names of the members that they return, and no others', async () => {
     const found = await rowsOf("MATCH (e:meetings) WHERE e.topic = 'office' RETURN e.members");
     expect(found.rows[0].members.map((node: number) => found.names[node]).sort()).toEqual(['Ada', 'Alan']);
     expect(Object.keys(found.names)).toHaveLength(2);
@@ -176,7 +176,7 @@ describe('rows of statements', () => {
   });
 });
 
-test('an unknown time is null, and a table without names has none', async () => {
+test('a time beyond the range of Date is null, and a table without names returns none', async () => {
   const edges = [{ event_ts: 9_007_199_254_740_991, members: [7] }];
   expect((await call('insert', { table: 'hyperedges', edges })).value.inserted).toBe(1);
   const { hyperedges } = (await call('node', { node_id: 7 })).value;

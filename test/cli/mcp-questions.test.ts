@@ -1,5 +1,5 @@
-// The fifty questions over MCP: those that the data answers are answered correctly, and the others
-// are not answered.
+// Asks the fifty questions over MCP. Those that the data can answer are answered correctly, and the
+// others are not answered.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMockModel } from '../../src/llm/index.ts';
@@ -14,8 +14,8 @@ let server: TestServer;
 let session: Session;
 beforeAll(async () => {
   model = await startModel();
-  // An agent asks the model that the service is configured with: here one that answers like the
-  // built-in one.
+  // The tool `ask` uses the model that the service is configured with. In this test, that model
+  // answers like the built-in one.
   const builtIn = createMockModel();
   model.answer = (response, asked) => {
     const { messages } = JSON.parse(asked.body) as { messages: { role: string; content: string }[] };
@@ -41,7 +41,7 @@ async function asked(tool: string, given: Record<string, unknown>) {
 }
 
 describe.each(ANSWERABLE)('$question', (right) => {
-  it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('in mode %s', async (mode) => {
+  it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('is answered correctly in mode %s', async (mode) => {
     const answered = await asked('ask', { query: right.question, table: right.table, mode });
     const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
     // The best edge is cited too, and first.
@@ -51,7 +51,7 @@ describe.each(ANSWERABLE)('$question', (right) => {
 });
 
 describe.each(NOT_ANSWERABLE)('%s', (query) => {
-  it.each(MODES)('in mode %s', async (mode) => {
+  it.each(MODES)('is not answered in mode %s', async (mode) => {
     const answered = await asked('ask', { query, table: 'calls', mode });
     expect(answered).toMatchObject({
       abstained: true,

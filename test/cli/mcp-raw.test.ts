@@ -1,5 +1,5 @@
-// `hedgerow mcp` as seen by a program that speaks JSON-RPC directly: lines in, lines out, and the
-// end of the process.
+// Tests `hedgerow mcp` with a program that speaks JSON-RPC directly: the lines it writes, the lines
+// it reads, and the end of the process.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -93,7 +93,7 @@ class Session {
     this.send({ id, method: 'tools/call', params: { name, arguments: given } });
   }
 
-  /** All messages received; throws if a line is not a message. */
+  /** Returns all messages received. Throws if a line is not a message. */
   messages(): Value[] {
     return this.out
       .split('\n')
@@ -101,7 +101,7 @@ class Session {
       .map((line) => JSON.parse(line));
   }
 
-  /** The response to a request. */
+  /** Waits for the response to a request and returns it. */
   async answer(id: number | string): Promise<Value> {
     for (;;) {
       const found = this.messages().find((message) => message.id === id);
@@ -135,8 +135,8 @@ async function filledDirectory(): Promise<string> {
 }
 
 /**
- * A service that never answers except for health checks; it reports when a client waits and when
- * that client has left.
+ * Starts a service that answers only health checks. It reports when a client waits and when that
+ * client has disconnected.
  */
 async function silentService(): Promise<{ url: string; asked: Promise<void>; left: Promise<void> }> {
   let ask: (() => void) | undefined;
@@ -160,7 +160,7 @@ async function silentService(): Promise<{ url: string; asked: Promise<void>; lef
 }
 
 describe('lines', () => {
-  test('that are no messages are answered with what is wrong, and the session goes on', async () => {
+  test('are answered with the fault when they are not messages, and the session continues', async () => {
     const session = Session.here({ data: await filledDirectory() });
     session.send({ id: 'early', method: 'ping' });
     expect((await session.answer('early')).result).toEqual({});
@@ -225,7 +225,7 @@ describe('lines', () => {
     expect(session.errors).toBe('');
   });
 
-  test('hundreds at once are all answered', async () => {
+  test('are all answered when hundreds arrive at the same time', async () => {
     const session = Session.here({ data: await filledDirectory() });
     await session.begin();
     for (let id = 0; id < 300; id++) session.call(id, 'node', { table: 'meetings', node_id: id % 30, limit: 2 });
@@ -238,8 +238,8 @@ describe('lines', () => {
   });
 });
 
-describe('the end', () => {
-  test('a script that writes everything and closes has all its answers, and the directory is free', async () => {
+describe('the session', () => {
+  test('answers all requests and unlocks the directory when its input ends', async () => {
     const dir = await filledDirectory();
     const session = Session.process(['--data', dir]);
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
@@ -253,7 +253,7 @@ describe('the end', () => {
     expect([session.errors, readdirSync(dir)]).toEqual(['', ['log', 'manifest']]);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of work ends it in order', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('ends in order at %s during a request', async (signal) => {
     const { url, asked, left } = await silentService();
     const session = Session.process(['--url', url]);
     await session.begin();
@@ -265,7 +265,7 @@ describe('the end', () => {
     expect([session.messages().map(({ id }) => id), session.errors]).toEqual([['begin'], '']);
   });
 
-  test('of the input in the middle of long work stops the work', async () => {
+  test('stops a long request when its input ends', async () => {
     const { url, asked, left } = await silentService();
     const session = Session.here({ url });
     await session.begin();
@@ -277,7 +277,7 @@ describe('the end', () => {
   });
 });
 
-test('a cancelled call stops its work and has no answer; one that waits for its turn never begins', async () => {
+test('a cancelled call stops its work and has no answer, and a waiting call that is cancelled never begins', async () => {
   const { url, asked, left } = await silentService();
   const session = Session.here({ url });
   await session.begin();
@@ -294,7 +294,7 @@ test('a cancelled call stops its work and has no answer; one that waits for its 
   expect(session.messages().map(({ id }) => id)).toEqual(['begin', 2]);
 });
 
-test('every statement that the description of query shows can be run', async () => {
+test('every statement in the description of the tool query can be run', async () => {
   const { description, writing } = ROW_TOOLS.find(({ name }) => name === 'query')!;
   const reads = description.split('\n').filter((line) => /^(MATCH \((?!alias)|SHOW)/.test(line));
   expect(reads.length).toBe(5);

@@ -1,5 +1,5 @@
-// Runs `hedgerow mcp` with a client at the other end: as a separate process, or in this one over
-// two pipes.
+// Runs `hedgerow mcp` with a client at the other end: as a separate process, or in this process
+// over two pipes.
 
 import { tmpdir } from 'node:os';
 import { PassThrough } from 'node:stream';
@@ -19,9 +19,9 @@ type Value = any;
 
 export interface Session {
   client: Client;
-  /** Output of the command on stderr. */
+  /** Returns what the command has written to stderr. */
   errors(): string;
-  /** Lines of stdout that were not protocol messages. */
+  /** The lines of stdout that were not protocol messages. */
   strays: Error[];
   call(name: string, given?: Record<string, unknown>): Promise<{ value: Value; text: string; isError: boolean }>;
 }
@@ -43,7 +43,7 @@ export class PipeWorld implements World {
   readonly onHangup = () => () => {};
 }
 
-/** Runs the command in this process, with a stdin that has already ended. */
+/** Runs the command in this process with a stdin that has already ended. */
 export async function runHere(flags: McpFlags): Promise<{ code: number; out: string; err: string }> {
   const world = new PipeWorld();
   world.stdin.end();
@@ -103,7 +103,7 @@ async function sessionOver(transport: Transport, errors: () => string): Promise<
   };
 }
 
-/** The client's end of the pipes. Closes as a client does when it lets its process end. */
+/** The client's end of the pipes. Closes like a client that lets its process end. */
 class PipeTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
@@ -125,7 +125,7 @@ class PipeTransport implements Transport {
     void this.#ended.then(() => this.onclose?.());
   }
 
-  /** Handles one line; false if there is none. */
+  /** Handles one line. Returns false if there is none. */
   #hear(): boolean {
     try {
       const message = this.#heard.readMessage();

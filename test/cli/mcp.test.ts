@@ -10,8 +10,8 @@ import { runCommand } from '../service/child.ts';
 import { beginHere, beginProcess, runHere, type Session } from './mcp-session.ts';
 
 /**
- * Edges of the table `meetings`: every ten seconds a meeting of two colleagues, with their number
- * as guest.
+ * The number of edges in the table `meetings`. Edge i is a meeting of nodes 1 and 2 with the guest
+ * 100 + i, ten seconds after the edge before it.
  */
 const EDGES = 400;
 const READ_TOOLS = [
@@ -73,14 +73,14 @@ async function filledDirectory(): Promise<string> {
   return dir;
 }
 
-/** A session in this process that is closed at the end of the test. */
+/** Opens a session in this process. The session is closed at the end of the test. */
 async function begin(flags: McpFlags): Promise<Session> {
   const session = await beginHere(flags);
   closers.push(() => session.client.close());
   return session;
 }
 
-/** Runs the same requests, whichever way the session was opened. */
+/** Sends the same requests, whether the session was opened with a server or with a directory. */
 async function readEverything(session: Session): Promise<void> {
   await readOffer(session);
   await readRows(session);
@@ -266,7 +266,7 @@ async function beRefused({ client, call }: Session): Promise<void> {
 }
 
 describe('a session over stdio', () => {
-  test('with a server: everything is read, what is wrong is a sentence, nothing else is on stdout', async () => {
+  test('reads everything from a server and writes only protocol messages to stdout', async () => {
     const server = await filledServer();
     const session = await beginProcess(['--url', server.url], { HEDGEROW_API_KEY: server.keys.readonly });
     closers.push(() => session.client.close());
@@ -278,7 +278,7 @@ describe('a session over stdio', () => {
     expect(server.database.table('meetings').item().row_count).toBe(EDGES);
   });
 
-  test('with a data directory: the same', async () => {
+  test('reads everything from a data directory', async () => {
     const session = await begin({ data: await filledDirectory() });
     await readEverything(session);
     expect((await session.call('list_rules')).value).toEqual({ rules: [] });
@@ -287,7 +287,7 @@ describe('a session over stdio', () => {
     expect(session.errors()).toBe('');
   });
 
-  test('writes where they are allowed and the key is readwrite, and only there', async () => {
+  test('writes only when writes are allowed and the key is readwrite', async () => {
     const server = await filledServer();
     const edges = [
       { event_ts: 7, members: [3, 1], note: 'first' },
@@ -318,7 +318,7 @@ describe('a session over stdio', () => {
     expect(server.database.table('meetings').item().row_count).toBe(EDGES + 2);
   });
 
-  test('in a directory: writes last, and the directory is free again when the client has gone', async () => {
+  test('stores writes in a directory durably, and unlocks it when the client has disconnected', async () => {
     const dir = await filledDirectory();
     const session = await begin({ data: dir, allowWrites: true });
     const { value } = await session.call('insert', { table: 'meetings', edges: [{ event_ts: 5, members: [9] }] });
@@ -330,7 +330,7 @@ describe('a session over stdio', () => {
     await database.close();
   });
 
-  test('answers stay small: wide rows are cut into more pages, and none is lost', async () => {
+  test('splits wide rows into more pages to keep answers small, and loses none', async () => {
     const server = await filledServer();
     const table = await server.database.createTable({ name: 'wide', columns: [{ name: 'note', type: 'TEXT' }] });
     for (let i = 0; i < 12; i++)
@@ -377,7 +377,7 @@ describe('a session over stdio', () => {
 });
 
 describe('the command', () => {
-  test('says in one line what it lacks, and nothing on stdout', async () => {
+  test('reports in one line what is missing, and prints nothing to stdout', async () => {
     const missing = join(tmpdir(), 'hedgerow-nothing-here');
     const none = await runHere({ data: missing });
     expect(none).toEqual({ code: 1, out: '', err: `hedgerow: There is no directory ${missing}.\n` });
@@ -386,8 +386,8 @@ describe('the command', () => {
     expect(await runHere({ url: 'http://127.0.0.1:9' })).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('without the package says which one to install', async () => {
-    // A loader to which the package is missing.
+  test('names the package to install when it is missing', async () => {
+    // A loader that cannot find the package.
     const hook = `export function resolve(name, context, next) {
       if (!name.startsWith('@modelcontextprotocol')) return next(name, context);
       throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
@@ -401,14 +401,14 @@ describe('the command', () => {
     );
   });
 
-  test('begins without its server, and each tool says where none is', async () => {
+  test('starts without its server, and each tool reports the address that does not answer', async () => {
     const { call } = await begin({ url: 'http://127.0.0.1:9' });
     const { text, isError } = await call('list_tables');
     expect(isError).toBe(true);
     expect(text).toMatch(/http:\/\/127\.0\.0\.1:9.*hedgerow serve/);
   });
 
-  test('without a valid key a tool says how to give one', async () => {
+  test('reports how to pass a key when the key is not valid', async () => {
     const server = await startServer({ auth: true });
     closers.push(() => server.close());
     const { call } = await begin({ url: server.url, apiKey: 'hgr_wrong' });
@@ -422,7 +422,7 @@ describe('the command', () => {
     expect(text).not.toContain(server.keys.readonly);
   });
 
-  test('refuses a key that no request could carry without saying it', async () => {
+  test('refuses a key that cannot be sent in a header, without repeating it', async () => {
     for (const key of ['hgr_geheim\nX', 'hgr_gehe\u20acim']) {
       const { code, out, err } = await runHere({ url: 'http://127.0.0.1:9', apiKey: key });
       expect([code, out]).toEqual([1, '']);

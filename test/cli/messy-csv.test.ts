@@ -1,5 +1,5 @@
-// Messy CSV files as users have them: each gives the result that was decided for it. The README.md
-// next to the files lists the results; HEDGEROW_WRITE_GOLDEN=1 rewrites it.
+// Imports messy CSV files that users have. Each must give the result that was decided for it. The
+// README.md next to the files lists the results. HEDGEROW_WRITE_GOLDEN=1 rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ describe('messy CSV', () => {
     expect(world.err).not.toMatch(/\n\s+at /);
   });
 
-  test('every file has its case, and the table is what the files gave', () => {
+  test('every file has a case, and the README matches the results', () => {
     const files = readdirSync(FOLDER).filter((name) => /\.[ct]sv$/.test(name));
     expect(new Set(MESSY_CASES.map(({ file }) => file))).toEqual(new Set(files));
     const text = `${HEADING}${lines.join('\n')}\n`;
@@ -100,7 +100,7 @@ function lineOf({ file, what, flags }: MessyCase, { code, edges, rejected }: Out
   return `| ${[file, shortened(what), shortened(given.join(' ')), code, edges.length, rejected, shown.join('<br>')].join(' | ')} |`;
 }
 
-/** Shortened to fit a cell of a Markdown table. */
+/** Shortens the text to fit into a cell of a Markdown table. */
 function shortened(text: string): string {
   const safe = text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
   return safe.length > 240 ? `${safe.slice(0, 240)} ...` : safe;

@@ -1,10 +1,11 @@
-// What each file of `messy-csv/` must give, decided from the files before the code was written.
+// The result that the import of each file in `messy-csv/` must have, decided from the files before
+// the code was written.
 
 export interface MessyCase {
   readonly file: string;
   /** What is unusual about the file. */
   readonly what: string;
-  /** Flags of `importCommand`; `memberColumns` defaults to from,to. */
+  /** Flags of `importCommand`. `memberColumns` defaults to from,to. */
   readonly flags?: Readonly<Record<string, string | boolean>>;
   readonly code: 0 | 1 | 2;
   /** For each edge: its time, its nodes, and its properties that are not null. */

@@ -4,7 +4,7 @@ import { fc } from '../support/property.ts';
 
 const reader = new PlainEdgeReader();
 
-/** The edge, or undefined if the line is left to JSON.parse. */
+/** Returns the edge, or undefined if the line is left to JSON.parse. */
 function read(line: string): unknown {
   const bytes = Buffer.from(`x${line}\n`);
   return reader.read(bytes, 1, bytes.length - 1) ? { ...reader.edge } : undefined;
@@ -17,7 +17,7 @@ test.each([
   '{"event_ts":999999999999999,"members":[-1,0,2,2]}',
   '{"event_ts":1,"members":[1]}\r',
   '{"event_ts":1,"members":[1]}  ',
-])('a plain line is read from its bytes: %s', (line) => {
+])('a plain line is parsed from its bytes: %s', (line) => {
   expect(read(line)).toEqual(JSON.parse(line));
 });
 
@@ -40,7 +40,7 @@ test.each([
   expect(read(line)).toBeUndefined();
 });
 
-test('whatever is read from bytes is what JSON.parse reads', () => {
+test('a line that is parsed from its bytes gives the same edge as JSON.parse', () => {
   const token = fc.constantFrom('{', '}', '[', ']', ',', ':', '"event_ts"', '"members"', ' ', '-', '0', '1', '\r', '.');
   const nearly = fc
     .tuple(fc.integer(), fc.array(fc.integer(), { minLength: 1, maxLength: 4 }))

@@ -66,21 +66,21 @@ test.each([
   [['config', 'print', '--config', '/nowhere/at/all'], 1, /cannot be read/],
   [['demo', '--port', 'x'], 2, /--port is "x"/],
   [['query', 'SHOW TABLES', '--url', 'ftp://x'], 2, /--url is "ftp:\/\/x"/],
-])('%j ends with %i', async (argv, exitCode, expected) => {
+])('%j exits with %i', async (argv, exitCode, expected) => {
   const shown = quiet();
   expect(await runProgram(argv, '9.8.7')).toBe(exitCode);
   expect(shown.text()).toMatch(expected);
 });
 
 describe('help', () => {
-  /** Every executable command, with the words that call it. */
+  /** Returns every executable command with the words that call it. */
   function leaves(command: Command, path: string[] = []): [string, Command][] {
     if (command.commands.length === 0) return [[path.join(' '), command]];
     return command.commands.flatMap((inner) => leaves(inner, [...path, inner.name()]));
   }
   const program = () => buildProgram({ world, serverWorld: world, done: () => {} }, '9.8.7');
 
-  test('of every command shows its examples, and nothing else has any', async () => {
+  test('shows the examples of every command, and every example belongs to a command', async () => {
     const commands = leaves(program());
     expect(commands.map(([path]) => path).sort()).toEqual(Object.keys(EXAMPLES).sort());
     for (const [path] of commands) {
@@ -91,7 +91,7 @@ describe('help', () => {
     }
   });
 
-  test('shows examples that the program takes, with flags that there are', async () => {
+  test('shows examples that the program accepts, with flags that exist', async () => {
     quiet();
     for (const [path, examples] of Object.entries(EXAMPLES)) {
       for (const example of examples) {
@@ -108,7 +108,7 @@ describe('help', () => {
     }
   });
 
-  /** The words after `hedgerow` in a shell line, without redirections and comments. */
+  /** Returns the words after `hedgerow` in a shell line, without redirections and comments. */
   function wordsOf(line: string): string[] {
     const own = /hedgerow (.*)$/.exec(line.replace(/ {2,}.*$/, '').replace(/[)]$/, ''))![1]!;
     const words = own.match(/"[^"]*"|'[^']*'|\S+/g)!.map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
@@ -116,7 +116,7 @@ describe('help', () => {
     return end < 0 ? words : words.slice(0, end);
   }
 
-  test('says what each exit code means', async () => {
+  test('explains each exit code', async () => {
     const shown = quiet();
     await runProgram(['--help'], '9.8.7');
     const codes = [...shown.text().matchAll(/^ {2}(\d+) +\S/gm)].map((match) => Number(match[1]));
@@ -125,7 +125,7 @@ describe('help', () => {
 });
 
 describe('a signal', () => {
-  test('that stops a statement ends with 130; SIGTERM with 143', async () => {
+  test('stops a statement with exit code 130, or 143 for SIGTERM', async () => {
     let asked: () => void = () => {};
     const silent = createServer(() => asked());
     await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
@@ -156,7 +156,7 @@ describe('a signal', () => {
     ['virtual', 'query', 'calls', '-'],
     ['virtual', 'create', '-'],
     ['import', '-', '--data', 'db', '--format', 'ndjson'],
-  ])('ends %s %s while it waits for stdin', async (...argv) => {
+  ])('ends %s %s during the wait for stdin', async (...argv) => {
     world.stdin = new PassThrough();
     const ended = runProgram(argv, '9.8.7', world);
     await vi.waitUntil(() => world.interrupt !== undefined || world.err !== '', { timeout: 20_000 });
@@ -166,7 +166,7 @@ describe('a signal', () => {
     expect(world.err).toMatch(/^hedgerow: (cancelled|interrupted)[^\n]*\n$/);
   });
 
-  test('that stops a server in order ends with 0', async () => {
+  test('stops a server in order with exit code 0', async () => {
     const argv = ['serve', '--data', world.path('db'), '--port', '0', '--log-level', 'error'];
     const ended = runProgram(argv, '9.8.7', world);
     await vi.waitUntil(() => world.out.includes('listening'), { timeout: 20_000 });
@@ -175,7 +175,7 @@ describe('a signal', () => {
   });
 });
 
-describe('--url', () => {
+describe('the flag --url', () => {
   test.each([
     ['http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
     ['https://graph.example/db/', 'https://graph.example/db'],
@@ -184,7 +184,7 @@ describe('--url', () => {
     ['graph.example:80/db/', 'http://graph.example/db'],
     ['[::1]:8001', 'http://[::1]:8001'],
     ['10.0.0.7:8001', 'http://10.0.0.7:8001'],
-  ])('takes %s', (given, url) => {
+  ])('accepts %s', (given, url) => {
     expect(urlOf(given)).toBe(url);
   });
 

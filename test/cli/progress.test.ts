@@ -16,7 +16,7 @@ function terminal(): { output: Writable & { isTTY: boolean }; shown: () => strin
   };
 }
 
-test('a terminal sees percent by bytes, rows a second and the time left', async () => {
+test('a terminal shows the percentage by bytes, rows per second and the time left', async () => {
   const { output, shown } = terminal();
   let nowMs = 1000;
   const progress = startProgress({ output, label: 'edges.gz', totalBytes: 1000, now: () => nowMs });
@@ -27,7 +27,7 @@ test('a terminal sees percent by bytes, rows a second and the time left', async 
   expect(shown()).toMatch(/edges\.gz .*25% \| 50,000 rows \| 25,000 rows\/s \| 6 s left/);
 });
 
-test('what is no terminal sees nothing', () => {
+test('nothing is shown when the output is not a terminal', () => {
   let text = '';
   const progress = startProgress({
     output: {
@@ -44,7 +44,7 @@ test('what is no terminal sees nothing', () => {
   expect(text).toBe('');
 });
 
-test('durations are said in the two largest units', () => {
+test('durations are shown in the two largest units', () => {
   expect([0, 59.2, 75, 3600, 7260].map(durationText)).toEqual([
     '0 s',
     '1 min 0 s',

@@ -42,14 +42,14 @@ describe('the width of a text on a terminal', () => {
     ['日本語', 5, '日本…'],
     ['日本語', 4, '日…'],
     ['e\u0301e\u0301', 2, 'e\u0301e\u0301'],
-  ])('%j cut to %i cells is %j', (text, most, expected) => {
+  ])('%j shortened to %i cells is %j', (text, most, expected) => {
     expect(clipped(text, most)).toBe(expected);
     expect(displayWidth(clipped(text, most))).toBeLessThanOrEqual(most);
   });
 });
 
 describe('a table', () => {
-  test('lines up wide characters, and numbers at their ends', () => {
+  test('aligns columns with wide characters, and numbers at the right', () => {
     const rows = [
       { name: '東京', n: 5, list: [1, 2], more: null },
       { name: 'Zürich', n: -12.5, list: [], more: true },
@@ -65,7 +65,7 @@ Zürich  -12.5  []     true
 `);
   });
 
-  test('holds nothing that a terminal acts on', () => {
+  test('contains no characters that a terminal interprets', () => {
     const rows = [{ 'a\u001b[2J': 'x\u001b]0;title\u0007\ny\u202e', b: ['\u009b'] }];
     const table = new ResultTable(['a\u001b[2J', 'b'], rows);
     const text = table.head() + table.rows(rows);
@@ -73,7 +73,7 @@ Zürich  -12.5  []     true
     expect(text.split('\n').length).toBe(4);
   });
 
-  test('cuts what is very long', () => {
+  test('shortens very long values', () => {
     expect(displayWidth(cellText('語'.repeat(100_000)))).toBeLessThanOrEqual(100);
     expect(cellText({ a: 1 })).toBe('{"a":1}');
   });
@@ -83,7 +83,7 @@ describe('an error of a statement', () => {
   const wrong = (line: number, column: number) =>
     new HedgerowError('syntax_error', 'Wrong.', { fields: { line, column } });
 
-  test('shows its line and a caret below the place', () => {
+  test('shows its line and a caret below the position', () => {
     expect(errorText(wrong(2, 3), 'MATCH\n  RETRUN\n')).toBe('Wrong.\n    RETRUN\n    ^\n');
     expect(errorText(wrong(1, 6), 'MATCH')).toBe('Wrong.\n  MATCH\n       ^\n');
     expect(errorText(new HedgerowError('conflict', 'Wrong.'), 'x')).toBe('Wrong.\n');
@@ -102,11 +102,11 @@ describe('an error of a statement', () => {
     expect(errorText(wrong(9, 1), 'x')).toBe('Wrong.\n');
   });
 
-  test('puts the caret right behind wide characters, pairs and tabs', () => {
+  test('has its caret in the right column after wide characters, surrogate pairs and tabs', () => {
     expect(placeText("\t'日本👍' x", 1, 8)).toBe("   '日本👍' x\n  ".concat(' '.repeat(10), '^\n'));
   });
 
-  test('cuts long lines around the place', () => {
+  test('shortens long lines around the position', () => {
     const text = `${'a'.repeat(500)}!${'b'.repeat(500)}`;
     const [line, caret] = placeText(text, 1, 501).split('\n');
     expect(line).toBe(`  …${'a'.repeat(60)}!${'b'.repeat(59)}…`);
@@ -115,14 +115,14 @@ describe('an error of a statement', () => {
 });
 
 describe('flags', () => {
-  test('parameters are JSON by name', () => {
+  test('parameters are parsed as JSON by name', () => {
     expect(parametersOf(['a=1', 'b="x=y"', 'c=[1,2]', '_d=null'])).toEqual({ a: 1, b: 'x=y', c: [1, 2], _d: null });
     for (const bad of ['a', '=1', '1a=1', 'a b=1', 'a=x', 'a='])
       expect(() => parametersOf([bad]), bad).toThrow(UsageError);
     expect(() => parametersOf(['a=1', 'a=2'])).toThrow(/twice/);
   });
 
-  test('the format is a table for people and JSON for programs', () => {
+  test('the default format is a table on a terminal and JSON otherwise', () => {
     const world = (isTTY: boolean) => ({ stdout: { isTTY, write() {} } }) as unknown as World;
     expect(formatOf(undefined, world(true))).toBe('table');
     expect(formatOf(undefined, world(false))).toBe('json');
@@ -131,7 +131,7 @@ describe('flags', () => {
   });
 });
 
-test('a table is shown as the statements that make it', () => {
+test('a table is shown as the statements that create it', () => {
   const table = {
     name: 'trips',
     member_tables: ['ship', 'a b'],

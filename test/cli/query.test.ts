@@ -41,7 +41,7 @@ async function query(statement: string, flags: Flags): Promise<number> {
 
 const ALL = 'MATCH (t:trips) RETURN t.event_ts AS ts, t.place, t.members ORDER BY ts';
 
-describe.each(['server', 'directory'])('at a %s', (where) => {
+describe.each(['server', 'directory'])('a statement on a %s', (where) => {
   const flags = (more: Flags = {}): Flags => ({
     ...(where === 'server' ? { url: server.url } : { data: 'db' }),
     ...more,
@@ -50,7 +50,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     if (where === 'directory') await makeDirectory();
   });
 
-  test('rows come in every format', async () => {
+  test('prints rows in every format', async () => {
     expect(await query(ALL, flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([
       { ts: 0, place: '東京', members: [0, 9] },
@@ -78,7 +78,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toBe('');
   });
 
-  test('times are texts in tables, and elsewhere where they are asked for', async () => {
+  test('prints times as text in tables, and in other formats when requested', async () => {
     expect(await query(`${ALL} LIMIT 2`, flags({ format: 'table' }))).toBe(0);
     expect(world.out).toBe(
       [
@@ -101,7 +101,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toContain('--times is "ISO", but it takes one of epoch, iso');
   });
 
-  test('no rows are still an answer', async () => {
+  test('prints an empty result in the form of its format', async () => {
     const none = 'MATCH (t:trips) WHERE t.event_ts > 99 RETURN t.event_ts, t.place';
     const answers = {
       json: '[]\n',
@@ -115,7 +115,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     }
   });
 
-  test('values go in as parameters', async () => {
+  test('accepts values as parameters', async () => {
     const statement = 'MATCH (t:trips) WHERE t.place IN $places AND $n IN t.members RETURN t.event_ts;';
     expect(await query(statement, flags({ param: ['places=["東京","a \\"b\\""]', 'n=1'] })), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([{ event_ts: 1 }]);
@@ -123,13 +123,13 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toMatch(/^hedgerow: .*places/);
   });
 
-  test('the statement may come from stdin', async () => {
+  test('may be read from stdin', async () => {
     world.stdin = stream(['MATCH (t:tri', 'ps) // all\nRETURN COUNT(*) AS n;\n']);
     expect(await query('-', flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toEqual([{ n: 4 }]);
   });
 
-  test('an error shows the place, and gives 1', async () => {
+  test('reports the position of an error and exits with 1', async () => {
     for (const format of ['json', 'ndjson']) {
       expect(await query('MATCH (t:trips)\nRETRUN t', flags({ format }))).toBe(1);
       expect(world.out).toBe('');
@@ -141,7 +141,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(world.err).toMatch(/Did you mean trips\?\n {2}MATCH \(t:trip\) RETURN t\n {11}\^\n$/);
   });
 
-  test('what is written is there afterwards', async () => {
+  test('stores its changes', async () => {
     const statement = 'CREATE HYPEREDGE TABLE made (ship) PROPERTIES (n INTEGER)';
     expect(await query(statement, flags()), world.err).toBe(0);
     expect(JSON.parse(world.out)).toMatchObject([{ name: 'made', row_count: 0 }]);
@@ -152,7 +152,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
   });
 });
 
-test('many rows come one batch after the other, widths by the first of them', async () => {
+test('many rows are printed in batches, with column widths from the first batch', async () => {
   await lookInto(world.path('db'), async (database) => {
     const bulk = database.table().bulk();
     for (let i = 0; i < 5000; i++) bulk.add({ event_ts: i, members: [i] });
@@ -167,7 +167,7 @@ test('many rows come one batch after the other, widths by the first of them', as
   expect(JSON.parse(world.out).length).toBe(5000);
 });
 
-test('to a terminal goes nothing that it acts on', async () => {
+test('nothing that a terminal interprets is printed to a terminal', async () => {
   await lookInto(world.path('db'), async (database) => {
     await database
       .table()
@@ -181,7 +181,7 @@ test('to a terminal goes nothing that it acts on', async () => {
   }
 });
 
-test('writes to a server are marked, so that a second try does nothing; reads are not; all have a session of their own', async () => {
+test('only writes to a server have an idempotency key, and every command has its own session', async () => {
   server.requests.length = 0;
   const flags = { url: server.url };
   await query('MATCH (t:trips) RETURN COUNT(*) AS n', flags);
@@ -192,7 +192,7 @@ test('writes to a server are marked, so that a second try does nothing; reads ar
   expect(new Set(server.requests.map(({ session }) => session)).size).toBe(3);
 });
 
-test('an interrupt ends the statement at a server', async () => {
+test('an interrupt cancels the statement at a server', async () => {
   let release = () => {};
   server.hold = new Promise((resolve) => {
     release = resolve;
@@ -210,7 +210,7 @@ test('an interrupt ends the statement at a server', async () => {
   release();
 });
 
-test('an interrupt ends the statement in a directory', async () => {
+test('an interrupt cancels the statement in a directory', async () => {
   await lookInto(world.path('db'), async (database) => {
     const bulk = database.table().bulk();
     for (let i = 0; i < 20_000; i++) bulk.add({ event_ts: i, members: [i] });
@@ -224,7 +224,7 @@ test('an interrupt ends the statement in a directory', async () => {
 });
 
 describe('COPY in a directory', () => {
-  test('goes below HEDGEROW_COPY_ROOT', async () => {
+  test('reads and writes only below HEDGEROW_COPY_ROOT', async () => {
     await makeDirectory();
     expect(await query("COPY trips TO 'out.csv'", { data: 'db' })).toBe(1);
     expect(world.err).toMatch(/HEDGEROW_COPY_ROOT/);
@@ -238,12 +238,12 @@ describe('COPY in a directory', () => {
   });
 });
 
-test('a server that is not there is said with advice', async () => {
+test('an unreachable server is reported with advice', async () => {
   expect(await query(ALL, { url: 'http://127.0.0.1:1' })).toBe(1);
   expect(world.err).toMatch(/hedgerow serve.*--data DIR/);
 });
 
-test('a directory that is open elsewhere, or is not there, is refused', async () => {
+test('a directory that is open elsewhere or does not exist is refused', async () => {
   expect(await query(ALL, { data: 'gone' })).toBe(1);
   expect(world.err).toMatch(/There is no directory gone/);
   expect(existsSync(world.path('gone'))).toBe(false);
@@ -262,7 +262,7 @@ test.each<[string, string, Flags]>([
   ['a parameter that is no JSON', ALL, { data: 'db', param: ['x=y'] }],
   ['an empty statement', '  ', { data: 'db' }],
   ['an empty stdin', '-', { data: 'db' }],
-])('a wrong call answers 2: %s', async (_name, statement, flags) => {
+])('a wrong call exits with 2: %s', async (_name, statement, flags) => {
   expect(await query(statement, flags)).toBe(2);
   expect(world.out).toBe('');
 });

@@ -1,5 +1,5 @@
-// Random tables are the same after an export and an import. HEDGEROW_ROUND_TRIPS sets their number;
-// the long form is 1,000, starting at HEDGEROW_FIRST_ROUND_TRIP.
+// Random tables are the same after an export and an import. HEDGEROW_ROUND_TRIPS sets their number,
+// and HEDGEROW_FIRST_ROUND_TRIP the first seed. The long form uses 1,000 tables.
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -18,8 +18,8 @@ import { rowsOf, TestWorld } from './support.ts';
 const TABLES = Number(process.env.HEDGEROW_ROUND_TRIPS ?? 4);
 const FIRST = Number(process.env.HEDGEROW_FIRST_ROUND_TRIP ?? 0);
 /**
- * Tables per database; each goes through all formats. There are at least two databases: one behind
- * a server, one in a directory.
+ * Tables per database. Each goes through all formats. There are at least two databases: one in a
+ * server and one in a directory.
  */
 const AT_ONCE = Math.min(4, TABLES / 2);
 const FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** One trip of one table through one format. */
+/** One export and import of one table in one format. */
 interface Trip {
   readonly from: TableItem;
   readonly to: string;
@@ -62,8 +62,8 @@ function tripOf(
     out,
     select: { ...select, ...(isSeparated ? { separator } : {}) },
     expected: multisetOf(kept),
-    // A column with only nulls cannot be inferred, so no table can be created from HIF or from
-    // empty files.
+    // The type of a column with only nulls cannot be inferred. Therefore no table can be created
+    // from HIF or from empty files.
     isThere: kept.length === 0 || format === 'hif' || random.chance(0.5),
     flags: {
       ...(isSeparated ? { separator } : {}),
@@ -95,7 +95,7 @@ function selection(
 }
 
 test(
-  `${TABLES} random tables, whole, windows of them and statements, are the same behind an export and an import in every format`,
+  `${TABLES} random tables, windows and statement results are the same after an export and an import`,
   async () => {
     for (let seed = FIRST; (seed - FIRST) * AT_ONCE < TABLES; seed++) {
       if (seed % 2 === 0) await throughServer(seed);
@@ -115,8 +115,8 @@ async function tripsOf(database: Database, seed: number): Promise<Trip[]> {
     for (const format of FORMATS)
       trips.push(tripOf(table.item(), rows, format, { to: `u${at}_${format}`, seed }, random));
   }
-  // Without defaults: by the contract, a null in the input is omitted and gets the default of the
-  // target column.
+  // The columns have no defaults, because a null in the input counts as omitted and would get the
+  // default of the target column.
   const withoutDefault = ({ name, type }: TableItem['columns'][number]) => ({ name, type });
   for (const { from, to, isThere } of trips)
     if (isThere) await database.createTable({ name: to, columns: from.columns.map(withoutDefault) });

@@ -19,7 +19,10 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Line numbers of the edges with more than `limit` members, by brute force. */
+/**
+ * Returns the line numbers of the edges with more than `limit` members, found by reading every
+ * line.
+ */
 function wideLines(limit: number): number[] {
   const lines = gunzipSync(readFileSync(WIDE)).toString().trimEnd().split('\n');
   return lines.flatMap((line, index) => (JSON.parse(line).members.length > limit ? [index + 1] : []));
@@ -28,7 +31,7 @@ function wideLines(limit: number): number[] {
 test.runIf(isThere).each([
   ['64', 1655],
   ['255', 21],
-])('of the wide file exactly the lines over %s members are rejected, by number', async (limit, count) => {
+])('exactly the congress bills with more than %s members are rejected, by line number', async (limit, count) => {
   world.environment.HEDGEROW_MAX_MEMBERS = limit;
   expect(await importCommand([WIDE], { data: 'db', onError: 'skip', rejects: 'rejects', batch: '1000' }, world)).toBe(
     0,
@@ -40,7 +43,7 @@ test.runIf(isThere).each([
   expect(rows).toBe(5123 - count);
 });
 
-test.runIf(isThere)('a server rejects the same lines of the wide file', async () => {
+test.runIf(isThere)('a server rejects the same lines of the congress bills', async () => {
   const server = await startServer();
   expect(await importCommand([WIDE], { url: server.url, onError: 'skip', rejects: 'rejects' }, world)).toBe(0);
   expect(world.objects('rejects').map((reject) => reject.line)).toEqual(wideLines(64));

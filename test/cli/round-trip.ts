@@ -46,7 +46,10 @@ export interface TableShape {
   readonly defaults?: boolean;
 }
 
-/** Deletes some of the rows again, and compacts some tables, in part or as a whole. */
+/**
+ * Creates a table with random columns and edges. Deletes some of the rows again, and compacts some
+ * tables partly or completely.
+ */
 export async function randomTable(
   database: Database,
   random: Random,
@@ -136,7 +139,7 @@ export function pick<T>(values: readonly T[], random: Random): T {
   return values[random.below(values.length)]!;
 }
 
-/** Everything but ids, sorted. */
+/** Returns everything but ids, sorted. */
 export function multiset(table: Table): string[] {
   return multisetOf(rowsOf(table));
 }

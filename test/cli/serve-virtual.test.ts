@@ -1,5 +1,5 @@
-// `hedgerow serve-virtual`: the app without keys and database, its spec files, its routes, and its
-// refusals.
+// `hedgerow serve-virtual`: the service of virtual graphs without keys and database, its spec
+// files, its routes and its refusals.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const ALL = 'MATCH (t:Trip){origin:Place} RETURN t';
 let world: TestWorld;
 beforeEach(async () => {
   world = new TestWorld();
-  // The log goes to the standard error of this process.
+  // The log is written to the standard error of this process.
   world.environment = { HEDGEROW_LOG_LEVEL: 'error' };
   await writeTrips(world.path('graphs'));
 });
@@ -52,7 +52,7 @@ async function start(flags: ServeVirtualFlags = {}): Promise<Running> {
   return { url, client: new HedgerowClient({ url, maxAttempts: 1 }), stop };
 }
 
-/** The exit code of a start that must be refused. */
+/** Returns the exit code of a start that must be refused. */
 async function refused(flags: ServeVirtualFlags): Promise<number> {
   world.err = '';
   const code = await serveVirtual({ port: '0', ...flags }, world);
@@ -61,7 +61,7 @@ async function refused(flags: ServeVirtualFlags): Promise<number> {
 }
 
 describe.skipIf(duckdb === undefined)('serve-virtual', () => {
-  test('answers the routes of virtual graphs without a key, and keeps specs as files', async () => {
+  test('answers the routes of virtual graphs without a key, and stores specs as files', async () => {
     const { client, stop } = await start();
     expect(world.out).toContain(`hedgerow: 0 graphs in ${world.path('graphs')}, files below ${world.path('graphs')}\n`);
     const { virtual } = client;
@@ -93,7 +93,7 @@ describe.skipIf(duckdb === undefined)('serve-virtual', () => {
     expect(await stop()).toBe(0);
   });
 
-  test('what was stored is there after the next start, and so is what a person wrote', async () => {
+  test('loads stored specs and specs written by a person at the next start', async () => {
     let running = await start();
     await running.client.virtual.create(CSV_TRIPS);
     await running.client.virtual.replace('trips', CSV_TRIPS);
@@ -109,7 +109,7 @@ describe.skipIf(duckdb === undefined)('serve-virtual', () => {
     await running.stop();
   });
 
-  test('files of backends lie below --root and nowhere else', async () => {
+  test('reads files of backends below --root and nowhere else', async () => {
     mkdirSync(world.path('specs'));
     const { client, stop } = await start({ specDir: 'specs', root: 'graphs' });
     await client.virtual.create(CSV_TRIPS);
@@ -134,7 +134,7 @@ testInstalled('probes, description and page are there; what needs a database or 
   expect(await status('/v1/virtual/graphs', { ...body, headers: { ...body.headers, 'idempotency-key': 'a' } })).toBe(
     400,
   );
-  // Foreign pages get nothing, because there are no keys to keep them out.
+  // Pages of other sites get no answer, because there are no keys to keep them out.
   const evil = { origin: 'https://evil.test' };
   for (const path of ['/v1/virtual/graphs', '/openapi.json', '/docs'])
     expect(await status(path, { headers: evil }), path).toBe(403);
@@ -171,7 +171,7 @@ testInstalled('databases are known by the names of the environment, and their pa
   await stop();
 });
 
-test('a wrong spec stops the start with its file and the place in it', async () => {
+test('a wrong spec stops the start with its file and the position in it', async () => {
   const cases: [string, unknown, RegExp][] = [
     ['trips.json', '{"id": }', /graphs\/trips\.json is no JSON: line 1, column 8: found "}"/],
     ['rows.json', '[{"a": 1}]', /graphs\/rows\.json holds an array, no object\. .*folder below/],
@@ -205,7 +205,7 @@ testInstalled('it listens for this machine only', async () => {
     expect(await refused({ specDir: 'graphs', host }), host).toBe(2);
     expect(world.err).toMatch(/other machines can reach/);
   }
-  // Settings of the keyed service do not open it to other machines either.
+  // Settings of the service with keys do not open it to other machines either.
   world.environment.HEDGEROW_HOST = '0.0.0.0';
   world.environment.HEDGEROW_ALLOW_INSECURE = '1';
   const { url, stop } = await start();
@@ -213,7 +213,7 @@ testInstalled('it listens for this machine only', async () => {
   await stop();
 });
 
-test('wrong calls say what to do', async () => {
+test('a wrong call is reported with advice', async () => {
   expect(await refused({})).toBe(2);
   expect(world.err).toMatch(/--spec-dir DIR/);
   expect(await refused({ specDir: 'nowhere' })).toBe(1);

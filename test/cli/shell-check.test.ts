@@ -1,5 +1,5 @@
-// `.check` of the shell: the verdicts of the service's firewall on claims, on a server and on a
-// data directory.
+// The shell command `.check`: it prints the verdicts of the firewall, which checks claims against
+// edges, on a server and on a data directory.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,14 +31,14 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-describe.each(['a server', 'a directory'])('at %s', (place) => {
+describe.each(['a server', 'a directory'])('.check on %s', (place) => {
   async function checked(line: string): Promise<{ code: number; out: string; err: string }> {
     world.stdin = stream([`${line}\n`]);
     const code = await shellCommand(place === 'a server' ? { url: server.url } : { data: dir }, world);
     return { code, out: world.out, err: world.err };
   }
 
-  test('says what edges support', async () => {
+  test('reports that edges support the claims', async () => {
     const line = '.check calls Ada and Grace spoke for 12 minutes [HEDGE-1]. Ken spoke for 7 minutes [HEDGE-5].';
     expect(await checked(line)).toEqual({
       code: 0,
@@ -47,7 +47,7 @@ describe.each(['a server', 'a directory'])('at %s', (place) => {
     });
   });
 
-  test('says what they do not, and fails', async () => {
+  test('reports that edges do not support a claim, and fails', async () => {
     const { code, out } = await checked('.check calls Ada and Grace spoke for 13 minutes [HEDGE-1].');
     expect(code).toBe(1);
     expect(out).toMatch(
@@ -60,7 +60,7 @@ describe.each(['a server', 'a directory'])('at %s', (place) => {
     ['.check calls', 'takes a table and a text'],
     ['.check calls It rained.', 'names no edge'],
     ['.check nowhere It rained [HEDGE-1].', 'nowhere'],
-  ])('%s: says what is missing', async (line, said) => {
+  ])('reports what is missing in: %s', async (line, said) => {
     const { code, err } = await checked(line);
     expect(code).toBe(1);
     expect(err).toContain(said);

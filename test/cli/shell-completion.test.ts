@@ -21,11 +21,11 @@ beforeAll(async () => {
   world.file('edges with blanks.csv', '');
 });
 
-/** Whether the shell is installed; zsh also needs its pseudo-terminal module. */
+/** Returns whether the shell is installed. For zsh, its pseudo-terminal module is needed too. */
 const isHere = (shell: Shell) =>
   spawnSync(shell, ['-c', shell === 'zsh' ? 'zmodload zsh/zpty' : 'exit 0']).status === 0;
 
-/** What the shell offers at the end of a line, sorted. */
+/** Returns what the shell offers at the end of a line, sorted. */
 const OFFERS: Record<Shell, (line: string) => string[]> = {
   bash: (line) => {
     const words = line.split(' ').map((word) => `'${word}'`);
@@ -87,7 +87,7 @@ describe.each(SHELLS)('completion of %s', (shell) => {
   );
 });
 
-test('every command and every flag is in every script', () => {
+test('every command and every flag is in the script of every shell', () => {
   const program = buildProgram({ world, serverWorld: world, done: () => {} }, '1.2.3');
   const all = (command: Command): string[] => [
     ...command.options.map(({ long }) => long!.slice(2)),
@@ -98,7 +98,7 @@ test('every command and every flag is in every script', () => {
   for (const script of Object.values(scripts)) expect(names.filter((name) => !script.includes(name))).toEqual([]);
 });
 
-test('another shell is refused', async () => {
+test('a shell without completion is refused', async () => {
   expect(await runProgram(['completion', 'tcsh'], '1.2.3', world)).toBe(2);
   expect(world.err).toBe('hedgerow: There is no completion for "tcsh", only for bash, zsh, fish.\n');
 });

@@ -33,7 +33,7 @@ describe('a script', () => {
     return shellCommand(flags, world);
   }
 
-  test('runs statements and commands in turn, the last one without a semicolon too', async () => {
+  test('runs statements and commands in order, even a last one without a semicolon', async () => {
     const text = `// a script
 CREATE HYPEREDGE TABLE made (ship) PROPERTIES (n INTEGER);
 INSERT INTO made (event_ts, members, n) VALUES (1, [2], 3),
@@ -67,7 +67,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     }
   });
 
-  test('is one session: what it begins it commits', async () => {
+  test('is one session, so that it can commit what it began', async () => {
     expect(await script('BEGIN;\nINSERT INTO trips (event_ts, members) VALUES (5, [1]);\nCOMMIT;\n'), world.err).toBe(
       0,
     );
@@ -78,7 +78,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     expect(server.requests.at(-1)!.session).not.toBe(first);
   });
 
-  test('leaves no transaction behind, whether it ends or fails', async () => {
+  test('leaves no transaction open, whether it ends or fails', async () => {
     for (const end of ['', 'NONSENSE;', '.quit\nCOMMIT;']) {
       const code = await script(`BEGIN;\nINSERT INTO trips (event_ts, members) VALUES (6, [1]);\n${end}`);
       expect(code).toBe(end === 'NONSENSE;' ? 1 : 0);
@@ -88,7 +88,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     expect(server.database.table('trips').rowCount).toBe(1);
   });
 
-  test('asks about tables and indexes', async () => {
+  test('shows tables and indexes', async () => {
     await server.database.createIndex('trips', 'weight');
     expect(await script('.tables\n.indexes\n.schema TRIPS\n'), world.err).toBe(0);
     expect(world.out).toMatch(
@@ -97,7 +97,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     await server.database.dropIndex('trips', 'weight');
   });
 
-  test('lists and takes away parameters, tells the time, and helps', async () => {
+  test('sets, lists and removes parameters, shows the elapsed time, and prints help', async () => {
     expect(
       await script(
         '.param a 1\n.param $b "x"\n.param a\n.param\n.timer on\nMATCH (t:trips) RETURN COUNT(*) AS n;\n.help\n',
@@ -109,7 +109,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
       expect(world.out).toContain(name);
   });
 
-  test('runs in a directory, with transactions of its own', async () => {
+  test('runs in a directory, with transactions', async () => {
     await lookInto(world.path('db'), () => undefined);
     const text =
       'BEGIN; INSERT INTO hyperedges (event_ts, members) VALUES (1, [1]); ROLLBACK; BEGIN; INSERT INTO hyperedges (event_ts, members) VALUES (2, [1]); COMMIT; MATCH (e:hyperedges) RETURN e.event_ts;';
@@ -117,7 +117,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     expect(world.out.trimEnd().split('\n').at(-1)).toBe('{"event_ts":2}');
   });
 
-  test('ends with an interrupt', async () => {
+  test('ends at an interrupt', async () => {
     server.hold = new Promise(() => {});
     const gone = new Promise<void>((resolve) => {
       server.gone = resolve;
@@ -131,7 +131,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
     expect(server.requests.length).toBe(1);
   });
 
-  test('does nothing when nothing comes, and refuses a wrong call', async () => {
+  test('does nothing when the input is empty, and refuses a wrong call', async () => {
     expect(await script('')).toBe(0);
     expect(await script('\n // nothing\n;;\n')).toBe(0);
     expect(server.requests).toEqual([]);
@@ -141,7 +141,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
   });
 });
 
-/** A terminal: takes keys, and shows what was printed. */
+/** A terminal that accepts keys and shows what was printed. */
 class Terminal {
   readonly input = Object.assign(new PassThrough(), { isTTY: true });
   readonly code: Promise<number>;
@@ -183,7 +183,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 describe('a terminal', () => {
-  test('takes statements of several lines, shows tables, and goes on after an error', async () => {
+  test('accepts statements of several lines, shows tables and continues after an error', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
     terminal.type('MATCH (t:trips)\r');
@@ -201,7 +201,7 @@ describe('a terminal', () => {
     expect(await terminal.code).toBe(0);
   });
 
-  test('keeps statements for the next time, on one line each, for nobody else; commands and parameters are not kept', async () => {
+  test('saves each statement on one line in a private history, but no commands or parameters', async () => {
     const first = new Terminal();
     await first.sees(/hedgerow> /);
     first.type('.param secret "word"\r');
@@ -223,7 +223,8 @@ describe('a terminal', () => {
     await second.sees(/\(2 rows\)/);
     second.type('.timer on\r');
     await second.sees(/hedgerow> /);
-    // Shell commands are not added to the history: this is still the statement.
+    // Commands of the shell are not added to the history, so the statement is still the newest
+    // entry.
     second.type(`${UP}\r`);
     await second.sees(/\(2 rows\)[\s\S]*Time: /);
     second.type('.quit\r');
@@ -231,7 +232,7 @@ describe('a terminal', () => {
     expect(readFileSync(path, 'utf8')).toBe('SHOW  TABLES;\n');
   });
 
-  test('Ctrl-C forgets what is typed, and stops what runs', async () => {
+  test('forgets the typed text and stops a running statement at Ctrl-C', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
     terminal.type('MATCH (t:trips)\r');
@@ -257,7 +258,7 @@ describe('a terminal', () => {
     expect(await terminal.code).toBe(0);
   });
 
-  test('asks before what takes something away for good, and runs it on a yes alone', async () => {
+  test('asks before a destructive statement and runs it only after a yes', async () => {
     await server.database.createTable({ name: 'doomed', columns: [{ name: 'n', type: 'INTEGER' }] });
     const has = () => server.database.tables().some(({ name }) => name === 'doomed');
     const terminal = new Terminal();
@@ -274,7 +275,7 @@ describe('a terminal', () => {
       terminal.type('no\r');
       await terminal.sees(/Not run\.\r?\n[\s\S]*hedgerow> /);
     }
-    // Lines pasted after it do not count as an answer.
+    // Lines pasted after the statement do not count as an answer.
     terminal.type('DROP HYPEREDGE TABLE doomed;\rY\r');
     await terminal.sees(/Run it\? /);
     expect(server.requests.filter(({ query }) => /DROP|DELETE|UPDATE/.test(query))).toEqual([]);
@@ -293,10 +294,10 @@ describe('a terminal', () => {
     expect(server.requests.filter(({ query }) => query.startsWith('DELETE')).length).toBe(1);
   });
 
-  test('completes names at the tab key, of tables made meanwhile too', async () => {
+  test('completes names at the tab key, even of tables created meanwhile', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
-    // A tab completes only if it is the last key that arrives at once; otherwise it counts as
+    // A tab completes only if it is the last key that arrives at once. Otherwise it counts as
     // pasted text.
     terminal.type('MATCH (t:tri\t');
     await terminal.sees(/MATCH \(t:trips/);
@@ -325,7 +326,7 @@ describe('a terminal', () => {
     await server.database.dropTable('voyages');
   });
 
-  test('works off lines that are pasted at once', async () => {
+  test('runs all lines that are pasted at once', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
     terminal.type(
@@ -338,7 +339,7 @@ describe('a terminal', () => {
 });
 
 describe('a history', () => {
-  test('is bounded, and its newest entries stay', () => {
+  test('is bounded and keeps its newest entries', () => {
     const path = world.path('history');
     writeFileSync(path, Array.from({ length: MOST_ENTRIES + 50 }, (_, i) => `statement ${i};\n`).join(''));
     chmodSync(path, 0o644);
@@ -354,7 +355,7 @@ describe('a history', () => {
     expect(new History(path).entries.slice(0, 2)).toEqual(['one more;', `statement ${MOST_ENTRIES + 49};`]);
   });
 
-  test('that cannot be written does no harm', () => {
+  test('does no harm when its file cannot be written', () => {
     const history = new History(world.path('no/such/directory'));
     history.add('a;');
     history.add('b;');

@@ -1,4 +1,4 @@
-// A server with only the route that the statement commands call, over its own database.
+// A server with its own database and only the route that the statement commands call.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -3,7 +3,7 @@ import { firstWord, onOneLine, StatementSplitter } from '../../src/cli/shell/sta
 import { tokenize } from '../../src/query/lexer/lexer.ts';
 import { Random } from '../support/random.ts';
 
-/** The statements of a text that arrives line by line, and the remainder. */
+/** Returns the statements of a text that arrives line by line, and the remainder. */
 function split(text: string): { pieces: string[]; lines: number[]; rest: string | undefined } {
   const splitter = new StatementSplitter();
   const pieces = text.split('\n').flatMap((line) => splitter.add(`${line}\n`));
@@ -37,15 +37,15 @@ describe('statements', () => {
     ['// only', [], undefined],
     ["'open; a;", [], "'open; a;"],
     ["'over\nlines;'; b;", ["'over\nlines;'", 'b'], undefined],
-  ])('of %j end at semicolons outside of quotes and comments', (text, pieces, rest) => {
+  ])('end at semicolons outside quotes and comments: %j', (text, pieces, rest) => {
     expect(split(text)).toMatchObject({ pieces, rest });
   });
 
-  test('know the line on which they begin', () => {
+  test('are returned with the line on which they begin', () => {
     expect(split('\n\na;\nb\n;  c;\n\n  // about d\nd;').lines).toEqual([3, 4, 5, 7]);
   });
 
-  test('are cut where the lexer of the language sees a semicolon', () => {
+  test('end where the lexer of the language finds a semicolon', () => {
     const random = new Random(3);
     const signs = ['a', ' ', ';', "'", '"', '`', '\\', '\\n', '/', '*', '\n', '//', '/*', '*/', "''"];
     let compared = 0;
@@ -74,7 +74,7 @@ describe('statements', () => {
     expect(compared).toBeGreaterThan(3000);
   });
 
-  test('of a long text are cut in one pass', () => {
+  test('are found in one pass over a long text', () => {
     const splitter = new StatementSplitter();
     let pieces = 0;
     for (let i = 0; i < 200_000; i++) pieces += splitter.add("MATCH (a:b) WHERE a.c = ';' RETURN a;\n").length;
@@ -82,7 +82,7 @@ describe('statements', () => {
   });
 });
 
-test('a splitter says whether a statement is begun, and forgets it when told to', () => {
+test('a splitter reports whether a statement has begun, and clear() forgets it', () => {
   const splitter = new StatementSplitter();
   expect(splitter.isEmpty).toBe(true);
   splitter.add(' // a word\n');
@@ -114,6 +114,6 @@ test.each<[string, string | undefined]>([
   ['/* x\n * y */ a', '/* x * y */ a'],
   ['`a\nb`', undefined],
   ["'it\\'s\n'", "'it\\'s\\n'"],
-])('%j stands on one line as %j', (text, line) => {
+])('%j becomes one line: %j', (text, line) => {
   expect(onOneLine(text)).toBe(line);
 });

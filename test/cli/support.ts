@@ -1,4 +1,4 @@
-// A test environment for commands: captures output, supplies input, and provides a temporary
+// A test environment for commands. It captures output, supplies input, and provides a temporary
 // directory.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export class TestWorld implements World {
   out = '';
   err = '';
   interrupt: (() => void) | undefined;
-  /** Signal that an interrupt denotes. */
+  /** The signal that an interrupt stands for. */
   signal = 'SIGINT';
   readonly stdout = {
     write: (text: string) => {
@@ -49,7 +49,7 @@ export class TestWorld implements World {
     return this.path(name);
   }
 
-  /** The objects of an NDJSON file. */
+  /** Returns the objects of an NDJSON file. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every form.
   objects(name: string): any[] {
     const lines = readFileSync(this.path(name), 'utf8').split('\n');
@@ -69,7 +69,10 @@ export function gzip(content: string | Uint8Array): Buffer {
   return gzipSync(content);
 }
 
-/** `count` edges, one per line: times from `from` on, members [i % 100, 1000 + i]. */
+/**
+ * Returns `count` edges, one per line, with times from `from` on and the members i % 100 and 1000 +
+ * i.
+ */
 export function edgeLines(count: number, from = 0): string {
   let text = '';
   for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;
@@ -84,7 +87,7 @@ export function rowsOf(table: Table): EdgeRow[] {
   return lines.map((line) => JSON.parse(line) as EdgeRow);
 }
 
-/** Opens the directory, runs `look`, and closes it. */
+/** Opens the directory, runs `look` and closes the directory. */
 export async function lookInto<T>(dir: string, look: (database: Database) => T | Promise<T>): Promise<T> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
   try {

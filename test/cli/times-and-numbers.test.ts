@@ -27,12 +27,12 @@ describe('months as words', () => {
     ['14 March 2024 25:00', ''],
     ['14 March 2024 13:00 pm', ''],
     ['March', ''],
-  ])('%s', (text, time) => {
+  ])('are read in %s', (text, time) => {
     expect(shown(secondsIn(text, 'iso'))).toBe(time);
     expect(shown(secondsIn(text, 'dmy'))).toBe(time);
   });
 
-  test('a long text is given up soon', () => {
+  test('are not searched for in a long text', () => {
     expect(secondsIn(`${'14 March '.repeat(20_000)}2024`, 'iso')).toBeNaN();
     expect(secondsIn(`${'a'.repeat(100_000)} ${' '.repeat(100_000)}`, 'iso')).toBeNaN();
   });
@@ -55,7 +55,7 @@ describe('patterns of strptime', () => {
     ['%Y-%j', '2023-366', ''],
     ['%d.%m.%y', '14.03.24 8:15', ''],
     ['%a %Y', 'Foo 2024', ''],
-  ])('%s of %s', (pattern, text, time) => {
+  ])('%s reads %s', (pattern, text, time) => {
     expect(shown(strptime(pattern).secondsOf(text))).toBe(time);
   });
 
@@ -89,7 +89,7 @@ describe('numbers', () => {
     ['word', ',', 'word'],
     ['12', ',', '12'],
     ['1e5', ',', '1e5'],
-  ])('%s with %s', (text, decimal, number) => {
+  ])('%s with the decimal sign %s', (text, decimal, number) => {
     expect(plainNumber(text, decimal)).toBe(number);
   });
 
@@ -104,7 +104,7 @@ describe('numbers', () => {
     ['both in one column', [['12,5', '1.10']], false, undefined],
     ['what could be lists', [['1,25']], true, undefined],
     ['what could be no lists', [['1.000,25']], true, ','],
-  ])('shown by %s', (_name, columns, isList, decimal) => {
+  ])('have a detected decimal sign or none: %s', (_name, columns, isList, decimal) => {
     expect(decimalOf(columns, isList)).toBe(decimal);
   });
 });

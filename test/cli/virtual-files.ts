@@ -1,18 +1,18 @@
 // Files for tests of virtual graphs on the command line: the same trips as CSV and as a DuckDB
-// file, and the spec of a graph over them.
+// file, and specs of graphs over them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NewVirtualGraph } from '../../src/client/index.ts';
 import { openDuckDb } from '../support/duckdb.ts';
 
-/** Trip 3 has no target; trip 4 has neither end, so it is not an edge. */
+/** Trip 3 has no target. Trip 4 has neither end, so it is not an edge. */
 const TRIPS =
   'trip_id,left_at,origin_id,target_id,fare\n1,1700000000,5,7,2.5\n2,1700000060,7,9,\n3,1700000120,9,,1\n4,1700000180,,,3\n';
 
 /**
- * Writes below `root`: `trips.csv`, and `trips.duckdb` with tables trips and rides (rows that share
- * a ride form one edge).
+ * Writes below `root`: `trips.csv`, and `trips.duckdb` with the tables trips and rides. Rows of
+ * rides that share a ride form one edge.
  */
 export async function writeTrips(root: string): Promise<void> {
   mkdirSync(root, { recursive: true });

@@ -1,4 +1,4 @@
-// `hedgerow virtual` against a test server, over a CSV and a DuckDB file: every command, its
+// `hedgerow virtual` against a test server, over a CSV file and a DuckDB file: every command, its
 // formats and its user errors.
 
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ async function run(name: VirtualTaskName, args: string[] = [], flags: VirtualFla
   return virtualCommand(name, args, { url: server.url, ...flags }, at);
 }
 
-/** Output of a command that must succeed. */
+/** Returns the output of a command that must succeed. */
 async function output(name: VirtualTaskName, args: string[] = [], flags: VirtualFlags = {}): Promise<string> {
   expect(await run(name, args, flags), world.err).toBe(0);
   return world.out;
@@ -55,7 +55,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(await run('create', ['bank.json']), world.err).toBe(0);
   });
 
-  test('graphs are made, listed, shown, replaced and deleted', async () => {
+  test('creates, lists, shows, replaces and deletes graphs', async () => {
     expect(await output('list', [], { format: 'csv' })).toBe(
       '"id","name","backend_type","edge_labels","node_labels","spec_version"\n' +
         '"trips","Trips","csv","[""Trip""]","[""Place""]",1\n' +
@@ -76,7 +76,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(world.err).toMatch(/no virtual graph "trips"/);
   });
 
-  test('a query gives its hyperedges in every format', async () => {
+  test('prints the hyperedges of a query in every format', async () => {
     const edges = (await output('query', ['trips', ALL], { format: 'ndjson' })).trimEnd().split('\n');
     expect(edges.map((line) => JSON.parse(line).event_ts)).toEqual([1700000000, 1700000060, 1700000120]);
     expect(JSON.parse(edges[0]!)).toEqual({
@@ -102,7 +102,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     );
   });
 
-  test('times are taken and written in ISO 8601', async () => {
+  test('accepts and prints times in ISO 8601', async () => {
     const since = 'MATCH (t:Trip) WHERE t.event_ts BETWEEN "2023-11-14T22:14" AND "2023-11-14T23:15:20+01:00" RETURN t';
     expect(await output('query', ['trips', since], { format: 'csv', times: 'iso' })).toBe(
       '"event_ts","origin","target","trip_id","fare"\n' +
@@ -121,7 +121,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(epochs).toContain('\n1700000060 ');
   });
 
-  test('a database file answers as a CSV does; groups have lists of members', async () => {
+  test('gets the same edges from a database file as from a CSV file, with lists of members for groups', async () => {
     const csv = await output('query', ['trips', ALL], { format: 'csv' });
     expect(await output('query', ['bank', ALL], { format: 'csv', unordered: true })).toBe(csv);
     world.stdin = stream(['MATCH (r:Ride) WHERE size(r) > 1 RETURN r']);
@@ -133,13 +133,13 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(await output('query', ['bank', 'MATCH (r:Ride) WHERE size(r) > 9 RETURN r'])).toBe('[]\n');
   });
 
-  test('what is kept is forgotten when asked for', async () => {
+  test('clear-cache drops the cached results', async () => {
     await output('query', ['trips', ALL]);
     expect(await output('clear-cache', ['trips'])).toBe('1 kept result is forgotten.\n');
     expect(JSON.parse(await output('clear-cache', ['trips'], { json: true }))).toEqual({ id: 'trips', cleared: 0 });
   });
 
-  test('backends, tables and plans are shown', async () => {
+  test('shows backends, tables and plans', async () => {
     expect(await output('backends', [], { format: 'csv' })).toMatch(
       /^"type","available","description"\n"duckdb",true,/,
     );
@@ -154,7 +154,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(JSON.parse(await output('compile', ['trips', ALL], { json: true })).plan.edge_label).toBe('Trip');
   });
 
-  test('a proposal can be kept in a file and stored', async () => {
+  test('can save a proposal in a file and store it', async () => {
     const spec = await output('propose', [], { path: 'trips.csv', id: 'found' });
     expect(world.err).toMatch(/^Trip: Each row of trips has a time \(left_at\)/);
     world.file('found.json', spec);
@@ -168,7 +168,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     await output('delete', ['found']);
   });
 
-  test('a result becomes a table', async () => {
+  test('stores a result as a table', async () => {
     const text = await output('materialize', ['trips', ALL], { table: 'copied', bucketSeconds: '60' });
     expect(text).toBe(
       'table    copied, 3 edges\nnodes    copied_nodes, 3 nodes, ids by map\ncolumns  trip_id INTEGER, fare REAL\nskipped  1\n',
@@ -180,7 +180,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(JSON.parse(json)).toMatchObject({ table: 'hashed', inserted: 1, nodes: 2 });
   });
 
-  test('what is wrong with a query is shown at its place', async () => {
+  test('shows an error in a query at its position', async () => {
     expect(await run('query', ['trips', 'MATCH (t:Trip)\nWHERE t.fares > 1 RETURN t'])).toBe(1);
     expect(world.err).toMatch(/^hedgerow: Line 2, column 9: .*fares.*\n {2}WHERE t\.fares > 1 RETURN t\n {10}\^\n$/);
     for (const name of ['compile', 'query'] as const) {
@@ -190,14 +190,14 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
     expect(world.out).toBe('');
   });
 
-  test('an interrupt ends a query', async () => {
+  test('stops a query at an interrupt', async () => {
     const ended = run('query', ['bank', ALL], { refresh: true });
     world.interrupt?.();
     expect(await ended).toBe(1);
     expect(world.err).toBe('hedgerow: cancelled.\n');
   });
 
-  test('a file that is not there is told', async () => {
+  test('reports a missing file', async () => {
     world.file('gone.json', JSON.stringify({ ...CSV_TRIPS, id: 'gone', backend: { type: 'csv', path: 'gone.csv' } }));
     expect(await run('create', ['gone.json']), world.err).toBe(0);
     expect(await run('query', ['gone', ALL])).toBe(1);
@@ -206,7 +206,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
   });
 });
 
-test('wrong calls end with 2 and one line', async () => {
+test('exits with 2 and one line after a wrong call', async () => {
   world.file('list.json', '[1]');
   const calls: [VirtualTaskName, string[], VirtualFlags, RegExp][] = [
     ['propose', [], {}, /needs a FILE/],
@@ -231,7 +231,7 @@ test('wrong calls end with 2 and one line', async () => {
   }
 });
 
-test('files that cannot be read, or hold no JSON object, end with 1 and one line', async () => {
+test('exits with 1 and one line when a file cannot be read or contains no JSON object', async () => {
   world.file('broken.json', '{\n  "id": "x",\n  "name": }\n');
   world.file('list.json', '[1]');
   world.file('empty.json', '');
@@ -248,7 +248,7 @@ test('files that cannot be read, or hold no JSON object, end with 1 and one line
   }
 });
 
-test('a server that is not there, or refuses the key, ends with 1 and advice', async () => {
+test('exits with 1 and advice when the server is unreachable or refuses the key', async () => {
   expect(await run('list', [], { url: 'http://127.0.0.1:1' })).toBe(1);
   expect(world.err).toMatch(/^hedgerow: No whole answer .* hedgerow serve-virtual, or name it with --url\.\n$/);
   const guarded = await startServer({ auth: true });
@@ -262,7 +262,7 @@ test('a server that is not there, or refuses the key, ends with 1 and advice', a
   }
 });
 
-test('a server without the optional package says what to install', async () => {
+test('names the package to install when the server lacks it', async () => {
   const bare = await startServer({ installed: () => false });
   try {
     expect(await run('list', [], { url: bare.url })).toBe(1);
@@ -272,7 +272,7 @@ test('a server without the optional package says what to install', async () => {
   }
 });
 
-test('every command is in the program, with its arguments', async () => {
+test('is part of the program with every command and its arguments', async () => {
   expect(VIRTUAL_USAGE.map(({ name }) => name).sort()).toEqual(Object.keys(VIRTUAL_TASKS).sort());
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
@@ -285,7 +285,7 @@ test('every command is in the program, with its arguments', async () => {
   vi.restoreAllMocks();
 });
 
-test('the specs of the README are right', () => {
+test('the specs in the README are valid', () => {
   const readme = readFileSync(new URL('../../src/virtual/README.md', import.meta.url), 'utf8');
   const specs = [...readme.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => jsonObject(Buffer.from(match[1]!)));
   expect(specs.map((spec) => parseSpec(spec, { root: '/srv' }))).toEqual([
@@ -294,7 +294,7 @@ test('the specs of the README are right', () => {
   ]);
 });
 
-describe('JSON that a person wrote', () => {
+describe('JSON written by a person', () => {
   test.each([
     ['{"a" 1}', /line 1, column 6: found "1", but expected :$/],
     ['{"a": 1,}', /column 9: found "}", but expected a name in double quotes$/],
@@ -308,17 +308,17 @@ describe('JSON that a person wrote', () => {
     ['{"ä": {"b": 1}', /column 15: found the end, but expected , or }$/],
     ['5', /holds a number, no object/],
     ['null', /holds null, no object/],
-  ])('%j', (text, expected) => {
+  ])('is refused with the position of its fault: %j', (text, expected) => {
     expect(() => jsonObject(Buffer.from(text))).toThrow(expected);
   });
 
-  test('that is right is taken', () => {
+  test('is accepted when it is correct', () => {
     const text = '\n{"a": [1, -2.5e3, {"b": "\\u00e4\\n"}, [], {}, true, null]}\n';
     expect(jsonObject(Buffer.from(text))).toEqual(JSON.parse(text));
     expect(() => jsonObject(new Uint8Array([0xff]))).toThrow(/UTF-8/);
   });
 
-  test('every cut of a text has a place', () => {
+  test('is refused with a position wherever the text is cut off', () => {
     const text = '{"id": "x", "list": [1, {"a": null}], "deep": {"b": "\\"\\\\"}}';
     for (let length = 1; length < text.length; length++)
       expect(() => jsonObject(Buffer.from(text.slice(0, length)))).toThrow(/is no JSON: line 1, column \d+: found/);

@@ -7,8 +7,8 @@ import { startWorld, type World } from '../service/worlds.ts';
 import { CHROMIUM, keepPageOpen } from '../support/chromium.ts';
 
 /**
- * Uses a bit of everything from a page of another origin, and posts the outcome to the server of
- * the page.
+ * Uses several methods of the client from a page of another origin, and posts the outcome to the
+ * server of the page.
  */
 const SCRIPT = `
 import { HedgerowApiError, HedgerowClient } from './client/index.js';

@@ -1,4 +1,4 @@
-// Rows from a stream, however it is split into chunks.
+// Rows parsed from a stream, however it is split into chunks.
 
 import { expect, test } from 'vitest';
 import { ndjsonValues } from '../../src/client/ndjson.ts';
@@ -13,14 +13,14 @@ async function rowsOf(text: string, size: number): Promise<unknown[]> {
   return rows;
 }
 
-test.each([1, 2, 3, 7, 1000])('chunks of %i bytes', async (size) => {
+test.each([1, 2, 3, 7, 1000])('rows are parsed from chunks of %i bytes', async (size) => {
   const rows = [{ a: 'é😀' }, [1], 'x\\n', null, { long: 'y'.repeat(50) }];
   const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('\n');
   expect(await rowsOf(text, size)).toEqual(rows);
   await expect(rowsOf(text.slice(0, -1), size)).rejects.toThrow('in the middle of a row');
 });
 
-test('a row of many chunks is searched once: the work is linear in its length', async () => {
+test('a row of many chunks is searched once, so the work is linear in its length', async () => {
   const row = 'z'.repeat(1_000_000);
   const { split } = String.prototype;
   let searched = 0;

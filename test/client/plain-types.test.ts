@@ -1,5 +1,5 @@
-// The types of the built client are written out: they match the schemas of the routes, are cheap to
-// compile, and do not need `dom`.
+// The types of the built client are written out. They match the schemas of the routes, compile
+// quickly, and do not need `dom`.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Output of the compiler for a program, including its figures. */
+/** Compiles a program and returns the output of the compiler, including its figures. */
 function compile(program: string, flags: string): Promise<string> {
   const file = join(folder, 'program.ts');
   writeFileSync(file, program);
@@ -46,7 +46,7 @@ const CLIENT = `
   for await (const row of client.hyperedges.rangeRows({ start_ts: 0, end_ts: 9 })) rows.push(row);
 `;
 
-test('each type is the one that its schema infers', async () => {
+test('each type equals the type inferred from its schema', async () => {
   const names = [...readFileSync(join(root, 'src/client/types.ts'), 'utf8').matchAll(/^export type (\w+) =/gm)].map(
     ([, name]) => name!,
   );
@@ -63,8 +63,8 @@ test('each type is the one that its schema infers', async () => {
   `;
   const flags = '--lib es2023,es2024.string,dom --types node --allowImportingTsExtensions --skipLibCheck true';
   expect(errorsOf(await compile(program(''), flags))).toEqual([]);
-  // The comparison itself can fail: on an extra field, an optional field, and another type deep
-  // inside.
+  // The comparison itself can fail: on an extra field, on an optional field, and on another type
+  // deep inside.
   for (const wrong of [
     'same<plain.Hyperedge & { more: 1 }, inferred.Hyperedge>(true);',
     'same<Omit<plain.LookupAnswer, "next_cursor"> & { next_cursor?: string | null }, inferred.LookupAnswer>(true);',
@@ -87,11 +87,11 @@ test.each([
     `import { loadCore } from 'hedgerow/core'; export const load = loadCore;`,
     '--lib es2023 --types ',
   ],
-])('a program compiles, with every declaration checked, whatever its lib: %s', async (_name, program, flags) => {
+])('a program with all declarations checked compiles with every lib: %s', async (_name, program, flags) => {
   expect(errorsOf(await compile(program, flags))).toEqual([]);
 });
 
-test('a program that uses the client costs less than twice an empty one', async () => {
+test('a program that uses the client costs the compiler less than twice as much as an empty one', async () => {
   const flags = '--lib es2023 --types ';
   const empty = instantiationsOf(await compile('export {};', flags));
   const client = instantiationsOf(await compile(CLIENT, flags));

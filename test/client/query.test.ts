@@ -4,7 +4,7 @@ import { scripted } from './scripted-fetch.ts';
 
 const ANSWER = { columns: ['n'], rows: [{ n: 1 }], num_tuples: 1, query_plan: null };
 
-test('a statement goes out with its parameters, and its answer comes back whole', async () => {
+test('a statement is sent with its parameters, and its answer is returned unchanged', async () => {
   const { client, requests } = scripted([{ status: 200, json: ANSWER }]);
   const answer = await client.query.run('MATCH (e:t) WHERE e.n = $n RETURN e.n', { n: 1 }, { session: 'mine' });
   expect(answer).toEqual(ANSWER);
@@ -35,7 +35,7 @@ test.each([
   expect(requests[0]!.headers.get('x-session-id')).toBeNull();
 });
 
-test('reads wait for what this client has written', async () => {
+test('reads wait for the writes of the same client', async () => {
   const { client, requests } = scripted([{ status: 200, json: ANSWER, headers: { 'x-hedgerow-lsn': '7' } }], {
     readYourWrites: true,
   });
@@ -45,7 +45,7 @@ test('reads wait for what this client has written', async () => {
   expect(requests.map(({ headers }) => headers.get('x-min-lsn'))).toEqual([null, '7', null]);
 });
 
-test('rows arrive one by one, and an interrupted stream raises', async () => {
+test('rows arrive one by one, and an interrupted stream throws', async () => {
   const { client, requests } = scripted([
     { pieces: ['{"n":1}\n{"n', '":2}\n'], end: 'whole' },
     { pieces: ['{"n":1}\n{"n'], end: 'cut' },
@@ -61,7 +61,7 @@ test('rows arrive one by one, and an interrupted stream raises', async () => {
   expect(rows.length).toBe(3);
 });
 
-test('an error contains its position', async () => {
+test('an error contains its position in the statement', async () => {
   const body = {
     detail: 'Line 2, column 5: no.',
     code: 'syntax_error',

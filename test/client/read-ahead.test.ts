@@ -3,7 +3,7 @@ import { readAhead } from '../../src/client/read-ahead.ts';
 
 const KILOBYTE = 1024;
 
-/** A body of numbered chunks of one size, counting what was requested from it. */
+/** Creates a body of numbered chunks of one size that counts what was requested from it. */
 function numbered(count: number, size: number, fails?: Error) {
   const seen = { made: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array>(
@@ -28,16 +28,19 @@ function numbered(count: number, size: number, fails?: Error) {
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a body that is read ahead', () => {
-  test.each([0, 1, 63, 64, 65, 1000])('gives %i chunks whole and in order, to a slow reader too', async (count) => {
-    const { body } = numbered(count, 10);
-    const found: number[] = [];
-    for await (const chunk of readAhead(body)) {
-      expect(chunk.length).toBe(10);
-      found.push(chunk[0]!);
-      if (found.length % 7 === 0) await macrotask();
-    }
-    expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
-  });
+  test.each([0, 1, 63, 64, 65, 1000])(
+    'returns %i chunks completely and in order, even to a slow reader',
+    async (count) => {
+      const { body } = numbered(count, 10);
+      const found: number[] = [];
+      for await (const chunk of readAhead(body)) {
+        expect(chunk.length).toBe(10);
+        found.push(chunk[0]!);
+        if (found.length % 7 === 0) await macrotask();
+      }
+      expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
+    },
+  );
 
   test('is read ahead by a few megabytes at most', async () => {
     const { body, seen } = numbered(10_000, 64 * KILOBYTE);
@@ -46,7 +49,7 @@ describe('a body that is read ahead', () => {
     for (let turn = 0; turn < 50; turn++) await macrotask();
     expect(seen.made).toBeGreaterThan(60);
     expect(seen.made).toBeLessThan(70);
-    // Reading resumes only once most of it has been consumed.
+    // Reading resumes only once most of the buffer has been consumed.
     for (let taken = 1; taken < 40; taken++) await chunks.next();
     for (let turn = 0; turn < 50; turn++) await macrotask();
     expect(seen.made).toBeLessThan(70);
@@ -57,7 +60,7 @@ describe('a body that is read ahead', () => {
     expect(seen.cancelled).toBe(true);
   });
 
-  test('that is interrupted gives what was received, then throws', async () => {
+  test('returns what was received and then throws when it is interrupted', async () => {
     const { body } = numbered(3, 5, new Error('cut'));
     const found: number[] = [];
     const reading = (async () => {

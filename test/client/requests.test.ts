@@ -3,7 +3,7 @@ import { HedgerowClient } from '../../src/client/index.ts';
 import { caught, OK, scripted } from './scripted-fetch.ts';
 
 describe('a request', () => {
-  test('carries the key, never follows a redirect with it, and sends no cookies', async () => {
+  test('contains the key, never follows a redirect with it, and sends no cookies', async () => {
     const { client, requests } = scripted([OK], { apiKey: 'hgr_x' });
     await client.tables.list();
     const { headers, init, method, url, body } = requests[0]!;
@@ -13,13 +13,13 @@ describe('a request', () => {
     expect(init).toMatchObject({ redirect: 'error', credentials: 'omit', cache: 'no-store' });
   });
 
-  test('without a key has no such header', async () => {
+  test('has no key header when there is no key', async () => {
     const { client, requests } = scripted([OK]);
     await client.service.live();
     expect(requests[0]!.headers.has('x-api-key')).toBe(false);
   });
 
-  test('goes below the path of the url', async () => {
+  test('appends its path to the path of the url', async () => {
     const { client, requests } = scripted([OK], { url: 'https://proxy.test/db//' });
     await client.hyperedges.range({ start_ts: -5, end_ts: 7, table: 'a&b', cursor: undefined });
     expect(requests[0]!.url).toBe('https://proxy.test/db/v1/hyperedges?start_ts=-5&end_ts=7&table=a%26b');
@@ -37,11 +37,11 @@ describe('a request', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each(['db.test', 'ftp://db.test', ''])('needs a url, and %j is none', (url) => {
+  test.each(['db.test', 'ftp://db.test', ''])('needs a valid url: %j is refused', (url) => {
     expect(() => new HedgerowClient({ url })).toThrow(TypeError);
   });
 
-  test('of many edges is one body of lines', async () => {
+  test('sends many edges as one body of lines', async () => {
     const { client, requests } = scripted([OK]);
     function* edges() {
       yield { event_ts: 1, members: [1] };
@@ -60,7 +60,7 @@ describe('log positions', () => {
   const at = (lsn: number) => ({ status: 200, json: {}, headers: { 'x-hedgerow-lsn': String(lsn) } });
   const minLsn = (headers: Headers) => headers.get('x-min-lsn');
 
-  test('are remembered: the newest one', async () => {
+  test('are remembered, and only the newest one counts', async () => {
     const { client } = scripted([at(7), at(5), OK]);
     expect(client.lastLsn).toBe(0);
     await client.hyperedges.insert({ event_ts: 1, members: [1] });
@@ -69,7 +69,7 @@ describe('log positions', () => {
     expect(client.lastLsn).toBe(7);
   });
 
-  test('are asked for with minLsn, by reads only', async () => {
+  test('are sent as minLsn, but only by reads', async () => {
     const { client, requests } = scripted([OK]);
     await client.hyperedges.range({ start_ts: 0, end_ts: 1 }, { minLsn: 12 });
     await client.hyperedges.insert({ event_ts: 1, members: [1] }, { minLsn: 12 });
@@ -77,7 +77,7 @@ describe('log positions', () => {
     expect(requests.map((request) => minLsn(request.headers))).toEqual(['12', null, null]);
   });
 
-  test('of own writes are asked for by all reads with readYourWrites', async () => {
+  test("are sent by all reads after the client's own writes when readYourWrites is set", async () => {
     const { client, requests } = scripted([at(7), at(9)], { readYourWrites: true });
     await client.hyperedges.insert({ event_ts: 1, members: [1] });
     await client.tables.list();

@@ -6,7 +6,7 @@ import { caught, failure, OK, type Step, scripted } from './scripted-fetch.ts';
 const EDGE = { event_ts: 1, members: [1] };
 const CUT: Step = { pieces: ['{"table'], end: 'cut' };
 
-describe('a read is retried', () => {
+describe('the retry of a read', () => {
   test.each<[string, Step]>([
     ['429', failure(429)],
     ['502', { status: 502, text: '<html>Bad Gateway</html>' }],
@@ -14,7 +14,7 @@ describe('a read is retried', () => {
     ['504', failure(504)],
     ['a refused connection', 'refused'],
     ['an answer that breaks off', CUT],
-  ])('after %s', async (_name, step) => {
+  ])('happens after %s', async (_name, step) => {
     const { client, requests, waits } = scripted([step, step, OK]);
     await client.tables.list();
     expect(requests).toHaveLength(3);
@@ -22,25 +22,25 @@ describe('a read is retried', () => {
     expect(new Set(requests.map((request) => request.url)).size).toBe(1);
   });
 
-  test('after no answer in time', async () => {
+  test('happens after a timeout', async () => {
     const { client, requests } = scripted(['hanging', OK], { timeoutMs: 5 });
     await client.tables.list();
     expect(requests).toHaveLength(2);
   });
 
-  test.each([400, 401, 403, 404, 409, 500, 507])('not after %i', async (status) => {
+  test.each([400, 401, 403, 404, 409, 500, 507])('does not happen after %i', async (status) => {
     const { client, requests } = scripted([failure(status), OK]);
     expect(await caught(client.tables.list())).toMatchObject({ statusCode: status });
     expect(requests).toHaveLength(1);
   });
 
-  test('not after the service stopped it at its time limit', async () => {
+  test('does not happen after the service stopped the read at its deadline', async () => {
     const { client, requests } = scripted([failure(504, {}, 'timeout'), OK]);
     expect(await caught(client.tables.list())).toMatchObject({ statusCode: 504, code: 'timeout' });
     expect(requests).toHaveLength(1);
   });
 
-  test('until the attempts are used up; then the last error is thrown', async () => {
+  test('happens until the attempts are used up, and then the last error is thrown', async () => {
     const { client, requests, waits } = scripted([failure(503), 'refused', failure(429)], { maxAttempts: 3 });
     expect(await caught(client.tables.list())).toMatchObject({ statusCode: 429, detail: 'No: overloaded.' });
     expect(requests).toHaveLength(3);
@@ -49,19 +49,19 @@ describe('a read is retried', () => {
 });
 
 describe('Retry-After', () => {
-  test('is waited for, with the jitter on top', async () => {
+  test('is waited for, in addition to the jitter', async () => {
     const { client, waits } = scripted([failure(429, { 'retry-after': '7' }), OK]);
     await client.tables.list();
     expect(waits).toEqual([7100]);
   });
 
-  test('as a date is taken by the clock', async () => {
+  test('may be a date, which is compared with the clock', async () => {
     const { client, waits } = scripted([failure(503, { 'retry-after': 'Mon, 01 Jan 2024 00:00:03 GMT' }), OK]);
     await client.tables.list();
     expect(waits).toEqual([3100]);
   });
 
-  test('over the longest wait ends the call: trying earlier would be against what the server says', async () => {
+  test('ends the call when it exceeds the longest allowed wait', async () => {
     const { client, requests, waits } = scripted([failure(429, { 'retry-after': '31' }), OK]);
     expect(await caught(client.tables.list())).toMatchObject({ statusCode: 429, retryAfter: 31 });
     expect(requests).toHaveLength(1);
@@ -84,14 +84,14 @@ describe('Retry-After', () => {
 describe('the delay', () => {
   const options = { maxAttempts: 10, baseDelayMs: 100, maxDelayMs: 1000 };
 
-  test('doubles with every attempt, up to the limit, with random jitter', () => {
+  test('doubles with every attempt up to the limit, with random jitter', () => {
     expect([1, 2, 3, 4, 5, 6].map((attempt) => delayAfter(attempt, undefined, 0.5, options))).toEqual([
       50, 100, 200, 400, 500, 500,
     ]);
     expect(delayAfter(3, undefined, 0, options)).toBe(0);
   });
 
-  test('never passes the limit', () => {
+  test('never exceeds the limit', () => {
     expect(delayAfter(5, 1, 0.9, options)).toBe(1000);
     expect(delayAfter(5, 2, 0.9, options)).toBeUndefined();
     expect(delayAfter(10, undefined, 0.5, options)).toBeUndefined();
@@ -99,7 +99,7 @@ describe('the delay', () => {
 });
 
 describe('a write', () => {
-  test('carries the same new key on every attempt, and is retried', async () => {
+  test('sends the same new key with every attempt and is retried', async () => {
     const { client, requests } = scripted([failure(503), 'refused', OK, OK]);
     await client.hyperedges.insert(EDGE);
     await client.hyperedges.insert(EDGE);
@@ -116,7 +116,7 @@ describe('a write', () => {
     expect(requests[0]!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  test('to API keys carries no key and is never retried', async () => {
+  test('sends no Idempotency-Key to the key routes and is never retried there', async () => {
     for (const step of [failure(503), 'refused'] as const) {
       const { client, requests } = scripted([step, OK]);
       expect(await caught(client.keys.create({ role: 'readonly' }))).toBeInstanceOf(Error);
@@ -126,7 +126,7 @@ describe('a write', () => {
     }
   });
 
-  test('whose lost attempt still runs is repeated; a conflict at the first attempt is an error', async () => {
+  test('is repeated while a lost attempt still runs, but a conflict at the first attempt is an error', async () => {
     const running = failure(409, {}, 'idempotency_conflict');
     const { client, requests } = scripted(['refused', running, OK]);
     await client.hyperedges.insert(EDGE);
@@ -138,7 +138,7 @@ describe('a write', () => {
 });
 
 describe('errors', () => {
-  test('tell what the server said', async () => {
+  test('contain what the server reported', async () => {
     const errors = [{ loc: ['body', 'members', 0], msg: 'must be an integer' }];
     const json = {
       detail: 'members[0] must be an integer.',
@@ -162,7 +162,7 @@ describe('errors', () => {
     });
   });
 
-  test('of a proxy in front of the server keep its text', async () => {
+  test('keep the text of a proxy in front of the server', async () => {
     const { client } = scripted([{ status: 404, text: 'nginx: no such host\n', headers: { 'x-request-id': 'p-1' } }]);
     expect(await caught(client.tables.list())).toMatchObject({
       statusCode: 404,
@@ -173,7 +173,7 @@ describe('errors', () => {
     });
   });
 
-  test('of the connection contain the reason', async () => {
+  test('contain the reason when the connection fails', async () => {
     const { client } = scripted(['refused'], { maxAttempts: 1 });
     const error = await caught(client.tables.list());
     expect(error).toBeInstanceOf(HedgerowConnectionError);
@@ -195,7 +195,7 @@ describe('errors', () => {
     expect(await caught(client.tables.list({ timeoutMs: 1 }))).toMatchObject({ timedOut: true });
   });
 
-  test('include later timeouts for work over whole tables, unless the call sets one', async () => {
+  test('include timeouts of work over whole tables only when the call sets one', async () => {
     const { client } = scripted(['hanging'], { timeoutMs: 5, maxAttempts: 1 });
     const controller = new AbortController();
     const { signal } = controller;
@@ -209,7 +209,7 @@ describe('errors', () => {
 });
 
 describe('an AbortSignal', () => {
-  test('ends a call that waits for its answer, with its own reason', async () => {
+  test('ends a call that waits for its answer, with the reason of the signal', async () => {
     const { client, requests } = scripted(['hanging']);
     const controller = new AbortController();
     const call = caught(client.tables.list({ signal: controller.signal }));
@@ -218,7 +218,7 @@ describe('an AbortSignal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('that is already aborted prevents the request', async () => {
+  test('prevents the request when it is already aborted', async () => {
     const { client, requests } = scripted([OK]);
     const error = await caught(client.tables.list({ signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ name: 'AbortError' });

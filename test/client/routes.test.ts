@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the client knows every route by its name, method and path, and which of them take an Idempotency-Key', () => {
+test('the client has every route with its name, method, path and use of an Idempotency-Key', () => {
   const known: Record<string, Operation> = OPERATIONS;
   const expected = routes
     .filter((route) => !PAGES.includes(route.id))
@@ -56,8 +56,8 @@ const TRIPS = {
 const ALL_TRIPS = 'MATCH (t:Trip){origin:Place} RETURN t';
 
 /**
- * One call of every method of the client, by resource, except methods that only present the answer
- * of another method's route differently.
+ * One call of every method of the client, by resource. Methods that only return another method's
+ * answer in a different form are omitted.
  */
 const CALLS = {
   service: {
@@ -148,14 +148,14 @@ const CALLS = {
   },
 } as const satisfies Record<string, Record<string, (client: HedgerowClient) => unknown>>;
 
-/** Methods that present the answer of another method's route in a different form. */
+/** Methods that return the answer of another method's route in a different form. */
 const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows', 'queryRows'];
 
 function methodsOf(resource: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');
 }
 
-test('each method of the client reaches its route, and each route has exactly one of its own', async () => {
+test('each method of the client calls its own route, and each route has exactly one such method', async () => {
   let seen: string[] = [];
   const client = new HedgerowClient({
     url: world.url,
@@ -188,7 +188,7 @@ test('each method of the client reaches its route, and each route has exactly on
   expect(Object.fromEntries(own)).toEqual(Object.fromEntries(expected));
 });
 
-/** The path template of the route table that a path matches. */
+/** Returns the path template of the route that matches a path. */
 function templateOf(path: string): string | undefined {
   const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
   const templates = routes.map((route) => route.path);

@@ -1,4 +1,4 @@
-// A fetch that answers from a script and records its requests; waits of the client are recorded
+// A fetch that answers from a script and records its requests. Waits of the client are recorded
 // instead of performed.
 
 import { type ClientOptions, HedgerowClient } from '../../src/client/index.ts';
@@ -9,8 +9,8 @@ export type Step =
   | 'hanging'
   | { status: number; json?: unknown; text?: string; headers?: Record<string, string> }
   /**
-   * Status 200 with these pieces of a body. Afterwards `cut` breaks the connection; `silent` sends
-   * nothing more.
+   * Status 200 with these pieces of a body. Afterwards `cut` breaks the connection, and `silent`
+   * sends nothing more.
    */
   | { pieces: readonly string[]; end: 'whole' | 'cut' | 'silent' };
 
@@ -29,7 +29,10 @@ export interface Script {
   waits: number[];
 }
 
-/** The last step answers all further requests. `random` always returns 0.5. */
+/**
+ * Creates a client with a scripted fetch. The last step answers all further requests. `random`
+ * always returns 0.5.
+ */
 export function scripted(steps: readonly Step[], options: Partial<ClientOptions> = {}): Script {
   const requests: SeenRequest[] = [];
   const waits: number[] = [];
@@ -90,7 +93,7 @@ export function failure(status: number, headers: Record<string, string> = {}, co
   return { status, headers, json: { detail: `No: ${code}.`, code, status, request_id: 'r-1' } };
 }
 
-/** The error with which a call fails. */
+/** Returns the error with which a call fails. */
 export async function caught(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

@@ -7,7 +7,7 @@ import { caught } from './scripted-fetch.ts';
 const ROWS = 5000;
 const WINDOW = { start_ts: 0, end_ts: ROWS };
 
-/** Some of the answer, which is compressed. */
+/** Some bytes of the answer, which is compressed. */
 const PASSED_BYTES = 20_000;
 
 let world: World;
@@ -24,13 +24,13 @@ function clientAt(url: string, options = {}): HedgerowClient {
   return new HedgerowClient({ url, apiKey: 'bootstrap', maxAttempts: 1, ...options });
 }
 
-test('a stream gives every row of the window, in order', async () => {
+test('a stream returns every row of the window in order', async () => {
   let count = 0;
   for await (const row of client.hyperedges.rangeRows(WINDOW)) expect(row.event_ts).toBe(count++);
   expect(count).toBe(ROWS);
 });
 
-test('pages give the same rows as one answer', async () => {
+test('pages return the same rows as one answer', async () => {
   const rows: number[] = [];
   for await (const page of client.hyperedges.nodePages(3, { limit: 70 }))
     rows.push(...page.hyperedges.map((row) => row.id));
@@ -39,7 +39,7 @@ test('pages give the same rows as one answer', async () => {
   expect(rows).toHaveLength(ROWS / 10);
 });
 
-test('a loop that is left early frees the service', async () => {
+test('a loop that is left early ends the stream at the service', async () => {
   for (let i = 0; i < 20; i++) {
     for await (const row of client.hyperedges.rangeRows(WINDOW)) {
       expect(row.event_ts).toBe(0);
@@ -50,7 +50,7 @@ test('a loop that is left early frees the service', async () => {
 });
 
 describe('errors', () => {
-  test('carry the detail of the service', async () => {
+  test('contain the detail that the service sent', async () => {
     const error = (await caught(client.hyperedges.insert({ event_ts: 1.5, members: [1] }))) as HedgerowApiError;
     expect(error).toBeInstanceOf(HedgerowApiError);
     expect(error).toMatchObject({ statusCode: 400, code: 'invalid_input', errors: [{ loc: ['body', 'event_ts'] }] });
@@ -60,13 +60,13 @@ describe('errors', () => {
     expect(await caught(clientAt(world.url, { apiKey: 'x' }).tables.list())).toMatchObject({ statusCode: 401 });
   });
 
-  test('of an unreachable service are connection errors', async () => {
+  test('are connection errors when the service is unreachable', async () => {
     const gone = await startWorld();
     await gone.close();
     expect(await caught(clientAt(gone.url).service.live())).toBeInstanceOf(HedgerowConnectionError);
   });
 
-  test('tell how long to wait', async () => {
+  test('contain how long to wait', async () => {
     const limited = await startWorld({ rateLimitQpm: 1 });
     const error = async () => (await caught(clientAt(limited.url).wal.status())) as HedgerowApiError | undefined;
     await error();
@@ -94,7 +94,7 @@ test('a write whose answer is lost is executed once', async () => {
   expect(found.hyperedges.map((row) => row.id)).toEqual([edge.id]);
 });
 
-test('a given Idempotency-Key identifies one write', async () => {
+test('an Idempotency-Key of the caller identifies one write', async () => {
   const edge = { event_ts: -78, members: [1] };
   const first = await client.hyperedges.insert(edge, { idempotencyKey: 'import 1' });
   expect(await client.hyperedges.insert(edge, { idempotencyKey: 'import 1' })).toEqual(first);
@@ -102,7 +102,7 @@ test('a given Idempotency-Key identifies one write', async () => {
   expect(await caught(other)).toMatchObject({ statusCode: 409, code: 'idempotency_conflict' });
 });
 
-test("minLsn waits for a position, and readYourWrites for the position of the client's own writes", async () => {
+test("minLsn waits for a log position, and readYourWrites for the position of the client's own writes", async () => {
   const own = clientAt(world.url, { readYourWrites: true });
   const before = world.database.lastLsn;
   await own.hyperedges.insert({ event_ts: -79, members: [1] });
@@ -119,7 +119,7 @@ describe('a connection that is cut in the middle of a stream', () => {
   const sockets = new Set<Socket>();
   beforeAll(async () => {
     const target = Number(new URL(world.url).port);
-    // Passes the head and some rows, then drops both sides.
+    // Passes the head and some rows on, then closes both sides.
     proxy = createServer((socket) => {
       const upstream = connect(target, '127.0.0.1');
       for (const one of [socket, upstream]) {
@@ -145,7 +145,7 @@ describe('a connection that is cut in the middle of a stream', () => {
     proxy.close();
   });
 
-  test('raises after the complete rows', async () => {
+  test('throws after the complete rows', async () => {
     const { port } = proxy.address() as { port: number };
     const far = clientAt(`http://127.0.0.1:${port}`);
     let count = 0;

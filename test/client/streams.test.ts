@@ -14,7 +14,7 @@ async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('a stream of rows', () => {
-  test('gives each row, wherever the pieces are cut', async () => {
+  test('yields each row, wherever the pieces are cut', async () => {
     const text = line(row(1, 'Zürich 🚢')) + line(row(2)) + line(row(3));
     const bytes = [...new TextEncoder().encode(text)].map((byte) => new Uint8Array([byte]));
     const body = new ReadableStream({
@@ -28,14 +28,14 @@ describe('a stream of rows', () => {
     expect(await all(client.hyperedges.rangeRows(WINDOW))).toEqual([row(1, 'Zürich 🚢'), row(2), row(3)]);
   });
 
-  test('asks for NDJSON', async () => {
+  test('requests NDJSON', async () => {
     const { client, requests } = scripted([whole('')]);
     expect(await all(client.hyperedges.nodeRows(7, { limit: 3 }))).toEqual([]);
     expect(requests[0]!.url).toBe('http://db.test/v1/hyperedges/node/7?limit=3');
     expect(requests[0]!.headers.get('accept')).toBe('application/x-ndjson');
   });
 
-  test('sends nothing before it is read', async () => {
+  test('sends no request before it is read', async () => {
     const { client, requests } = scripted([whole(line(row(1)))]);
     const rows = client.hyperedges.rangeRows(WINDOW);
     await Promise.resolve();
@@ -48,22 +48,22 @@ describe('a stream of rows', () => {
     ['between two rows', { pieces: [line(row(1))], end: 'cut' }],
     ['in a row', { pieces: [line(row(1)), '{"id":2'], end: 'cut' }],
     ['in a row, without the connection saying so', whole(line(row(1)), '{"id":2')],
-  ])('that is interrupted %s raises after the rows before', async (_name, step) => {
+  ])('throws after the previous rows when it is interrupted %s', async (_name, step) => {
     const { client, requests } = scripted([step]);
     const rows = client.hyperedges.rangeRows(WINDOW);
     expect((await rows.next()).value).toEqual(row(1));
     expect(await caught(rows.next())).toBeInstanceOf(HedgerowConnectionError);
-    // Rows were already delivered, so it cannot start over.
+    // Rows were already delivered, so the stream cannot start again.
     expect(requests).toHaveLength(1);
   });
 
-  test('is retried if it has not begun', async () => {
+  test('is retried when it has not begun', async () => {
     const { client, requests } = scripted([failure(503), whole(line(row(1)))]);
     expect(await all(client.hyperedges.rangeRows(WINDOW))).toEqual([row(1)]);
     expect(requests).toHaveLength(2);
   });
 
-  test('that stalls raises at the timeout', async () => {
+  test('throws at the timeout when it stalls', async () => {
     const { client } = scripted([{ pieces: [line(row(1))], end: 'silent' }], { timeoutMs: 20 });
     const rows = client.hyperedges.rangeRows(WINDOW);
     expect((await rows.next()).value).toEqual(row(1));

@@ -1,5 +1,5 @@
-// A program that uses the built client, compiled by package.test.ts: what it uses must have these
-// types, and what it marks must be an error.
+// A program that uses the built client. It is compiled by package.test.ts. Everything that it uses
+// must have these types, and every marked line must be an error.
 
 import { HedgerowApiError, type HedgerowClient, type Hyperedge, type Table } from '../../dist/client/index.js';
 

@@ -1,4 +1,4 @@
-// The violations that axe-core finds on a page, one line each, if they are serious or critical.
+// Returns the serious and critical violations that axe-core finds on a page, one line each.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ interface AxeResult {
 }
 
 export async function faultsOf(page: Page): Promise<string[]> {
-  // Evaluated through the debugger, because the page's policy allows no other scripts.
+  // Evaluated through the debugger, because the policy of the page allows no other scripts.
   await page.evaluate(source);
   const { violations } = await page.evaluate(() =>
     // Reports details of violations only, which takes much less time.

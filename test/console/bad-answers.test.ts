@@ -20,7 +20,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console and bad answers: skipped:
 
 const json = { 'content-type': 'application/json' };
 
-/** Faulty responses in place of an answer. */
+/** Faulty responses that replace an answer. */
 const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = [
   [
     'an error of the service',
@@ -51,7 +51,7 @@ const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = 
   ['no service', (route) => route.abort('connectionrefused')],
 ];
 
-/** JavaScript engine messages, which no user should have to read. */
+/** Parts of messages from JavaScript engines, which no user should have to read. */
 const OF_ENGINES = /is not a function|undefined|cannot read|\[object|NaN|\n\s+at /i;
 
 describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 }, () => {
@@ -78,7 +78,8 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
   /**
-   * With each fault the action ends in a message to the user; without it the action works again.
+   * Checks that the action ends in a message to the user when its answer is faulty, and that the
+   * action works again without the fault.
    */
   async function goesOnAfterFaults(path: string, act: () => Promise<void>, works: () => Promise<void>): Promise<void> {
     for (const [name, answer] of someOf(FAULTS, 2)) {
@@ -99,7 +100,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     }
   }
 
-  test('to a statement', async () => {
+  test('are reported in reply to a statement', async () => {
     await writeStatement(page, 'MATCH (e:hyperedges) RETURN e LIMIT 7');
     await goesOnAfterFaults(
       '**/v1/query',
@@ -108,7 +109,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to a statement whose rows break off', async () => {
+  test('are reported when the rows of a statement break off', async () => {
     for (const body of ['{"e":1}\n{"e":', '{"e":1}\nnot json\n']) {
       await page.route('**/v1/query', (route) =>
         route.fulfill({ headers: { 'content-type': 'application/x-ndjson' }, body }),
@@ -125,7 +126,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     }
   });
 
-  test('to a statement in the panel of its plan', async () => {
+  test('are reported in the panel of the plan', async () => {
     await page.getByRole('tab', { name: 'Plan' }).click();
     const explain = async () => {
       await page.getByRole('tab', { name: 'Rows' }).click();
@@ -135,7 +136,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('to a measure', async () => {
+  test('are reported in reply to a measure', async () => {
     await openView('Measures');
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
     await goesOnAfterFaults(
@@ -145,7 +146,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to a rule, its check and its facts', async () => {
+  test('are reported in reply to a rule, to its check and to its facts', async () => {
     await openView('Rules');
     await page.getByText('The rule is sound').waitFor();
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
@@ -170,7 +171,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to a question', async () => {
+  test('are reported in reply to a question', async () => {
     await openView('Ask');
     await page.locator('#question').fill('Who met?');
     await goesOnAfterFaults(
@@ -180,7 +181,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to a virtual graph', async () => {
+  test('are reported in the view of virtual graphs', async () => {
     await openView('Virtual');
     await page.getByLabel('File or pattern of files').fill('trips.csv');
     await goesOnAfterFaults(
@@ -196,7 +197,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to the view of the service', async () => {
+  test('are reported in the view of the service', async () => {
     await openView('Operations');
     for (const path of ['**/health', '**/v1/wal']) {
       await goesOnAfterFaults(
@@ -210,7 +211,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     }
   });
 
-  test('to an import', async () => {
+  test('are reported in reply to an import', async () => {
     await openView('Import');
     const file = {
       name: 'later.ndjson',
@@ -227,7 +228,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('to the sidebar and the timeline', async () => {
+  test('are reported in the sidebar and the timeline', async () => {
     await openView('Query');
     await goesOnAfterFaults(
       '**/v1/tables',
@@ -236,7 +237,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
-  test('of an unexpected shape break one view only, until it is retried', async () => {
+  test('break only one view when they have an unexpected form, until a retry succeeds', async () => {
     const otherShape = (route: Route) => route.fulfill({ headers: json, body: '{"answer":42}' });
     const alert = page.locator('#view').getByRole('alert');
     await page.route('**/v1/analytics', otherShape);
@@ -264,7 +265,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     await openView('Query');
   });
 
-  test('to the sign-in', async () => {
+  test('are reported at the sign-in', async () => {
     for (const [name, answer] of someOf(FAULTS, 2)) {
       await page.route('**/health', answer);
       await page.reload();
@@ -277,7 +278,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     }
   });
 
-  test('cause no complaint of the page', () => {
+  test('cause no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

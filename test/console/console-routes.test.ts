@@ -50,7 +50,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     });
   }
 
-  test('serve the page and its files with a policy, the page uncached and the files cached forever', async () => {
+  test('serve the page uncached and its files cached forever, all with a security policy', async () => {
     for (const [path, type, cache] of [
       ['/', 'text/html; charset=utf-8', 'no-cache'],
       ['/?key=hgr_x', 'text/html; charset=utf-8', 'no-cache'],
@@ -128,7 +128,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     expect(detail.length).toBeGreaterThan(20);
   });
 
-  test('accept names with a query string, but not in another case, and no folders', async () => {
+  test('accept names with a query string, but no other letter case and no folders', async () => {
     expect((await ask(`/console/${script}?v=../x`)).status).toBe(200);
     for (const path of [
       `/CONSOLE/${script}`,
@@ -148,7 +148,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     expect((await ask('/')).status).toBe(200);
   });
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'])('refuse %s in words', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'])('refuse %s with an error message', async (method) => {
     for (const path of ['/', `/console/${script}`]) {
       const { status, headers, body } = await ask(path, method);
       expect(status).toBe(405);
@@ -157,7 +157,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     }
   });
 
-  test('answer HEAD as GET without a body', async () => {
+  test('answer HEAD like GET, without a body', async () => {
     for (const path of ['/', `/console/${script}`]) {
       const [head, get] = [await ask(path, 'HEAD'), await ask(path)];
       expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -166,7 +166,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
     }
   });
 
-  test('send gzip to clients that accept it, and the same content to all', async () => {
+  test('send gzip to clients that accept it, and the same content to all clients', async () => {
     const plain = readFileSync(new URL(script, BUILT));
     for (const [accepted, isPacked] of [
       ['gzip', true],

@@ -28,7 +28,7 @@ describe('the colours of a statement', () => {
     ]);
   });
 
-  test('hold texts, names and comments together, over lines and to the end when they do not end', () => {
+  test('treat texts, names and comments as one token each, across lines and when they are not closed', () => {
     expect(shown("'it''s \\' /* no */' /* a\nb */ `MATCH` $p 1.5e-3 // 'x\n\"open")).toEqual([
       "text 'it''s \\' /* no */'",
       'comment /* a\nb */',
@@ -40,7 +40,7 @@ describe('the colours of a statement', () => {
     expect(shown("'\\")).toEqual(["text '\\"]);
   });
 
-  test('begin and end where the tokens of the server do', () => {
+  test('begin and end where the tokens of the server begin and end', () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
@@ -81,7 +81,7 @@ describe('completion', () => {
       expect([text, offered(text)]).toEqual([text, ['mail', '`order`']]);
   });
 
-  test('offers the columns of the table behind an alias, in quotes where they need them', () => {
+  test('offers the columns of the table of an alias, in backquotes where needed', () => {
     expect(offered('MATCH (e:mail) WHERE e.')).toContain('note');
     expect(offered('MATCH (a:mail), (o:`order`) RETURN o.l')).toEqual(
       expect.arrayContaining(['id', 'members', '`limit`']),
@@ -97,7 +97,7 @@ describe('completion', () => {
     ]);
   });
 
-  test('offers the aliases of the statement first, and no others', () => {
+  test('offers the aliases of the current statement first, and no aliases of others', () => {
     const first = (text: string) =>
       namesAt(text, text.length, tables, false)
         ?.names.filter(({ boost }) => boost === 99)
@@ -128,7 +128,7 @@ describe('completion', () => {
     expect(offered('MATCH (e:mail) WHERE (no')).toContain('NOT');
   });
 
-  test('offers words once one is begun, or on request', () => {
+  test('offers keywords once one is begun, or on request', () => {
     expect(offered('MATCH (e:mail) RET')).toContain('RETURN');
     expect(offered('MATCH (e:mail) ')).toBe(undefined);
     expect(offered('MATCH (e:mail) ', true)).toContain('COUNT(');
@@ -144,7 +144,7 @@ describe('a clicked name', () => {
   const written = (text: string, table: string, column?: string) =>
     insertionOf(text, text.length, column === undefined ? { table } : { table, column });
 
-  test('is inserted as the statement needs it', () => {
+  test('is inserted in the form that the statement needs', () => {
     expect(written('MATCH (e:', 'order')).toBe('`order`');
     expect(written('INSERT INTO', 'mail')).toBe(' mail');
     expect(written('MATCH (e:mail) RETURN ', 'mail', 'note')).toBe('e.note');

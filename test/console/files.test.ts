@@ -21,7 +21,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
   const get = (path: string, headers = {}) => world.as('none', { method: 'GET', path, headers });
   const names = isBuilt ? readdirSync(new URL('console/', built)) : [];
 
-  test('need no key and no open database, and load nothing from other hosts', async () => {
+  test('need no key and no open database, and refer to no other host', async () => {
     const page = await get('/');
     expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
       200,
@@ -34,7 +34,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     expect(page.text).not.toMatch(/<script(?![^>]* src=)[^>]*>|\son\w+=|\sstyle=|https?:/);
   });
 
-  test('have a strict policy, are cached forever under their hashed names, and are compressed', async () => {
+  test('have a strict policy, are cached forever under hashed names, and are compressed', async () => {
     for (const name of names) {
       const { status, headers, text } = await get(`/console/${name}`);
       expect([name, status, headers.get('cache-control')]).toEqual([name, 200, 'public, max-age=31536000, immutable']);
@@ -55,11 +55,14 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     'a%00.js',
     '__proto__',
     'x.js',
-  ])('are not %s', async (name) => {
+  ])('do not include %s', async (name) => {
     expect((await get(`/console/${name}`)).status).toBe(404);
   });
 
-  /** Size of a file as the service sends it compressed, and with the best gzip compression. */
+  /**
+   * Returns the size of a file as the service sends it, compressed, and its size with the best gzip
+   * compression.
+   */
   const sizesOf = async (name: string) => {
     const path = name === 'index.html' ? '/' : `/${name}`;
     const { headers } = await get(path, { 'accept-encoding': 'gzip' });
@@ -77,7 +80,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     return { sent: sent / 1000, packed: packed / 1000 };
   };
 
-  test('of a page with the rows and the strip of time of a table are under 120 kB as they are sent', async () => {
+  test('are together smaller than 120 kB for the start page, as they are sent', async () => {
     const first = loadedBy('statement-editor', 'plot');
     expect([...first].filter((name) => /typing-|graph-view-|plan-panel-|download-|views-/.test(name))).toEqual([]);
     const begin = await sumOf(first);
@@ -104,8 +107,8 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
 });
 
 /**
- * The page with the files it names, plus the named chunks with everything they import before they
- * run.
+ * Returns the page with the files that it names, and the named chunks with everything that they
+ * import before they run.
  */
 function loadedBy(...chunks: string[]): Set<string> {
   const folder = readdirSync(new URL('console/', built));

@@ -19,11 +19,11 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console, frame and views: skipped: ${REASON_TO_SKIP}`);
 
-test('the console knows the predicates of edges that the service knows', () => {
+test('the console has the same predicates of edges as the service', () => {
   expect(BASE_PREDICATES).toEqual(BASE_OF_SERVICE);
 });
 
-test('an unknown predicate is named, with a suggestion', () => {
+test('an unknown predicate is reported with a suggestion', () => {
   const rule = (...body: unknown[]) => ({ id: 'rule:own', if: body, then: { pred: 'own', args: ['?A'] } });
   const atom = (pred: string) => ({ pred, args: ['?A'] });
   const stored = [
@@ -51,7 +51,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
 
   beforeAll(async () => {
     world = await startConsole();
-    // 1,500 nodes, so that a value per node is more than the page requests.
+    // 1,500 nodes, so that a result with one value per node is longer than the page requests.
     const edges = Array.from({ length: 750 }, (_, at) =>
       JSON.stringify({ event_ts: 1_000_000 + at * 60, members: [at * 2, at * 2 + 1] }),
     );
@@ -79,7 +79,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
   }
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  test('200 tables scroll by themselves and are found by typing', async () => {
+  test('a list of 200 tables scrolls separately and can be filtered by typing', async () => {
     const entries = page.locator('.catalog-list').first().locator('li');
     expect(await entries.count()).toBe(TABLES);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(3500);
@@ -162,7 +162,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByRole('button', { name: 'Retry' }).click();
     await note.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /^made_meanwhile/ }).waitFor();
-    // An error page from a gateway counts as unreachable too; an error of the service does not.
+    // An error page from a gateway counts as unreachable too, but an error of the service does not.
     await page.route('**/v1/query', (route) => route.fulfill({ status: 503, body: '<html>Busy</html>' }));
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('Service not reachable').waitFor();
@@ -171,7 +171,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText('Service not reachable').waitFor({ state: 'detached' });
   });
 
-  test('a running measure is shown, and cancelling it stops it on the server too', async () => {
+  test('a running measure is shown, and cancelling it also stops it on the server', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await openView('Measures');
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
@@ -189,7 +189,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
-  test('truncated results are marked as such: measures, virtual graphs, routes', async () => {
+  test('truncated results of measures, virtual graphs and routes are marked as truncated', async () => {
     await page.getByRole('button', { name: 'Compute' }).click();
     await page.getByText('Only the first 1,000 entries were asked for.').waitFor();
     await page.getByLabel('limit', { exact: true }).fill('1200');
@@ -216,7 +216,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText(/^All \d+ routes are shown\./).waitFor();
   });
 
-  test('a rule with an unknown predicate causes a warning, and can be stored', async () => {
+  test('a rule with an unknown predicate causes a warning but can be stored', async () => {
     await openView('Rules');
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
     const good = await rule.inputValue();
@@ -237,7 +237,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     expect(await page.locator('.fact-list li').count()).toBe(200);
   });
 
-  test('the page has not complained', () => {
+  test('the page has caused no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -28,11 +28,11 @@ describe('the graph of a result', () => {
     expect(graph.degree.get(2)).toBe(3);
   });
 
-  test('has hulls only if they do not overlap', () => {
+  test('has hulls only when they do not overlap', () => {
     const isClear = (...members: number[][]) =>
       hullsAreClear(graphOf(members.map((list, id) => ({ id, ts: id, members: list }))));
     expect(isClear([1, 2, 3], [3, 4, 5], [5, 6, 1])).toBe(true);
-    // Many shapes over few nodes.
+    // Many shapes with few nodes.
     const triples = [0, 1, 2, 3, 4].flatMap((a) => [0, 1, 2, 3, 4].flatMap((b) => (a < b ? [[a, b, 5]] : [])));
     expect(isClear(...triples)).toBe(false);
     // Many shapes without common nodes.
@@ -43,7 +43,7 @@ describe('the graph of a result', () => {
     expect(isClear(...Array.from({ length: 100 }, (_, at) => [at, at + 1]))).toBe(true);
   });
 
-  test('switches to time ranges if there are too many edges', () => {
+  test('switches to time ranges when there are too many edges', () => {
     const edges = Array.from({ length: MOST_DRAWN + 1 }, (_, id) => ({ id, ts: id, members: [id, id + 1] }));
     const graph = graphOf(edges);
     expect(graph.kind).toBe('buckets');
@@ -56,7 +56,7 @@ describe('the graph of a result', () => {
 
 const WIDE = 30;
 
-/** The layout's input for edges with these members. */
+/** Returns the input of the layout for edges with these members. */
 function input(...members: number[][]) {
   return {
     nodes: [...new Set(members.flat())],
@@ -100,7 +100,7 @@ describe('the layout', () => {
     expect(after.has(8)).toBe(true);
   });
 
-  test('handles nodes in one place, and no nodes at all', () => {
+  test('handles nodes at the same position, and no nodes at all', () => {
     const before = new Map(some.nodes.map((node) => [node, { x: 0, y: 0 }]));
     for (const { x, y } of layOut({ ...some, before }).nodes.values()) expect(Number.isFinite(x + y)).toBe(true);
     expect(layOut(input()).nodes.size).toBe(0);
@@ -137,7 +137,7 @@ describe('a hull', () => {
     expect(outlineOf([], 10)).toBe('');
   });
 
-  test('differs in colour from hulls that share its nodes; pairs have no hull', () => {
+  test('differs in colour from hulls that share its nodes, and does not exist for a pair', () => {
     const edge = (...members: number[]): DrawnEdge => ({ key: members.join(' '), members, edges: [] });
     const hues = huesOf([edge(1, 2, 3), edge(3, 4, 5), edge(5, 6, 1), edge(1, 2)]);
     expect(new Set(hues.values()).size).toBe(3);

@@ -1,11 +1,13 @@
-// Texts that try to be more than text, and a check of a page for traces of one that succeeded.
+// Texts that try to be interpreted as markup or script, and a check of a page for traces of an
+// attempt that succeeded.
 
 import type { Page, Request } from 'playwright-core';
 
 const ELSEWHERE = 'http://elsewhere.test';
 
 /**
- * More kinds than in xss.test.ts: encodings, escapes of other languages, JavaScript names, beacons.
+ * Contains more kinds than xss.test.ts: encodings, escapes of other languages, JavaScript names and
+ * beacons.
  */
 export const HOSTILE: readonly string[] = [
   '\\u003cscript\\u003eran=1\\u003c/script\\u003e',
@@ -63,8 +65,8 @@ export const HOSTILE: readonly string[] = [
 const OWN_LINKS = /^(#|docs$|(\.?\/)?console\/[\w-]+\.(js|css|svg)$|blob:)/;
 
 /**
- * Everything on the page that looks as if a text had become markup or script; empty if nothing
- * does.
+ * Returns everything on the page that looks as if a text had become markup or script. The list is
+ * empty if nothing does.
  */
 export function tracesIn(page: Page): Promise<string[]> {
   return page.evaluate((own) => {
@@ -95,7 +97,7 @@ export function tracesIn(page: Page): Promise<string[]> {
   }, OWN_LINKS.source);
 }
 
-/** Requests to hosts other than the service; the list grows as they are made. */
+/** Returns the requests to hosts other than the service. The list grows as they are made. */
 export function strayRequests(page: Page, url: string): string[] {
   const found: string[] = [];
   const isOwn = (request: Request) => request.url().startsWith(url) || request.url().startsWith('blob:');

@@ -74,7 +74,10 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
   };
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  /** Fakes the answer to the next statement, since no service of this size would give it. */
+  /**
+   * Fakes the answer to the next statement, because no service of this size would send such an
+   * answer.
+   */
   async function answered(columns: readonly string[], rows: readonly Record<string, unknown>[]): Promise<void> {
     await page.route('**/v1/query', (route) =>
       route.fulfill({
@@ -86,7 +89,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('columnheader', { name: columns[0]!, exact: true }).waitFor();
   }
 
-  test('5,000 edges, some of 64 members, as a picture', async () => {
+  test('5,000 edges, some with 64 members, are drawn as a picture', async () => {
     await run('MATCH (e:hyperedges) RETURN *');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.stretch').first().waitFor();
@@ -95,7 +98,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('a text of a megabyte is truncated until requested', async () => {
+  test('a text of a megabyte is shortened until the user asks for all of it', async () => {
     const text = 'wide '.repeat(200_000);
     await answered(['large'], [{ large: text }]);
     const cell = page.locator('.grid tbody td');
@@ -108,14 +111,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.unroute('**/v1/query');
   });
 
-  test('2,000 columns', async () => {
+  test('2,000 columns are shown', async () => {
     const names = Array.from({ length: 2000 }, (_, at) => `column_${at}`);
     await answered(names, [Object.fromEntries(names.map((name, at) => [name, at]))]);
     expect(await page.getByRole('columnheader').count()).toBeGreaterThanOrEqual(2000);
     await page.unroute('**/v1/query');
   });
 
-  test('no rows, null, empty texts and lists, numbers at the edge, odd times', async () => {
+  test('empty results, null, empty texts and lists, extreme numbers and odd times are shown', async () => {
     await answered(
       ['odd'],
       [null, '', [], {}, [null], 1e308, -0, 9_007_199_254_740_991, true, [[1], { a: [] }], ' ', '\n'].map((odd) => ({
@@ -132,7 +135,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('a table that is called __proto__', async () => {
+  test('a table with the name __proto__ is shown', async () => {
     await page
       .getByRole('button', { name: /^__proto__/ })
       .first()
@@ -151,14 +154,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     expect(await page.locator('#view').getByRole('alert').count()).toBe(0);
   });
 
-  test('many tables and rules', async () => {
+  test('many tables and rules are listed', async () => {
     expect(await page.locator('.catalog .entry').count()).toBe(TABLES + RULES + 2);
     await openView('Rules');
     await expect.poll(() => page.locator('.rule-list li').count()).toBe(60);
     await page.getByText(`The first 60 of ${RULES} rules.`).waitFor();
   });
 
-  test('another view opens while a statement waits for a slow service', async () => {
+  test('another view can be opened while a statement waits for a slow service', async () => {
     await openView('Query');
     await page.locator('.editor[data-ready]').waitFor();
     await page.route('**/v1/query', async (route) => {

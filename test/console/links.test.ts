@@ -61,7 +61,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     return (answer.status === 204 ? undefined : await answer.json()) as T;
   }
 
-  test('a statement that only reads is run at once', async () => {
+  test('a statement in a link is run immediately when it only reads', async () => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN e.id AS it LIMIT 3' }));
     await page.getByRole('columnheader', { name: 'it', exact: true }).waitFor();
     expect(sent.some((statement) => statement.includes('AS it'))).toBe(true);
@@ -85,23 +85,20 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     'INSERT INTO hyperedges (event_ts, members) VALUES (1, [1, 2])',
     'CREATE TABLE stranger',
   ];
-  test.each(someOf(writing, 4))(
-    'a statement that is more than one read is never sent by a link: %s',
-    async (statement) => {
-      await page.goto(linkTo({ key: ADMIN_KEY, statement }));
-      await shell();
-      await page.locator('.editor[data-ready]').waitFor();
-      // Once the time strip is drawn, the page has done everything it does on its own.
-      await page.locator('.strip .plot[data-drawn]').waitFor();
-      expect(sent.filter((text) => !/^\s*(EXPLAIN\s+)?MATCH\b/i.test(text))).toEqual([]);
-      const { rows: found } = await asAdmin<{ rows: { n: number }[] }>('/v1/query', {
-        query: 'MATCH (e:hyperedges) RETURN COUNT(*) AS n',
-      });
-      expect(found[0]!.n).toBe(EDGES);
-    },
-  );
+  test.each(someOf(writing, 4))('a link never sends a statement that is more than one read: %s', async (statement) => {
+    await page.goto(linkTo({ key: ADMIN_KEY, statement }));
+    await shell();
+    await page.locator('.editor[data-ready]').waitFor();
+    // Once the time strip is drawn, the page has done everything that it does on its own.
+    await page.locator('.strip .plot[data-drawn]').waitFor();
+    expect(sent.filter((text) => !/^\s*(EXPLAIN\s+)?MATCH\b/i.test(text))).toEqual([]);
+    const { rows: found } = await asAdmin<{ rows: { n: number }[] }>('/v1/query', {
+      query: 'MATCH (e:hyperedges) RETURN COUNT(*) AS n',
+    });
+    expect(found[0]!.n).toBe(EDGES);
+  });
 
-  test('the key of a link is removed from the address and kept only in the storage of the tab', async () => {
+  test('a key in a link is removed from the address and kept only in the storage of the tab', async () => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN * LIMIT 3', tab: 'graph' }));
     await shell();
     await page.getByText('Key of the link').waitFor();
@@ -124,7 +121,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(page.url()).not.toContain(ADMIN_KEY);
   });
 
-  test('a link opened in a tab that already shows the console works too', async () => {
+  test('a link works in a tab that already shows the console', async () => {
     await page.goto(world.url);
     await page.getByLabel('API key').waitFor();
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN e.id AS again LIMIT 3' }));
@@ -157,7 +154,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     '#query/../../x',
     '?key=hgr_in-the-query&statement=MATCH',
   ];
-  test.each(someOf(odd, 3))('an odd address ends at the sign-in in words: %s', async (tail) => {
+  test.each(someOf(odd, 3))('an odd address leads to the sign-in without a technical message: %s', async (tail) => {
     await page.goto(`${world.url}/${tail}`);
     await page.getByLabel('API key').waitFor();
     for (const text of await page.getByRole('alert').allTextContents())
@@ -166,7 +163,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
   });
 
   test.each(someOf(['hgr_\u0000x', 'hgr_é😀', 'a\nb', 'hgr_‮evil'], 2))(
-    'an odd key is refused in words: %j',
+    'an odd key is refused with a readable message: %j',
     async (key) => {
       await page.goto(world.url);
       await page.getByLabel('API key').fill(key);
@@ -190,7 +187,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('after signing out nothing remains, not even of running requests', async () => {
+  test('nothing remains after signing out, not even from running requests', async () => {
     await signIn(page, world.url);
     await rows();
     await page.locator('.editor[data-ready]').waitFor();

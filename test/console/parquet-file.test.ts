@@ -36,14 +36,14 @@ const ROWS = [
   { id: 3, at: 0, members: [7], weight: null, note: '\u{1f33f} "q"\n', flag: false, tags: [''] },
 ];
 
-test('rows come back as they were', async () => {
+test('rows are the same after writing and reading', async () => {
   expect(await readBack(Object.keys(ROWS[0]!), ROWS)).toEqual(ROWS);
 });
 
 const duckDb = await openTestDuckDb();
 if (duckDb === undefined) console.log("console's Parquet is not read by DuckDB: it is not installed");
 
-test.skipIf(duckDb === undefined)('DuckDB reads the same rows, with the types that they have', async () => {
+test.skipIf(duckDb === undefined)('DuckDB reads the same rows with the right types', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hedgerow-console-'));
   try {
     const path = join(folder, 'rows.parquet');
@@ -77,7 +77,7 @@ test.skipIf(duckDb === undefined)('DuckDB reads the same rows, with the types th
   }
 });
 
-test('a cancelled download gives no more data', async () => {
+test('a cancelled download yields no more data', async () => {
   const file = new ParquetFile(['a']);
   for (let row = 0; row < 20_000; row++) file.add({ a: row });
   const leaving = new AbortController();
@@ -87,7 +87,7 @@ test('a cancelled download gives no more data', async () => {
   await expect(parts.next()).rejects.toThrow('left');
 });
 
-test('columns have the types that COPY would give them', async () => {
+test('columns have the types that COPY gives them', async () => {
   const rows = [
     { integer: 1, real: 1.5, text: 'a', flag: true, list: [1], mixed: 1, row: { id: 1 }, nested: [[1]], none: null },
     { integer: null, real: 2, text: null, flag: false, list: [2.5], mixed: 'x', row: null, nested: null, none: null },
@@ -114,11 +114,11 @@ test('columns have the types that COPY would give them', async () => {
   ]);
 });
 
-test('no rows give a valid file', async () => {
+test('a file without rows is valid', async () => {
   expect(await readBack(['a', 'b'], [])).toEqual([]);
 });
 
-test('many rows are cut into groups, and many columns counted', async () => {
+test('many rows are split into groups, and many columns are counted', async () => {
   const names = Array.from({ length: 16 }, (_, index) => `c${index}`);
   const rows = Array.from({ length: 20_001 }, (_, index) => ({ c0: index, c1: index % 3 === 0 ? null : `t${index}` }));
   const file = await fileOf(names, rows);

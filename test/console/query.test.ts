@@ -63,7 +63,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.locator('.grid tbody i').count()).toBe(2);
   });
 
-  test('mark an error in a later statement at its position, and keep the earlier results', async () => {
+  test('mark an error in a later statement at its position and keep the earlier results', async () => {
     await run('SHOW TABLES;\n  MATCH (e:notes) WHERE e.nte = 1 RETURN e;\nDROP INDEX ON notes(note)');
     await page.getByRole('button', { name: 'Run it' }).click();
     await page.getByText('Statement 2 of 3 was not run.').waitFor();
@@ -71,7 +71,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.getByRole('region', { name: 'Result' }).getByRole('cell', { name: 'notes' }).count()).toBe(1);
   });
 
-  test('ask for confirmation before deleting anything permanently', async () => {
+  test('ask for confirmation before they delete anything permanently', async () => {
     const sent: string[] = [];
     const watch = (request: { url(): string; postData(): string | null }) => {
       // Ignores the other requests that the page makes on its own.
@@ -96,7 +96,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(sent.filter((query) => !query.startsWith('MATCH'))).toEqual([]);
     await run('DROP HYPEREDGE TABLE doomed');
     expect(await question.textContent()).toContain('DROP HYPEREDGE TABLE doomed: this cannot be undone.');
-    // The question applies only to the text it shows.
+    // The question applies only to the text that it shows.
     await writeStatement(page, 'DELETE FROM doomed WHERE n = 1');
     await question.waitFor({ state: 'detached' });
     await run('DELETE FROM doomed WHERE n = 1');
@@ -112,7 +112,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     page.off('request', watch);
   });
 
-  test('show an open transaction, which its buttons end', async () => {
+  test('show an open transaction and buttons that end it', async () => {
     await run('BEGIN; INSERT INTO notes (event_ts, members) VALUES (4, [5]); MATCH (e:notes) RETURN e.id');
     const note = page.getByText('A transaction is open');
     await note.waitFor();
@@ -126,7 +126,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('button', { name: 'notes 4 edges' }).waitFor();
   });
 
-  test('can be stopped, and the next one runs', async () => {
+  test('can be stopped, and the next statement runs', async () => {
     const pairs = Array.from({ length: 40 }, (_, index) => `(a.event_ts + b.event_ts) % ${index + 2} >= 0`);
     await writeStatement(
       page,
@@ -162,7 +162,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByText('2,500 rows written').waitFor();
   });
 
-  test('an edge of the picture is one of the table that was asked, whichever is chosen at the left', async () => {
+  test('open an edge in the picture from the queried table, whichever table is selected on the left', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await run('MATCH (e:notes) RETURN *');
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -173,7 +173,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('names that are clicked at the left are written where the caret stands', async () => {
+  test('receive a name that is clicked on the left at the caret', async () => {
     await page.getByRole('button', { name: /^notes/ }).click();
     await writeStatement(page, 'MATCH (n:notes) RETURN ');
     await page.getByRole('button', { name: 'members', exact: true }).click();
@@ -182,7 +182,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await written()).toBe('MATCH (n:notes) RETURN n.members, n.note');
   });
 
-  test('edit with the keyboard: characters, undo, line comments', async () => {
+  test('can be edited with the keyboard: characters, undo and line comments', async () => {
     await writeStatement(page, 'a\u{1f469}\u200d\u{1f467}b');
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Backspace');
@@ -204,7 +204,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.locator('.cm-line').allTextContents()).toEqual(['b', '']);
   });
 
-  test('what is typed over a selection takes its place, without a complaint of the policy', async () => {
+  test('replace a selection with typed text without violating the security policy', async () => {
     await writeStatement(page, 'MATCH (e:notes)\nRETURN e.id');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('MATCH (e:hyperedges)');
@@ -217,7 +217,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(complaints).toEqual([]);
   });
 
-  test('the picture says it when LIMIT lets no more edges through', async () => {
+  test('show a note in the picture when LIMIT stops more edges', async () => {
     await run('MATCH (e:hyperedges) RETURN * LIMIT 20');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.getByText('Only what is in the first 20 rows: the statement has LIMIT 20.').waitFor();
@@ -227,7 +227,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.getByText('the statement has LIMIT').count()).toBe(0);
   });
 
-  test('a window that is typed is taken once, and one that ends before it begins is not', async () => {
+  test('accept a typed time window once, but not one that ends before it begins', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await run('MATCH (e:hyperedges) RETURN e.id');
     const from = page.getByRole('textbox', { name: 'From' });
@@ -243,7 +243,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await expect.poll(written).not.toContain('BETWEEN');
   });
 
-  test('do not run from a link if they write', async () => {
+  test('do not run from a link when they write', async () => {
     const other = await page.context().newPage();
     const statement = encodeURIComponent('MATCH (e:notes) RETURN e; DELETE FROM notes');
     await other.goto(`${world.url}/#key=hgr_the-admin-key-of-the-console-walk&statement=${statement}`);
@@ -253,7 +253,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await other.close();
   });
 
-  test('an import is resumed without duplicates after a lost answer', async () => {
+  test('resume an import without duplicates after a lost answer', async () => {
     const lost = { status: 500, json: { code: 'internal', detail: 'The answer was lost.' } };
     let requests = 0;
     await page.route(/hyperedges\?table=again$/, async (route) => {
@@ -277,7 +277,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await page.getByRole('button', { name: 'Import 2,500 edges' }).isEnabled()).toBe(true);
   });
 
-  test('the page has not complained', () => {
+  test('cause no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// The fifty questions asked on the page: those that the data answers are answered correctly, and
+// Asks the fifty questions on the page. Those that the data can answer are answered correctly, and
 // the others are not answered.
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console, fifty questions: skipped
 
 interface Shown {
   text: string;
-  /** Edge ids named by its tags. */
+  /** The ids of the edges that the tags in the answer name. */
   cited: number[];
   isAbstained: boolean;
 }
@@ -58,7 +58,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('fifty questions', { timeout: 60_0
     if (dir !== undefined) await rm(dir, { recursive: true, force: true });
   });
 
-  /** What the page shows of the answer. */
+  /** Asks the question and returns what the page shows of the answer. */
   async function asked(question: string, table: string, mode: string): Promise<Shown> {
     if ((await page.getByLabel(`Question about ${table},`).count()) === 0)
       await page.getByRole('button', { name: new RegExp(`^${table} [\\d,]+ edges`) }).click();
@@ -79,7 +79,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('fifty questions', { timeout: 60_0
   }
 
   describe.each(ANSWERABLE)('$question', (right) => {
-    it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('in mode %s', async (mode) => {
+    it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('is answered correctly in mode %s', async (mode) => {
       const { text, cited, isAbstained } = await asked(right.question, right.table, mode);
       expect(isAbstained).toBe(false);
       expectSaid(right, text, cited);
@@ -88,7 +88,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('fifty questions', { timeout: 60_0
   });
 
   describe.each(NOT_ANSWERABLE)('%s', (question) => {
-    it.each(MODES)('in mode %s', async (mode) => {
+    it.each(MODES)('is not answered in mode %s', async (mode) => {
       const { text, isAbstained } = await asked(question, 'calls', mode);
       expect(isAbstained).toBe(true);
       expect(text).not.toMatch(/HEDGE|STEP|RULE|called/);

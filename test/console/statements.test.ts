@@ -4,7 +4,7 @@ import { onlyReads, statementsOf } from '../../src/console/query/script.ts';
 import { barsOf } from '../../src/console/time-bars.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 
-test('a text is cut into statements at its semicolons', () => {
+test('a text is split into statements at its semicolons', () => {
   const cut = (text: string) => statementsOf(text).map((statement) => statement.trim());
   expect(cut('')).toEqual([]);
   expect(cut(' // only a comment\n ; ;')).toEqual([]);
@@ -38,13 +38,13 @@ test('only reads are repeated automatically', () => {
   expect(onlyReads('')).toBe(false);
 });
 
-test('lines of CSV distinguish null from an empty text, and are safe from formula injection', () => {
+test('lines of CSV distinguish null from empty text and are safe from formula injection', () => {
   expect(csvLine([null, '', 1, true, [1, 2], '=1+1', 'a "b", c', { a: 1 }])).toBe(
     `,"",1,true,1 2,'=1+1,"a ""b"", c","{""a"":1}"\r\n`,
   );
 });
 
-test('bars cover all time ranges, and surround edges close together', () => {
+test('bars cover the whole time window, and some time around it when the window is short', () => {
   const one = barsOf([{ ts: 100, count: 3 }], 100, 100, 1);
   expect(one.starts.length).toBe(59);
   expect([one.starts[0], one.starts.at(-1), one.counts[29]]).toEqual([71, 129, 3]);

@@ -1,4 +1,4 @@
-// A complete service with its built console, and a browser that opens it.
+// Starts a complete service with its built console, and a browser that opens the console.
 
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,14 +14,14 @@ export const ADMIN_KEY = 'hgr_the-admin-key-of-the-console-walk';
 
 export interface ConsoleWorld {
   readonly url: string;
-  /** Folder for the files of virtual graphs. */
+  /** The folder for the files of virtual graphs. */
   readonly virtualRoot: string;
   readonly copyRoot: string;
   close(): Promise<void>;
 }
 
 /**
- * Starts a service on a free loopback port over a new database; `environment` is added to its
+ * Starts a service with a new database on a free loopback port. `environment` is added to its
  * settings.
  */
 export async function startConsole(environment: Record<string, string> = {}): Promise<ConsoleWorld> {
@@ -57,7 +57,7 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
   };
 }
 
-/** Why pages cannot be opened here; undefined if they can. */
+/** The reason why pages cannot be opened here, or undefined if they can. */
 export const REASON_TO_SKIP =
   CHROMIUM === undefined
     ? 'no chromium in /usr/bin'
@@ -79,8 +79,8 @@ export interface Watched {
 }
 
 /**
- * A page that records complaints. Responses with status 400 and above that the test provokes do not
- * count.
+ * Opens a page that records complaints. Responses with status 400 and above that the test provokes
+ * do not count.
  */
 export async function openWatched(context: BrowserContext): Promise<Watched> {
   const page = await context.newPage();
@@ -103,8 +103,8 @@ export async function signIn(page: Page, url: string, key = ADMIN_KEY): Promise<
 }
 
 /**
- * Expects that the page is no wider than its window. Plots are redrawn a moment after the width
- * changes, so this waits.
+ * Expects that the page is no wider than its window. This function waits, because plots are redrawn
+ * a moment after the width changes.
  */
 export async function expectToFit(page: Page): Promise<void> {
   await expect
@@ -112,7 +112,10 @@ export async function expectToFit(page: Page): Promise<void> {
     .toBeLessThanOrEqual(0);
 }
 
-/** Edges that resemble a small office: groups that meet, and a few people who meet other groups. */
+/**
+ * Returns edges that resemble a small office: groups that meet, and a few people who meet other
+ * groups.
+ */
 export function madeEdges(count: number): string {
   const lines = Array.from({ length: count }, (_, index) => {
     const group = index % 5;
@@ -139,7 +142,8 @@ export async function writeCsv(path: string, length = 30): Promise<void> {
 }
 
 /**
- * By keyboard, as a user would: text set at once is inserted with styles that the policy refuses.
+ * Types the statement on the keyboard, like a user. Text that is set at once would be inserted with
+ * styles that the policy refuses.
  */
 export async function writeStatement(page: Page, text: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: 'Statement' });
@@ -151,8 +155,8 @@ export async function writeStatement(page: Page, text: string): Promise<void> {
 }
 
 /**
- * `HEDGEROW_CONSOLE_CASES=all` tries every case of the long lists; otherwise some of each, spread
- * over the list.
+ * Whether every case of the long lists is tried (`HEDGEROW_CONSOLE_CASES=all`). Otherwise only some
+ * cases are tried, spread over each list.
  */
 const HAS_ALL_CASES = process.env.HEDGEROW_CONSOLE_CASES === 'all';
 

@@ -6,7 +6,7 @@ import { orderedColumns } from '../../src/console/query/column-order.ts';
 import { ruleText } from '../../src/console/rules/rule-words.ts';
 import { bare, firstWord, isMatch, limitOf, patternsOf, quoted } from '../../src/console/statement-words.ts';
 
-test('answers are cut at their tags', () => {
+test('answers are split at their tags', () => {
   expect(partsOf('It met [STEP-1] [HEDGE-7]. [OTHER-1]')).toEqual([
     { kind: 'text', text: 'It met ' },
     { kind: 'step', tag: 'STEP-1' },
@@ -17,7 +17,7 @@ test('answers are cut at their tags', () => {
   expect(linesOf('a\n\n b ')).toEqual(['a', ' b ']);
 });
 
-test('rules are written as people say them, and half of one as nothing', () => {
+test('rules are written as sentences, and an incomplete rule as an empty text', () => {
   const rule = {
     if: [{ pred: 'member', args: ['?E', 3] }, { not: { pred: 'p', args: ['?E'] } }, { compare: ['?E', '<', 'x'] }],
     then: { pred: 'q', args: ['?E', true] },
@@ -27,7 +27,7 @@ test('rules are written as people say them, and half of one as nothing', () => {
   expect(ruleText(null)).toBe('');
 });
 
-test('metrics give values and quantiles', () => {
+test('values and quantiles are computed from metrics', () => {
   const samples = samplesOf(
     [
       '# HELP x y',
@@ -42,7 +42,7 @@ test('metrics give values and quantiles', () => {
   expect(latenciesOf(samples, 'h', 'route')).toEqual([{ label: '/a', count: 100, p50: 1, p99: 1.98 }]);
 });
 
-test('statements are looked at without their texts and comments', () => {
+test('statements are inspected without their texts and comments', () => {
   expect(bare(`a 'it''s' // c\n"d\\"" /* e\nf */ \`g\``)).toBe(
     'a _______     \n_____     \n     ___'.replace('     \n_', '     \n_'),
   );
@@ -50,11 +50,11 @@ test('statements are looked at without their texts and comments', () => {
   expect(isMatch('SHOW TABLES // MATCH')).toBe(false);
 });
 
-test('names that are keywords stand in backquotes', () => {
+test('names that are keywords are written in backquotes', () => {
   expect([quoted('ships'), quoted('order'), quoted('Table')]).toEqual(['ships', '`order`', '`Table`']);
 });
 
-test('the first word and the patterns of a statement are read over comments and texts', () => {
+test('the first word and the patterns of a statement are found despite comments and texts', () => {
   expect([firstWord('/* a */ // b\n begin;'), firstWord(''), firstWord('(x)')]).toEqual(['BEGIN', '', '']);
   expect(patternsOf("MATCH (e:ships), ( o : `order`) WHERE e.note = '(x:y)' RETURN size(e.members)")).toEqual([
     { alias: 'e', table: 'ships' },
@@ -80,7 +80,7 @@ describe('names in a question', () => {
     [7, '12'],
   ]);
 
-  test('become numbers: the longest first, whole words, as they are written', () => {
+  test('are replaced by numbers, with the longest name first, as whole words and in their letter case', () => {
     expect(withNumbers('Whom did Ada Lovelace, node Ada and Zoë (Delft) meet with Adam, ada or 12?', names)).toEqual({
       text: 'Whom did node 5, node 4 and node 6 meet with Adam, ada or 12?',
       found: [
@@ -91,12 +91,12 @@ describe('names in a question', () => {
     });
   });
 
-  test('stay texts if the table has no names', () => {
+  test('remain text when the table has no names', () => {
     expect(withNumbers('Whom did Ada meet?', new Map())).toEqual({ text: 'Whom did Ada meet?', found: [] });
   });
 });
 
-test('built-in columns come last if they are empty and were not requested', () => {
+test('built-in columns come last when they are empty and were not requested', () => {
   const columns = ['id', 'weight', 'formation', 'topic'];
   const rows = [
     { id: 1, weight: null, formation: null, topic: null },

@@ -24,7 +24,7 @@ const hasEnron = existsSync(ENRON);
 if (REASON_TO_SKIP !== undefined) console.log(`console walk: skipped: ${REASON_TO_SKIP}`);
 else if (!hasEnron) console.log('console walk: email-Enron is not there; a small made table takes its place');
 
-/** Folder for screenshots of each step; none if it is not set. */
+/** The folder for screenshots of each step. Without it, no screenshots are taken. */
 const SHOTS = process.env.CONSOLE_SHOTS;
 
 const EDGES = hasEnron ? 10_883 : 600;
@@ -55,8 +55,8 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
   });
 
   /**
-   * Checks both themes, wide and narrow. Contrast depends on the theme and the rest on the width,
-   * so two of the four combinations suffice.
+   * Checks both themes and two widths. Contrast depends on the theme and the rest on the width, so
+   * accessibility is checked in only two of the four combinations.
    */
   const look = async (name: string) => {
     for (const theme of ['light', 'dark'] as const) {
@@ -83,7 +83,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
   };
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  test('signs in, after a wrong key was refused in words', async () => {
+  test('refuses a wrong key with a message, and signs in with the right one', async () => {
     await page.goto(world.url);
     await page.getByLabel('API key').fill('hgr_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -119,7 +119,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(await page.locator('.grid tbody tr').count()).toBe(100);
   });
 
-  test('marks the mistake in a statement at its place, and runs the mended one', async () => {
+  test('marks the mistake in a statement at its position and runs the corrected statement', async () => {
     await writeStatement(page, 'MATCH (e:mail)\nWHERE e.wieght IS NULL\nRETURN COUNT(*) AS found');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Did you mean weight?').waitFor();
@@ -140,7 +140,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.locator('.cm-content', { hasText: 'AS found' }).waitFor();
   });
 
-  test('sets the window by the brush of the histogram', async () => {
+  test('sets the time window with the brush of the histogram', async () => {
     await writeStatement(page, 'MATCH (e:mail) RETURN *');
     await page.keyboard.press('Control+Enter');
     await page.locator('.grid tbody tr').nth(50).waitFor();
@@ -157,7 +157,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await expect.poll(async () => Number(await first.textContent())).toBeGreaterThanOrEqual(Number(from));
   });
 
-  test('draws the result, pins a node, fetches its edges and opens one', async () => {
+  test('draws the result, pins a node, loads its edges and opens one', async () => {
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.picture .node').first().waitFor();
     const before = await page.locator('.picture .node').count();
@@ -173,7 +173,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  test('draws the same as lines, as a list, nearer and from elsewhere', async () => {
+  test('draws the result as links or as a list, and the picture can be zoomed and moved', async () => {
     const hulls = await page.locator('.hull').count();
     await page.getByRole('button', { name: hulls > 0 ? 'Links' : 'Hulls' }).click();
     await page
@@ -191,7 +191,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await expect.poll(async () => width(await box())).toBeLessThan(width(whole));
     await page.getByRole('button', { name: 'Fit' }).click();
     await expect.poll(box).toBe(whole);
-    // With the keyboard.
+    // Zooms with the keyboard.
     await page.locator('.zoom-ground').focus();
     await page.keyboard.press('+');
     await expect.poll(async () => width(await box())).toBeLessThan(width(whole));
@@ -200,14 +200,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await expect.poll(box).not.toBe(near);
     await page.keyboard.press('0');
     await expect.poll(box).toBe(whole);
-    // With the wheel, once the picture has the focus.
+    // Zooms with the wheel, once the picture has the focus.
     const frame = (await page.locator('.picture').boundingBox())!;
     await page.mouse.move(frame.x + frame.width / 2, frame.y + frame.height / 2);
     await page.mouse.wheel(0, -200);
     await expect.poll(async () => width(await box())).toBeLessThan(width(whole));
     await page.keyboard.press('0');
     await expect.poll(box).toBe(whole);
-    // By dragging.
+    // Moves the picture by dragging.
     await page.mouse.down();
     await page.mouse.move(frame.x + frame.width / 2 + 60, frame.y + frame.height / 2, { steps: 3 });
     await page.mouse.up();
@@ -215,7 +215,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(width(await box())).toBeCloseTo(width(whole), 1);
   });
 
-  test('shows the plan with what each step did', async () => {
+  test('shows the plan with the figures of each step', async () => {
     await page.getByRole('tab', { name: 'Plan' }).click();
     await page.getByRole('button', { name: /^Run it and show/ }).click();
     await page.getByText('Rows found', { exact: true }).waitFor();
@@ -234,7 +234,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(readdirSync(world.copyRoot).filter((name) => name.endsWith('.parquet')).length).toBe(1);
   });
 
-  test.skipIf(!hasEnron)('draws too many edges by stretches of time, once the window is taken away', async () => {
+  test.skipIf(!hasEnron)('draws too many edges as time ranges once the window is removed', async () => {
     await page.getByRole('button', { name: 'All of time' }).click();
     await expect.poll(() => page.locator('.cm-content').textContent()).not.toContain('BETWEEN');
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -242,7 +242,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await look('buckets');
   });
 
-  test('computes a measure with a form of its parameters', async () => {
+  test('computes a measure with parameters from a form', async () => {
     await openView('Measures');
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
     await page.getByLabel('limit', { exact: true }).fill('7');
@@ -260,7 +260,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await result.locator('.plot[data-drawn]').waitFor();
   });
 
-  test('checks a rule while it is written, stores it and proves a fact by stored edges', async () => {
+  test('checks a rule while it is written, stores it and proves a fact with stored edges', async () => {
     await openView('Rules');
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
     const good = await rule.inputValue();
@@ -279,7 +279,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.keyboard.press('Escape');
   });
 
-  test('asks, and shows what supports each sentence', async () => {
+  test('answers a question and shows what supports each sentence', async () => {
     await openView('Ask');
     await page.locator('#question').fill('Who met?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -289,7 +289,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await look('answer');
   });
 
-  test("asks a model of one's own, whose key is kept nowhere", async () => {
+  test('uses a model that the user names, and stores its key nowhere', async () => {
     model.answer = says('Nobody met nobody. Somebody met somebody.');
     await page.getByLabel('Built-in model, without network').uncheck();
     await page.getByLabel('Address').fill(model.baseUrl);
@@ -317,7 +317,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await look('virtual');
   });
 
-  test('shows how the service is, and compacts', async () => {
+  test('shows the state of the service, and compacts', async () => {
     await openView('Operations');
     await page.getByRole('button', { name: 'Compact all tables' }).click();
     await page.getByText(/^Compacted /).waitFor();
@@ -326,7 +326,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await look('operations');
   });
 
-  test('makes a key that may only ask, and takes it back', async () => {
+  test('creates a readonly key and revokes it', async () => {
     await page.getByLabel('New key for').fill('the hall');
     await page.getByRole('button', { name: 'Make key' }).click();
     readonlyKey = await page.getByLabel('It is shown only now').inputValue();
@@ -347,7 +347,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await row.waitFor({ state: 'detached' });
   });
 
-  test('imports a file with names, leaves out its bad rows, and shows the names', async () => {
+  test('imports a file with names, omits its bad rows, and shows the names', async () => {
     await openView('Import');
     const text = 'time,people,minutes\n2024-03-01,Ada;Grace;Edsger,30\n2024-03-02,Ada;Barbara,15\nnever,Ada,1\n';
     const file = { name: 'meetings.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
@@ -364,7 +364,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.picture .node-name').filter({ hasText: 'Barbara' }).waitFor();
     await look('graph-names');
-    // Known names keep their numbers when new ones are added; one row has more members than the
+    // Known names keep their numbers when new ones are added. One row has more members than the
     // service accepts.
     await openView('Import');
     const crowd = Array.from({ length: 70 }, (_, at) => `guest ${at}`).join(';');
@@ -378,7 +378,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByRole('button', { name: 'meetings_nodes 75 edges' }).waitFor();
   });
 
-  test('takes a name in a question for its number', async () => {
+  test('replaces a name in a question by its number', async () => {
     await openView('Ask');
     await page.getByLabel('Question about meetings').fill('Whom did Ada meet?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -387,7 +387,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(await page.getByRole('region', { name: 'Answer' }).textContent()).not.toContain('There is no answer');
   });
 
-  test('asks how an old file is written, which columns hold members, and which of two numbers is the day', async () => {
+  test('asks for the encoding of an old file, its member columns and the order of day and month', async () => {
     await openView('Import');
     const buffer = Buffer.from('am;wer;ort\n3/4/2024 9:05;J\xfcrgen;Delft\n4/4/2024 10:00;Ada;Delft\n', 'latin1');
     await page.locator('input[type=file]').setInputFiles({ name: 'alt.csv', mimeType: 'text/csv', buffer });
@@ -415,7 +415,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(await page.textContent('body')).not.toContain('mail');
   });
 
-  test('has met no complaint of the page and no fault of access', () => {
+  test('has caused no browser errors, warnings or accessibility faults', () => {
     expect(complaints).toEqual([]);
     expect([...new Set(faults)]).toEqual([]);
   });

@@ -29,24 +29,24 @@ test.each([
   ['EXPLAIN too', 'EXPLAIN MATCH (e:t) RETURN e', `EXPLAIN MATCH (e:t) WHERE ${IN} RETURN e`],
   ['what is no MATCH stays', 'SHOW TABLES', 'SHOW TABLES'],
   ['what is no statement stays', 'MATCH (e', 'MATCH (e'],
-])('%s', (_name, before, after) => {
+])('the window condition is written correctly: %s', (_name, before, after) => {
   expect(withWindow(before, window)).toBe(after);
 });
 
 test.each(['MATCH (e:t) RETURN e', 'MATCH (e:t)\nRETURN *\nLIMIT 5', 'MATCH (e:t) WHERE e.weight > 1 RETURN e'])(
-  'selecting all of time removes it from %s again',
+  'selecting all of time removes the window condition from %s again',
   (statement) => {
     expect(withWindow(withWindow(statement, window), undefined)).toBe(statement);
   },
 );
 
-test('a window at the end of the conditions is removed with its AND', () => {
+test('a window at the end of the conditions is removed together with its AND', () => {
   expect(withWindow(`MATCH (e:t) WHERE e.weight > 1 AND ${IN} RETURN e`, undefined)).toBe(
     'MATCH (e:t) WHERE e.weight > 1 RETURN e',
   );
 });
 
-test('the window of a statement is that of its first pattern, where it is written in seconds', () => {
+test('the window of a statement is that of its first pattern, if it is written in seconds', () => {
   expect(windowOf(`MATCH (e:t) WHERE ${IN} RETURN e`)).toEqual(window);
   expect(
     windowOf('MATCH (e:t), (f:t) WHERE f.event_ts BETWEEN 1 AND 2 AND e.event_ts between -5 and 6 RETURN e'),

@@ -17,13 +17,13 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console, writing statements: skipped: ${REASON_TO_SKIP}`);
 
-describe('which columns hold times and members', () => {
+describe('the columns with times and members', () => {
   const of = (statement: string, columns: string[], types?: Record<string, string>) =>
     Object.fromEntries(
       [...columnKinds({ statement, columns, types })].map(([name, { kind, table }]) => [name, `${kind} of ${table}`]),
     );
 
-  test('is read in the statement where the answer does not say it', () => {
+  test('are found in the statement when the answer does not name them', () => {
     expect(of('MATCH (e:mail) RETURN *', ['id', 'event_ts', 'members'])).toEqual({
       event_ts: 'time of mail',
       members: 'members of mail',
@@ -45,7 +45,7 @@ describe('which columns hold times and members', () => {
     ).toEqual({ first: 'time of mail' });
   });
 
-  test('is what the answer says, when it does', () => {
+  test('are those that the answer names', () => {
     expect(of('SHOW TABLES', ['a', 'event_ts'], { a: 'TIME', event_ts: 'INTEGER' })).toEqual({
       a: 'time of undefined',
     });
@@ -53,7 +53,7 @@ describe('which columns hold times and members', () => {
 });
 
 describe('the value of a parameter', () => {
-  test('has the kind of what the statement compares it with', () => {
+  test('has the kind of the value that the statement compares it with', () => {
     const tables = [{ name: 'mail', columns: [{ name: 'urgent', type: 'BOOLEAN' }] }] as unknown as Table[];
     const kind = (condition: string) => kindIn(`MATCH (e:mail) WHERE ${condition}`, 'p', tables);
     expect(
@@ -87,7 +87,7 @@ describe('the value of a parameter', () => {
     });
   });
 
-  test('is read as its kind, and refused in a sentence', () => {
+  test('is parsed according to its kind, or refused with a sentence', () => {
     expect([
       valueIn('p', { text: ' 12.5 ' }, 'number'),
       valueIn('p', { text: '12' }, 'text'),
@@ -154,7 +154,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
   const written = () => page.locator('.cm-line').allTextContents();
   const offered = () => page.locator('.cm-tooltip-autocomplete li');
 
-  test('completion offers aliases first, with nothing chosen: Enter breaks the line, Tab takes the first', async () => {
+  test('completion offers aliases first but selects none: Enter breaks the line, and Tab takes the first', async () => {
     await writeStatement(page, 'MATCH (mailing:mail) RETURN ');
     await page.keyboard.type('m');
     await offered().first().waitFor();
@@ -172,7 +172,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await written()).toEqual(['MATCH (mailing:mail) RETURN mailing']);
   });
 
-  test('completion closes on a word that is complete, and lets new names be', async () => {
+  test('completion closes after a complete word and does not change new names', async () => {
     await writeStatement(page, 'MATCH (e:mail) RETURN ');
     await page.keyboard.type('e.not', { delay: 30 });
     await offered().filter({ hasText: 'note' }).waitFor();
@@ -186,7 +186,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await written()).toEqual(['MATCH (e:mail) RETURN e.note AS ord', '']);
   });
 
-  test('the strip, the names and the list at the left follow the table of the statement', async () => {
+  test('the time strip, the names and the list on the left follow the table of the statement', async () => {
     await page.getByRole('button', { name: /^mail / }).click();
     await page.getByRole('region', { name: 'Time of mail' }).waitFor();
     await run(
@@ -200,14 +200,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await run('MATCH (e:mail) RETURN *');
     await page.getByRole('cell', { name: 'Ada · Grace' }).first().waitFor();
     await page.getByRole('region', { name: 'Time of mail' }).waitFor();
-    // A statement the user has edited is kept when another table is selected on the left.
+    // A statement that the user has edited is kept when another table is selected on the left.
     await run('MATCH (e:mail) WHERE e.event_ts BETWEEN 980000000 AND 980100000 RETURN e.id');
     await page.getByRole('button', { name: /^ships / }).click();
     await page.getByRole('region', { name: 'Time of ships' }).waitFor();
     expect(await written()).toEqual(['MATCH (e:mail) WHERE e.event_ts BETWEEN 980000000 AND 980100000 RETURN e.id']);
   });
 
-  test('parameters are fields of the kind that the statement wants', async () => {
+  test('parameters have fields of the kind that the statement needs', async () => {
     await writeStatement(page, 'MATCH (e:mail) WHERE e.event_ts >= $since AND e.note = $what RETURN e.note AS it');
     const since = page.getByRole('textbox', { name: '$since', exact: true });
     await since.waitFor();
@@ -232,7 +232,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.getByText('No rows').first().waitFor();
   });
 
-  test('rows are shown again after an EXPLAIN, and a plan that was asked for stays', async () => {
+  test('rows are shown again after EXPLAIN, but a plan that the user opened stays', async () => {
     const isShown = (name: string) => page.getByRole('tab', { name, selected: true }).waitFor();
     await run('MATCH (e:mail) RETURN e.id');
     await isShown('Rows');
@@ -249,7 +249,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('names beyond those that are read are said to be left out', async () => {
+  test('names beyond the maximum are reported as omitted', async () => {
     const rows = Array.from({ length: 20_001 }, (_, at) => ({ members: [at + 1], name: `node ${at + 1}` }));
     await page.route('**/v1/query', (route) =>
       (route.request().postDataJSON() as { query: string }).query.includes('mail_nodes')
@@ -265,7 +265,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.unroute('**/v1/query');
   });
 
-  test('what is being written is there after a reload, is run only if it had been, and goes with the sign-out', async () => {
+  test('a draft is kept until the sign-out, and a reload runs it only if it had been run and only reads', async () => {
     const statement = 'MATCH (s:ships) WHERE s.note = $kept RETURN s.note AS kept';
     await writeStatement(page, statement);
     await page.getByRole('textbox', { name: '$kept', exact: true }).fill('n2');
@@ -299,7 +299,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0]);
   });
 
-  test('the page has not complained', () => {
+  test('the page has caused no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

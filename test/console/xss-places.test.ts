@@ -18,9 +18,9 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console and hostile texts in all places: skipped: ${REASON_TO_SKIP}`);
 
-/** A string literal of the statement language. */
+/** Returns the text as a string literal of the statement language. */
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-/** Long texts are not accepted everywhere. */
+/** The texts that are accepted everywhere. Long texts are not. */
 const SHORT = HOSTILE.filter((text) => text.length < 1000);
 
 describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { timeout: 180_000 }, () => {
@@ -81,7 +81,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     await page.keyboard.press('Control+Enter');
   };
 
-  test('values, in rows, as JSON and in files', async () => {
+  test('remain texts as values, in rows, as JSON and in files', async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(30);
     await run('MATCH (e:hyperedges) RETURN e.note AS note ORDER BY e.id');
     await page.getByRole('columnheader', { name: 'note', exact: true }).waitFor();
@@ -110,7 +110,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     expect(readFileSync(await (await table).path(), 'utf8')).toContain(`"'=HYPERLINK(`);
   });
 
-  test('names of nodes, in rows, in the picture, in its list and its panel', async () => {
+  test('remain texts as names of nodes, in rows, in the picture, in its list and in its panel', async () => {
     await run('MATCH (e:hyperedges) RETURN *');
     await page.getByRole('tab', { name: 'Rows' }).click();
     await page.getByRole('cell', { name: `${HOSTILE[1]} · ${HOSTILE[2]}`, exact: true }).waitFor();
@@ -129,7 +129,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     await page.keyboard.press('Escape');
   });
 
-  test('names of columns, and texts of a statement: its plan, its fault, the history', async () => {
+  test('remain texts as names of columns and texts of a statement, in its plan, its error and the history', async () => {
     await page.getByRole('tab', { name: 'Plan' }).click();
     for (const text of SHORT) {
       const name = text.replaceAll(/[`\p{Cc}\u2028\u2029]/gu, '').slice(0, 60);
@@ -145,7 +145,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('files of a virtual graph: proposals, properties and nodes', async () => {
+  test('remain texts as contents of the file of a virtual graph, in proposals, properties and nodes', async () => {
     await openView('Virtual');
     await page.getByLabel('File or pattern of files').fill('hostile.csv');
     await page.getByRole('button', { name: 'Propose' }).click();
@@ -157,7 +157,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     expect(await page.locator('.grid tbody').textContent()).toContain(HOSTILE[1]!);
   });
 
-  test('files that are imported: name, header, cells, rows that are left out', async () => {
+  test('remain texts as name, header, cells and bad rows of an imported file', async () => {
     await openView('Import');
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const header = ['time', 'members', 'constructor', '__proto__', 'toString', ...SHORT.slice(0, 20)].map(quoted);
@@ -174,7 +174,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     expect(await page.getByRole('region', { name: 'Plan' }).textContent()).not.toContain('native code');
   });
 
-  test('descriptions of keys', async () => {
+  test('remain texts as descriptions of keys', async () => {
     await openView('Operations');
     await page
       .getByRole('row', { name: /onerror/ })
@@ -182,7 +182,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
       .waitFor();
   });
 
-  test('all that a service could ever tell', async () => {
+  test('remain texts in any field of an answer of the service', async () => {
     let at = 0;
     /** Replaces every string of an answer with a hostile text. */
     const hostile = (value: unknown): unknown => {
@@ -236,7 +236,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  test('errors in the words of a service: sentences, places and fields', async () => {
+  test('remain texts in the message, the position and the fields of an error', async () => {
     await openView('Query');
     await page.reload();
     await page.locator('.editor[data-ready]').waitFor();
@@ -274,7 +274,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup',
     await world?.close();
   });
 
-  test('notices texts that become markup on an unsafe page', async () => {
+  test('detects texts that become markup on a page without the policy', async () => {
     const context = await browser.newContext({ bypassCSP: true });
     const missed: string[] = [];
     const active = HOSTILE.filter((item) => /<[a-z!/]/i.test(item));
@@ -291,7 +291,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup',
         place.innerHTML = markup;
         return document.querySelectorAll('*').length === before + 1;
       }, text);
-      // A text that navigates away has been detected too.
+      // A text that leaves the page has been detected too.
       const traces = await tracesIn(page).catch(() => ['it went elsewhere']);
       if (!isInert && traces.length + stray.length === 0) missed.push(text);
       await page.close();
@@ -306,7 +306,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup',
     await context.close();
   });
 
-  test('has a policy behind it that refuses markup, inline scripts and other places', async () => {
+  test('is supplemented by a policy that refuses markup, inline scripts and other hosts', async () => {
     const { page } = await openWatched(await browser.newContext());
     await page.goto(world.url);
     await page.getByLabel('API key').waitFor();
@@ -361,7 +361,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup',
     await page.context().close();
   });
 
-  test('has no frame around the page', async () => {
+  test('is supplemented by a ban on frames, so that other pages cannot show the console', async () => {
     const page = await browser.newPage();
     await page.route('http://elsewhere.test/', (route) =>
       route.fulfill({ contentType: 'text/html', body: `<iframe src="${world.url}/"></iframe>` }),

@@ -14,7 +14,7 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console and hostile texts: skipped: ${REASON_TO_SKIP}`);
 
-/** Each would set `window.ran` if it were interpreted as anything but text. */
+/** Each text would set `window.ran` if it were interpreted as anything but text. */
 const PAYLOADS = [
   '<script>ran=1</script>',
   '<img src=x onerror=ran=1>',
@@ -66,8 +66,8 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
         formation: payload,
         note: payload,
       });
-      // A text that is not valid as a name is refused; the refusal repeats it, and is displayed as
-      // well.
+      // A text that is not a valid name is refused. The refusal repeats the text and is displayed
+      // as well.
       await send('/v1/rules', {
         id: `rule:r${index}`,
         name: payload,
@@ -94,7 +94,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
   }
 
-  /** Checks that nothing was executed, and that no text became an element. */
+  /** Checks that nothing was executed and that no text became an element. */
   async function expectOnlyText(): Promise<void> {
     const found = await page.evaluate(() => ({
       ran: 'ran' in globalThis,
@@ -106,7 +106,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
   }
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  test('stay texts as values, in rows, JSON and the graph', async () => {
+  test('remain texts as values, in rows, JSON and the graph', async () => {
     expect(PAYLOADS.length).toBe(30);
     await page.getByRole('cell', { name: PAYLOADS[0]!, exact: true }).first().waitFor();
     const heads = await page.locator('.grid thead th').allTextContents();
@@ -120,7 +120,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await page.locator('.tree').waitFor();
   });
 
-  test('stay texts as an edge that is opened, and as names of columns', async () => {
+  test('remain texts in an opened edge and as names of columns', async () => {
     await writeStatement(page, `MATCH (e:hyperedges) RETURN e, e.note AS \`${PAYLOADS[1]}\` LIMIT 3`);
     await page.keyboard.press('Control+Enter');
     await page.getByRole('tab', { name: 'Rows' }).click();
@@ -136,7 +136,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await page.keyboard.press('Escape');
   });
 
-  test('stay texts as names of tables, columns and members, should a service ever tell such ones', async () => {
+  test('remain texts as names of tables, columns and members, even if the service sends them', async () => {
     const tables = PAYLOADS.map((payload) => ({
       name: payload,
       member_tables: [payload],
@@ -162,7 +162,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await page.getByRole('button', { name: /^hyperedges/ }).waitFor();
   });
 
-  test('stay texts in errors that repeat them', async () => {
+  test('remain texts in errors that repeat them', async () => {
     for (const payload of PAYLOADS) {
       await writeStatement(page, `MATCH (e:\`${payload.replaceAll('`', '')}\`) RETURN e`);
       const answered = page.waitForResponse((response) => response.url().endsWith('/v1/query'));
@@ -173,7 +173,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     }
   });
 
-  test('stay texts as names of rules and in derived facts and their proofs', async () => {
+  test('remain texts as names of rules and in derived facts and their proofs', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await openView('Rules');
     for (const payload of PAYLOADS) await page.locator('.catalog').getByText(payload, { exact: true }).waitFor();
@@ -182,7 +182,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await expectOnlyText();
   });
 
-  test('stay texts in what a model answers, struck out or not', async () => {
+  test('remain texts in the answer of a model, in supported and in struck-out sentences', async () => {
     await openView('Ask');
     await page.getByLabel('Built-in model, without network').uncheck();
     for (const payload of PAYLOADS) {
@@ -197,7 +197,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     expect(await page.locator('.sentence-stripped').count()).toBeGreaterThan(0);
   });
 
-  test('stay texts in a file that is imported', async () => {
+  test('remain texts in an imported file', async () => {
     await openView('Import');
     const lines = PAYLOADS.map((payload, at) =>
       JSON.stringify({ event_ts: at, members: [1], [payload]: payload, note: payload }),
@@ -211,7 +211,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await expectOnlyText();
   });
 
-  test('stay texts as names of nodes, in the plan of an import, in rows and in the graph', async () => {
+  test('remain texts as names of nodes, in the plan of an import, in rows and in the graph', async () => {
     const lines = PAYLOADS.map((payload, at) => JSON.stringify({ event_ts: at, members: [payload, 'somebody'] }));
     await page.locator('input[type=file]').setInputFiles({
       name: 'named.ndjson',
@@ -233,7 +233,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
     await expectOnlyText();
   });
 
-  test('cause no complaint of the page', () => {
+  test('cause no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

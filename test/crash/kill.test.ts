@@ -1,6 +1,6 @@
-// kill -9 at random moments of an import and of its compactions: every acknowledged batch is there,
-// and no batch or transaction is there in part. HEDGEROW_KILLS=100 is the long form. Needs dist/
-// (npm run build).
+// Kills a process with kill -9 at random moments of an import and of its compactions. Every
+// acknowledged batch must be complete, and no batch or transaction may be partly present.
+// HEDGEROW_KILLS=100 is the long form. Needs dist/ (npm run build).
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { batchRows, edgeOf, isDeleted } from './edges.mjs';
 
 const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_KILL_SEED ?? 1);
-/** Kills per directory before a fresh one is used. */
+/** Kills per directory before a new directory is used. */
 const KILLS_A_DIRECTORY = 8;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/engine/index.js', import.meta.url));
@@ -89,8 +89,8 @@ function nothing(): Said {
 }
 
 /**
- * Runs an importer from batch `first` on and kills it: at any moment, or at a random moment after a
- * compaction began.
+ * Runs an importer from batch `first` on and kills it: either at any moment, or at a random moment
+ * after a compaction began.
  */
 async function importAndKill(
   directory: string,
@@ -141,8 +141,8 @@ function note(said: Said, line: string): void {
 }
 
 /**
- * Checks that every row is one that was written, once; that acknowledged batches are complete, and
- * others complete or absent; and the same for deletions.
+ * Checks that every row was written by the importer and exists once. Acknowledged batches must be
+ * complete, and others complete or absent. The same holds for deletions.
  */
 function check(database: Database, said: Said): { rows: number; unacknowledged: number; next: number } {
   const slices: Uint8Array[] = [];

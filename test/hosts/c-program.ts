@@ -1,4 +1,4 @@
-// The host vectors as C statements, for host.c.
+// Converts the host vectors (calls into the core with expected results) to C statements for host.c.
 
 import type { Argument, Step } from './vectors.ts';
 
@@ -13,7 +13,7 @@ function number(value: number): string {
   return /^-?\d+$/.test(`${value}`) ? `${value}.0` : `${value}`;
 }
 
-/** A C string literal of arbitrary bytes. */
+/** Returns a C string literal of arbitrary bytes. */
 function literal(hex: string): string {
   return `"${hex.replaceAll(/../g, '\\x$&')}"`;
 }
@@ -42,7 +42,7 @@ function statement(step: Step): string {
   }
 }
 
-/** The body of `run` in host.c. */
+/** Returns the body of the function `run` in host.c. */
 export function cProgram(steps: readonly Step[]): string {
   return `${steps.map(statement).join('\n')}\n`;
 }

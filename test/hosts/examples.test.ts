@@ -1,5 +1,5 @@
-// The examples that newcomers copy do what is printed next to them: programs that embed the
-// database or talk to it, a page, commands of the README.
+// Runs the examples in the documents that newcomers copy, and compares their output with the
+// documents. The examples are programs, a page, and commands of the README.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 let folder = '';
 
 /**
- * Sets up a project as a user of the package has it: `import 'hedgerow'` and the command `hedgerow`
- * work there.
+ * Sets up a project in which `import 'hedgerow'` and the command `hedgerow` work, as for a user of
+ * the package.
  */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'hedgerow-examples-'));
@@ -50,7 +50,7 @@ async function runProgram(name: string, code: string): Promise<string> {
   return stdout;
 }
 
-/** The output of a shell that stops at the first failing command. */
+/** Returns the output of a shell that stops at the first failing command. */
 async function runShell(script: string, cwd = folder): Promise<string> {
   const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
     cwd,
@@ -60,7 +60,7 @@ async function runShell(script: string, cwd = folder): Promise<string> {
   return stdout;
 }
 
-/** Compiler errors for each of several programs; '' if there are none. */
+/** Compiles several programs and returns the compiler errors of each, or '' if there are none. */
 async function compileErrors(programs: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const paths = Object.entries(programs).map(([name, code]) => {
     const path = join(folder, `${name}.ts`);
@@ -85,7 +85,7 @@ async function compileErrors(programs: Readonly<Record<string, string>>): Promis
 }
 
 describe('a program that embeds the database', () => {
-  it('of the engine runs as printed, and has types', async () => {
+  it('runs as printed with the engine, and has types', async () => {
     const [program] = blocksUnder('src/engine/README.md', 'Embedding', 'ts');
     const lines = (await runProgram('embedding', program!)).trimEnd().split('\n');
     expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
@@ -99,7 +99,7 @@ describe('a program that embeds the database', () => {
     expect(await compileErrors(programs)).toEqual({ right: '', wrong: expect.stringContaining('start') });
   });
 
-  it('of the measures runs as printed', async () => {
+  it('runs as printed with measures', async () => {
     const database = await openDatabase({ dir: join(folder, 'data'), memoryBudgetMb: 64 });
     const table = await database.createTable({ name: 'meetings' });
     await table.insert({ event_ts: 1700000001, members: [1, 2] });
@@ -109,7 +109,7 @@ describe('a program that embeds the database', () => {
     expect(JSON.parse(await runProgram('measures', program!.code + show))).toEqual({ 1: 0.5, 2: 0.5 });
   });
 
-  it('finds in the engine every member that its README lists, and the examples do what they say', async () => {
+  it('finds every member that the README of the engine lists, and prints what the examples promise', async () => {
     const [first, listing, statements, statementListing] = blocksOf('src/engine/README.md').map(({ code }) => code);
     expect(await runProgram('engine', first!)).toBe(printedBy(first!));
     expect(await runProgram('statements', statements!)).toBe(printedBy(statements!));
@@ -130,14 +130,14 @@ describe('a program that embeds the database', () => {
   });
 });
 
-/** The output that an example claims to print. */
+/** Returns the output that an example claims to print. */
 function printedBy(example: string): string {
   return [...example.matchAll(/\/\/ prints (.*)\n/g)].map(([, line]) => `${line}\n`).join('');
 }
 
-/** Every member of every class and interface in a listing, with its owner. */
+/** Returns every member of every class and interface in a listing, with its owner. */
 function listedMembers(listing: string): (readonly [owner: string, member: string])[] {
-  // Object types inside a member have members of their own, which do not count.
+  // Object types inside a member have their own members, which do not count.
   const plain = listing.replaceAll(/\/\/.*/g, '').replaceAll(/(\(|: |<)\{[^{}]*\}/g, '$1object');
   const members: [string, string][] = [];
   let owner = '';
@@ -150,7 +150,7 @@ function listedMembers(listing: string): (readonly [owner: string, member: strin
   return members;
 }
 
-/** A program that compiles only if all of these exist. */
+/** Returns a program that compiles only if all of these members exist. */
 function declarationsOf(uses: readonly (readonly [string, string])[]): string {
   const names = [...new Set(uses.map(([name]) => name))];
   const lines = uses.map(([name, member], at) =>
@@ -161,7 +161,7 @@ function declarationsOf(uses: readonly (readonly [string, string])[]): string {
   return `import type { ${names.join(', ')} } from 'hedgerow';\n${lines.join('\n')}\n`;
 }
 
-describe('against a running server', () => {
+describe('examples against a running server', () => {
   let server: ChildServer;
   /** Replaces the address and the key used in the documents with the real ones. */
   const here = (text: string) =>
@@ -174,28 +174,25 @@ describe('against a running server', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(['README.md', 'src/routes/README.md'])(
-    'every command of the first minute of %s is answered well',
-    async (guide) => {
-      const [script] = blocksUnder(guide, 'The first minute', '');
-      const statuses = await runShell(
-        here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
-        join(folder, 'served'),
-      );
-      expect(
-        statuses
-          .trim()
-          .split('\n')
-          .filter((status) => !/^20[01]$/.test(status)),
-      ).toEqual([]);
-      expect(statuses.trim().split('\n').length).toBe(script!.match(/^curl/gm)!.length);
-    },
-  );
+  it.each(['README.md', 'src/routes/README.md'])('every command of the first minute in %s succeeds', async (guide) => {
+    const [script] = blocksUnder(guide, 'The first minute', '');
+    const statuses = await runShell(
+      here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
+      join(folder, 'served'),
+    );
+    expect(
+      statuses
+        .trim()
+        .split('\n')
+        .filter((status) => !/^20[01]$/.test(status)),
+    ).toEqual([]);
+    expect(statuses.trim().split('\n').length).toBe(script!.match(/^curl/gm)!.length);
+  });
 
   it.each([
     ['README.md', 'The first minute', 1],
     ['src/cli/README.md', 'Importing a file of your own', 0],
-  ] as const)('the file of %s is imported and found', async (guide, heading, place) => {
+  ] as const)('the example file in %s is imported and found', async (guide, heading, place) => {
     const script = blocksUnder(guide, heading, '')[place]!.replaceAll('--table calls', `--table calls${place}`);
     const shell = here(script)
       .replaceAll('node dist/main.js', 'hedgerow')
@@ -214,8 +211,8 @@ describe('against a running server', () => {
     expect(await runShell(`${query.trimEnd()} --url 127.0.0.1:${server.port}`)).toContain('45');
   });
 
-  it('the client runs as its page prints it', async () => {
-    // The file that its virtual graph reads.
+  it('the client examples run as printed', async () => {
+    // The file that the virtual graph of the example reads.
     mkdirSync(join(folder, 'served/data/virtual'), { recursive: true });
     const trips = 'trip_id,driver_id,vehicle_id,started_at\n1,7,12,2024-01-01 08:00:00\n2,8,12,2024-01-01 09:30:00\n';
     writeFileSync(join(folder, 'served/data/virtual/trips.csv'), trips);
@@ -229,7 +226,7 @@ describe('against a running server', () => {
 
   const duckdb = existsSync(join(root, 'node_modules/@duckdb/node-api'));
   if (!duckdb) console.log('examples: virtual graph skipped: no @duckdb/node-api');
-  it.skipIf(!duckdb)('the recipe of the tags shows their hyperedges and counts them', async () => {
+  it.skipIf(!duckdb)('the recipe about tags shows its hyperedges and counts them', async () => {
     const recipe = blocksUnder('src/cli/README.md', 'Recipes', 'sh')[3]!;
     const shell = `K="Authorization: Bearer ${ADMIN_KEY}"\n${here(recipe).replaceAll(/^curl -s /gm, "curl -s -w '\\n' ")}`;
     const [stored, found, copied, pairs] = (await runShell(shell, join(folder, 'served')))
@@ -248,7 +245,7 @@ const SETS = ['contact-primary-school', 'email-Enron'] as const;
 describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data', () => {
   const [prepare, school, mail] = blocksUnder('src/cli/README.md', 'Recipes', 'sh');
 
-  /** Writes a data set in the form of its collection: three files of numbers. */
+  /** Writes a data set in the form in which it is published: three files of numbers. */
   function unpack(name: string, timesASecond: number): object[] {
     const { times, members } = readDataFile(name);
     const write = (part: string, values: readonly number[]) =>
@@ -266,7 +263,7 @@ describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data
     return times.map((event_ts, edge) => ({ event_ts, members: members[edge] }));
   }
 
-  it('make one edge a line of three files', async () => {
+  it('convert three files to one edge per line', async () => {
     const sets = [unpack('contact-primary-school', 1), unpack('email-Enron', 1000)];
     await runShell(prepare!);
     for (const [at, file] of ['school.ndjson', 'mail.ndjson'].entries()) {
@@ -275,7 +272,7 @@ describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data
     }
   });
 
-  it('find who bridges the classes of a school', async () => {
+  it('find the children who connect the classes of a school', async () => {
     const output = await runShell(school!);
     const { result } = JSON.parse(output.split('\n').find((line) => line.startsWith('{"measure":"modularity"'))!);
     expect(result.communities.length).toBeGreaterThan(3);
@@ -283,7 +280,7 @@ describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data
     expect(output).toContain('"members":[1,2,119,138,200]');
   });
 
-  it('count the causal chains of mail', async () => {
+  it('count the causal chains of mails', async () => {
     const output = await runShell(mail!);
     expect(output).toContain('{"chains":4454}');
     expect(output.match(/"follow_ups":\d+/g)).toEqual(['6', '4', '4', '3', '2'].map((n) => `"follow_ups":${n}`));
@@ -291,7 +288,7 @@ describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data
 });
 
 describe.skipIf(CHROMIUM === undefined)('the page with the core', () => {
-  it('finds the edges it says it finds, in a browser', async () => {
+  it('finds the edges that it lists, in a browser', async () => {
     const files: Record<string, [type: string, path: string]> = {
       '/': ['text/html', 'test/hosts/browser-page.html'],
       '/core.wasm': ['application/wasm', 'build/core.wasm'],

@@ -1,5 +1,5 @@
-// The same core file gives the same answers in other hosts: in a browser, and in C without any
-// engine. A host that is not installed is skipped with a printed reason.
+// Runs the same core file in other hosts: in a browser, and in C without a WebAssembly engine. It
+// must return the same results. A host that is not installed is skipped with a printed reason.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,13 +33,13 @@ function hasCommand(name: string): boolean {
   }
 }
 
-/** Skips a host, printing the reason. */
+/** Runs the test of one host, or skips it and prints the reason. */
 function host(name: string, missing: string | false, body: () => Promise<void>): void {
   if (missing) console.log(`hosts: ${name} skipped: ${missing}`);
   it.skipIf(missing)(name, { timeout: 120_000 }, body);
 }
 
-/** A self-contained page that runs the vectors and writes the outcome into its body. */
+/** Returns a self-contained page that runs the vectors and writes the outcome into its body. */
 function page(core: Uint8Array): string {
   const script = readFileSync(here('run-vectors.js'), 'utf8').replace('export async', 'async');
   return `<!doctype html><meta charset="utf-8"><body>running</body><script type="module">
@@ -63,7 +63,7 @@ describe('the host vectors', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-  it('are what vectors.ts says', () => {
+  it('are those that vectors.ts generates', () => {
     expect(readFileSync(here('vectors.json'), 'utf8')).toBe(vectorsText());
   });
 
@@ -71,7 +71,7 @@ describe('the host vectors', () => {
     expect(await runVectors(wasm(file), vectors())).toEqual([]);
   });
 
-  it('fail when an answer is wrong', async () => {
+  it('fail when a result is wrong', async () => {
     const steps = vectors();
     const call = steps.find((step) => step.step === 'call' && step.name === 'hg_crc32c' && step.is !== undefined);
     if (call?.step === 'call') call.is = 1;

@@ -1,5 +1,5 @@
-// The package as npm would publish it works in an empty project: imports, types, the command, the
-// files of the console.
+// Checks that the package, as npm would publish it, works in an empty project: imports, types, the
+// command and the files of the console.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ let installed = '';
 let manifest: { dependencies: object; optionalDependencies: object; exports: Record<string, unknown> };
 
 /**
- * Packs the current working tree; of other packages, only those that the manifest names are
+ * Packs the current working tree. Of other packages, only those that the manifest names are
  * available.
  */
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function inProject(command: string, parameters: readonly string[]): Promis
   return stdout;
 }
 
-test('every export is there, and a program that uses them runs', async () => {
+test('every export exists, and a program that uses the exports runs', async () => {
   const names = Object.keys(manifest.exports).map((name) => name.replace(/^\./, 'hedgerow'));
   const program = `
     import { existsSync } from 'node:fs';
@@ -71,7 +71,7 @@ test('every export is there, and a program that uses them runs', async () => {
   });
 });
 
-test('its types hold in a strict project', async () => {
+test('the types of the package are correct in a strict project', async () => {
   const program = (values: string) => `
     import { type Database, openDatabase, type StatementAnswer, type StatementRow, Statements } from 'hedgerow';
     import { HedgerowClient } from 'hedgerow/client';
@@ -96,7 +96,7 @@ test('its types hold in a strict project', async () => {
   expect(await compile('wrong.ts', '7')).toContain('error TS');
 });
 
-test('without its optional packages it takes less than 60 MB of disk, and nothing that only tests or builds need', async () => {
+test('the package takes less than 60 MB without optional packages, and contains no development files', async () => {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: true; optional?: true; devOptional?: true; link?: true }>;
   };
@@ -114,7 +114,7 @@ test('without its optional packages it takes less than 60 MB of disk, and nothin
   expect(total, stdout).toBeLessThan(60);
 });
 
-test('tokens are counted as in a checkout, without the package that knows how', async () => {
+test('tokens are counted as in a checkout, although the tokenizer package is not installed', async () => {
   const program = `
     import { countTokens } from './node_modules/hedgerow/dist/llm/tokens.js';
     console.log([countTokens('tiktoken is great!'), countTokens('antidisestablishmentarianism')].join());
@@ -123,7 +123,7 @@ test('tokens are counted as in a checkout, without the package that knows how', 
   expect(await inProject(process.execPath, ['tokens.mjs'])).toBe('6,6\n');
 });
 
-test('the command fills a demo, and the page of the console has all its files', async () => {
+test('the command fills a demo database, and the console has all its files', async () => {
   const main = join(installed, 'dist/main.js');
   const said = await inProject(process.execPath, [
     main,

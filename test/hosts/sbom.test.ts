@@ -12,7 +12,7 @@ interface Component {
   purl: string;
 }
 
-test('npm run sbom lists the packages of an installed Hedgerow, those that the build copies too, and none of the tests', async () => {
+test('npm run sbom lists the packages that are installed or copied by the build, and none for tests', async () => {
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], { cwd: root, maxBuffer: 2 ** 28 });
   const bill = JSON.parse(stdout) as { bomFormat: string; metadata: { component: Component }; components: Component[] };
   expect(bill.bomFormat).toBe('CycloneDX');
@@ -21,7 +21,7 @@ test('npm run sbom lists the packages of an installed Hedgerow, those that the b
   const names = bill.components.map(({ purl }) =>
     decodeURIComponent(purl.replace(/^pkg:npm\//, '')).replace(/(.)@.*/, '$1'),
   );
-  // By the package's real name, not its alias.
+  // By the real name of the package, not its alias.
   const wanted = Object.entries(manifest.dependencies as Record<string, string>).map(
     ([name, range]) => /^npm:(@?[^@]+)@/.exec(range)?.[1] ?? name,
   );

@@ -1,6 +1,6 @@
-// The single source of the host vectors: calls into the core in order, with the results that a
-// naive model expects. vectors.json is generated from it (HEDGEROW_WRITE_GOLDEN=1) and run step by
-// step in every host; it is therefore also the longest example of embedding the core.
+// The host vectors: calls into the core in order, with the results that a naive model expects.
+// vectors.json is generated from this file (HEDGEROW_WRITE_GOLDEN=1) and run step by step in every
+// host. Therefore it is also the longest example of embedding the core.
 
 import { encodeProperties } from '../../src/core/index.ts';
 import { KIND_CODES, kindOfType } from '../../src/model/column-types.ts';
@@ -20,16 +20,16 @@ export type Step =
   | { step: 'words'; at: string; values: Argument[] }
   | { step: 'numbers'; at: string; values: number[] }
   /**
-   * Calls an export. `is`: the expected result, negative for a status; `keep`: a name for the
-   * result in later steps.
+   * Calls an export. `is` is the expected result, negative for a status. `keep` is a name under
+   * which later steps use the result.
    */
   | { step: 'call'; name: string; args: Argument[]; is?: Argument; keep?: string }
   /** Compares memory with bytes. */
   | { step: 'holds'; at: string; hex: string };
 
 /**
- * The segment that this build makes from the fixture's records. The format allows other files for
- * the same rows, so this may change.
+ * The segment that this build makes from the records of the fixture. The format allows other files
+ * for the same rows, so these numbers may change.
  */
 const SEGMENT = { bytes: 5688, crc32c: 0x91ad83c3 };
 
@@ -140,7 +140,10 @@ function encode(script: Script): void {
   script.call('hg_result_offset', [], 0);
 }
 
-/** Places the fixture's records, and a list of their addresses in the given order. */
+/**
+ * Writes the records of the fixture into memory, followed by a list of their addresses in the given
+ * order.
+ */
 function placeRecords(script: Script, name: string, edges: readonly Edge[]): void {
   const records = edges.map((edge) => naiveRecord(edge, FIXTURE_COLUMNS));
   script.region(name, concat(records).length);
@@ -230,7 +233,7 @@ function read(script: Script): void {
   script.holdsWords('rows', [7]);
 }
 
-/** A range of hg_segment_filter; rows without the column count as null. */
+/** Returns a range of hg_segment_filter. Rows without the column count as null. */
 function rangeEntry(column: number, low: number, high: number, flags: number): Uint8Array {
   const view = new DataView(new ArrayBuffer(32));
   for (const [index, value] of [low, high, Number.NaN].entries()) view.setFloat64(index * 8, value, true);
@@ -318,7 +321,7 @@ function memtable(script: Script): void {
   script.holds('json', expected);
 }
 
-/** All steps, for an instance that has not been used yet. */
+/** Returns all steps, for an instance that has not been used yet. */
 export function makeVectors(): Step[] {
   const script = new Script();
   script.call('hg_abi_version', [], 1);
@@ -333,7 +336,7 @@ export function makeVectors(): Step[] {
   return script.steps;
 }
 
-/** One step per line, for readable diffs. */
+/** Returns one step per line, for readable diffs. */
 export function vectorsText(): string {
   return `[\n${makeVectors()
     .map((step) => `  ${JSON.stringify(step)}`)

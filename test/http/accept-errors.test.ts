@@ -1,10 +1,11 @@
-// A connection that cannot be accepted is an error of the listening server.
+// Tests that an error while a connection is accepted reaches the listening server and does not end
+// the process.
 
 import { Server } from 'node:http';
 import { expect, test } from 'vitest';
 import { startServer } from './support.ts';
 
-test('errors of accepting do not end the process that serves over node:http', async () => {
+test('a failed accept does not end the process that serves over node:http', async () => {
   const server = await startServer({ transport: 'node' });
   try {
     const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();

@@ -1,5 +1,5 @@
-// Retries of writes with large answers under their Idempotency-Keys: none runs twice, whatever the
-// size of the answers, even after restarts, a kill, compactions and a restore.
+// Retries of writes whose stored answers are large. No write runs twice, whatever the size of its
+// answer, even after a restart, a kill, compactions and a restore from backup.
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { restore } from '../backup/support.ts';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
 
 const BATCHES = 400;
-/** Two rows that each contain it give an answer of 300 KB. */
+/** Every answer of a batch contains ROWS rows with this text, so it is 300 KB long. */
 const NOTE = 'x'.repeat(60_000);
 const ROWS = 5;
 const ROW = { table: 'many', event_ts: 1, members: [1], properties: { note: NOTE } };
@@ -63,8 +63,8 @@ afterAll(async () => {
 });
 
 /**
- * Sends all requests again: the newest get their answer, the others are told that they were done
- * and what they inserted.
+ * Sends all requests again. Each of the newest gets its stored answer. Each older one gets the
+ * error `already_done` with the LSN and the ids of its first run.
  */
 async function sendAllAgain(): Promise<void> {
   const { lastLsn } = server.database;
@@ -94,26 +94,26 @@ async function sendAllAgain(): Promise<void> {
   expect([await rowsOf('many'), server.database.lastLsn]).toEqual([1 + 2 * BATCHES, lastLsn]);
 }
 
-test('of 400 batches with answers of 300 KB none runs twice', async () => {
+test('none of 400 batches with answers of 300 KB runs twice', async () => {
   expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200]));
   expect(Math.min(...first.map(({ text }) => text.length))).toBeGreaterThan(300_000);
   await sendAllAgain();
   expect(server.database.replays.figures.memoryBytes).toBeLessThan(64 * 2 ** 20 + BATCHES * 500);
 }, 60_000);
 
-test('nor with another body: that is told as before', async () => {
+test('a known key with another body is refused with idempotency_conflict', async () => {
   const other = await ask('POST', '/v1/batch', { operations: [{ type: 'nothing' }] }, 'batch 0');
   expect([other.status, other.json.code]).toEqual([409, 'idempotency_conflict']);
 });
 
-test('nor after a restart', async () => {
+test('no batch runs twice after a restart', async () => {
   await server.close();
   server = await startServer({ dir });
   await sendAllAgain();
 }, 60_000);
 
-test('nor after a kill', async () => {
-  // The state that a kill leaves: a copy of the files while the server runs.
+test('no batch runs twice after a kill', async () => {
+  // A copy of the files of the running server is the state that a kill leaves.
   const killed = join(home, 'killed');
   await ask('POST', '/v1/hyperedges/compact', {});
   cpSync(dir, killed, { recursive: true, filter: (path) => !/\/lock[^/]*$/.test(path) });
@@ -127,7 +127,7 @@ test('nor after a kill', async () => {
   }
 }, 60_000);
 
-test('nor after a backup and its restore', async () => {
+test('no batch runs twice after a backup and its restore', async () => {
   const { status, json } = await ask('POST', '/v1/backup', { compact_first: true });
   expect(status).toBe(200);
   const restored = join(home, 'restored');
@@ -142,7 +142,7 @@ test('nor after a backup and its restore', async () => {
   }
 }, 60_000);
 
-test('a repeated insert with a large row, or with an answer of more than 1 MB, still gets the id', async () => {
+test('a repeated insert still returns its id when the row is large or the answer is longer than 1 MB', async () => {
   expect(largeRow.status).toBe(201);
   expect((await ask('POST', '/v1/hyperedges', ROW, 'large row')).json).toMatchObject({
     code: 'already_done',
@@ -164,7 +164,7 @@ test('a repeated insert with a large row, or with an answer of more than 1 MB, s
   ]);
 }, 60_000);
 
-test('a damaged file of answers: the server starts, known keys are answered, others refused, writes without a key go on', async () => {
+test('damaged answer files do not stop the start; only writes with unknown keys are refused', async () => {
   const damaged = join(home, 'damaged');
   await ask('POST', '/v1/hyperedges/compact', {});
   cpSync(dir, damaged, { recursive: true, filter: (path) => !/\/lock[^/]*$/.test(path) });

@@ -13,7 +13,7 @@ function notInstalled({ packageName }: Candidate): never {
   );
 }
 
-/** Fails with the message of uWebSockets.js. */
+/** Returns a loader that fails with the message of uWebSockets.js. */
 function failing(last: string) {
   return (): never => {
     throw new Error(`This version of uWS.js supports only Node.js versions 18, 20, 22.\n\n${last}`);
@@ -22,7 +22,7 @@ function failing(last: string) {
 const noBinary = failing("Error: Cannot find module './uws_linux_x64_137.node'\nRequire stack:\n- /x/uws.js");
 const oldLibrary = failing("Error: /lib/libc.so.6: version `GLIBC_2.38' not found (required by /x/uws.node)");
 
-test('the newest that loads is taken', () => {
+test('the newest version of uWebSockets.js that loads is chosen', () => {
   const [newest, older] = CANDIDATES as [Candidate, Candidate];
   expect(chooseTransport('auto', () => NOTHING).facts).toEqual({
     name: 'uws',
@@ -35,12 +35,12 @@ test('the newest that loads is taken', () => {
   expect(transportLine(second.facts)).toBe(`HTTP by uWebSockets.js ${older.version}`);
 });
 
-describe('without one that loads node:http serves, and says why', () => {
+describe('when no version of uWebSockets.js loads, node:http serves', () => {
   test.each([
     ['not_installed', notInstalled, /: 20\.69\.0 is not installed; 20\.51\.4 is not installed\.$/],
     ['no_binary', noBinary, /: 20\.69\.0 has no binary for it; 20\.51\.4 has no binary for it\.$/],
     ['load_failed', oldLibrary, /: 20\.69\.0: \/lib\/libc\.so\.6: version `GLIBC_2\.38' not found .*; 20\.51\.4: /],
-  ] as const)('%s', (reason, load, detail) => {
+  ] as const)('the reason is reported: %s', (reason, load, detail) => {
     const { facts } = chooseTransport('auto', load);
     expect(facts).toMatchObject({ name: 'node', version: process.versions.node, reason });
     expect(facts.detail).toMatch(detail);
@@ -50,25 +50,25 @@ describe('without one that loads node:http serves, and says why', () => {
     );
   });
 
-  test('the most specific reason wins', () => {
+  test('the most specific reason is reported', () => {
     const load = (candidate: Candidate) => (candidate === CANDIDATES[0] ? oldLibrary() : notInstalled(candidate));
     expect(chooseTransport('auto', load).facts.reason).toBe('load_failed');
   });
 });
 
-test('node is used when configured, without loading the other', () => {
+test('node:http is used when configured, without an attempt to load uWebSockets.js', () => {
   const load = () => expect.fail('loaded');
   expect(chooseTransport('node', load).facts).toMatchObject({ name: 'node', reason: 'configured' });
 });
 
-test('uws that does not load stops the start with advice', () => {
+test('the start fails with advice when uws is configured but does not load', () => {
   expect(chooseTransport('uws', () => NOTHING).facts).toMatchObject({ name: 'uws', reason: 'configured' });
   expect(() => chooseTransport('uws', noBinary)).toThrow(
     /^HEDGEROW_TRANSPORT is uws, but uWebSockets\.js does not load on Node\.js .*: 20\.69\.0 has no binary for it.* Set it to auto or node/,
   );
 });
 
-test('the versions are those of the package, and all are optional', () => {
+test('the versions match package.json, and all of them are optional', () => {
   const { optionalDependencies, dependencies } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   );

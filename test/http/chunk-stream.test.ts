@@ -1,6 +1,7 @@
-// Chunks reach the transport in pieces that fit its own buffer: longer ones were once sent with
-// their chunk header twice (uWebSockets.js issue 1249). What the client has not taken is copied:
-// another answer may use the memory of the source meanwhile.
+// Chunks are written to the transport in pieces that fit into the transport's buffer.
+// uWebSockets.js once sent longer pieces with their chunk header twice (its issue 1249). Bytes that
+// the client has not taken yet are copied, because another answer may reuse the memory of the
+// source meanwhile.
 
 import { expect, test } from 'vitest';
 import { ChunkStream } from '../../src/http/answer/chunk-stream.ts';
@@ -10,7 +11,7 @@ import { Scheduler } from '../../src/schedule/scheduler.ts';
 const TRANSPORT_BUFFER = 16 * 1024;
 const LONGEST_HEAD = 12;
 
-test('pieces with their heads fit into the buffer, keep their order, and wait for a client that does not read', async () => {
+test('pieces with their headers fit into the buffer, keep their order and wait for a slow client', async () => {
   const chunks = [1, 15_360, 15_361, 500_000, 0, 100_000].map((length, at) =>
     Buffer.alloc(length).map((_, i) => (at * 31 + i) % 251),
   );
@@ -39,7 +40,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
   const shared = Buffer.alloc(500_000);
   await new Promise<void>((ended, failed) => {
     const source = {
-      // Reuses its memory for the next chunk.
+      // The source reuses its memory for the next chunk.
       next() {
         const chunk = left.shift();
         if (chunk === undefined) return null;

@@ -12,7 +12,7 @@ describe('gzip', () => {
   });
   afterAll(() => server.close());
 
-  /** The answer with its body as sent over the wire. */
+  /** Returns the head and the body of an answer as sent over the wire, without decompressing it. */
   async function plain(path: string, acceptEncoding: string | undefined, more = '', method = 'GET') {
     const accept = acceptEncoding === undefined ? '' : `Accept-Encoding: ${acceptEncoding}\r\n`;
     const socket = connect(server.port, '127.0.0.1');
@@ -33,7 +33,7 @@ describe('gzip', () => {
     ['many rows, in another thread', rows(500)],
     ['NDJSON', rows(500), 'Accept: application/x-ndjson\r\n'],
     ['a document', '/openapi.json'],
-  ])('makes smaller: %s', async (_name, path, more = '') => {
+  ])('shrinks the answer: %s', async (_name, path, more = '') => {
     const whole = await plain(path, undefined, more);
     const small = await plain(path, 'gzip', more);
     expect(small.head).toContain('content-encoding: gzip');
@@ -46,7 +46,7 @@ describe('gzip', () => {
     expect(whole.head).not.toContain('content-encoding');
   });
 
-  test('begins above 1 KB', async () => {
+  test('is used only for answers longer than 1 KB', async () => {
     const bytes = async (path: string) => (await plain(path, undefined)).body.length;
     let small = 1;
     while ((await bytes(rows(small + 1))) <= 1000) small += 1;
@@ -55,7 +55,7 @@ describe('gzip', () => {
     expect((await plain('/nope', 'gzip')).head).not.toContain('content-encoding');
   });
 
-  test('HEAD tells the length that GET would send', async () => {
+  test('HEAD returns the Content-Length that GET would send', async () => {
     const get = await plain('/openapi.json', 'gzip');
     const head = await plain('/openapi.json', 'gzip', '', 'HEAD');
     expect(head.body.length).toBe(0);
@@ -63,7 +63,7 @@ describe('gzip', () => {
     expect(head.head).toContain('content-encoding: gzip');
   });
 
-  test('answers of the shared memory stay whole while others are made', async () => {
+  test('answers compressed in shared memory stay whole while others are made', async () => {
     const ask = (start: number) => send(server, 'GET', `/v1/hyperedges?start_ts=${start}&end_ts=${start + 300}`);
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => ask(i * 3)));
     answers.forEach(({ json }, i) => {
@@ -73,7 +73,7 @@ describe('gzip', () => {
     });
   });
 
-  test('a client that leaves meanwhile does no harm', async () => {
+  test('a client that disconnects during compression does no harm', async () => {
     for (let i = 0; i < 20; i++) {
       const socket = await openSocket(server);
       socket.write(`GET ${rows(500)} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n`);

@@ -10,7 +10,7 @@ const load = (environment: Record<string, string>, flags: ConfigFlags = {}, toml
     isTerminal: false,
   });
 
-test('defaults of the contract', () => {
+test('every setting has its documented default', () => {
   const { config, warnings, sources } = load({});
   expect(config).toEqual({
     dataDir: './data',
@@ -69,7 +69,7 @@ test('paths lie below the data directory unless they are given', () => {
   });
 });
 
-test('flags beat the environment, that beats the file, an empty variable is not set', () => {
+test('flags override the environment, which overrides the file; an empty variable counts as not set', () => {
   const environment = { HEDGEROW_PORT: '1', HEDGEROW_MAX_MEMBERS: '', HEDGEROW_DURABILITY: 'async' };
   const toml = 'port = 3\ndurability = "fsync"\nmax_members = 9\nprimary_table = "events"\n';
   const { config, sources } = load(environment, { port: '2', host: undefined }, toml);
@@ -78,7 +78,7 @@ test('flags beat the environment, that beats the file, an empty variable is not 
   expect(places).toEqual(['flag', 'env', 'file', 'file', 'default']);
 });
 
-test('lists, switches and fractions', () => {
+test('lists, switches and fractions are parsed', () => {
   const toml = `
     cors_origins = ["https://a.example", "http://localhost:3000"]
     virtual_cache = false
@@ -101,7 +101,7 @@ test('lists, switches and fractions', () => {
   expect(load({ HEDGEROW_CORS_ORIGINS: '*' }).config.corsOrigins).toEqual(['*']);
 });
 
-test('addresses of databases by name: the environment beats the file', () => {
+test('addresses of databases are collected by name, and the environment overrides the file', () => {
   const environment = { HEDGEROW_VIRTUAL_DSN_PG: 'postgres://one', HEDGEROW_VIRTUAL_DSN_EMPTY: '' };
   const { config, sources } = load(environment, {}, '[virtual_dsn]\npg = "postgres://two"\nold = "postgres://three"\n');
   expect(config.virtualDsn).toEqual({ PG: 'postgres://one', OLD: 'postgres://three' });
@@ -141,7 +141,7 @@ test.each([
   ['HEDGEROW_LLM_ALLOWED_HOSTS', '[::1]:'],
   ['HEDGEROW_LLM_ALLOWED_HOSTS', ':443'],
   ['HEDGEROW_LLM_BASE_URL', 'http://a.example/v1'],
-])('%s=%s stops the start with one line that names it', (name, value) => {
+])('%s=%s stops the start with one line that names the variable', (name, value) => {
   expect(() => load({ [name]: value })).toThrow(ConfigError);
   const line = (() => {
     try {
@@ -154,7 +154,7 @@ test.each([
   expect(line).not.toContain('\n');
 });
 
-test('a wrong flag is named as a flag', () => {
+test('a wrong flag is named as a flag in the error', () => {
   expect(() => load({ HEDGEROW_PORT: '1' }, { port: '' })).toThrow('--port is "", but it takes an integer from 0 to');
   expect(() => load({}, { dataDir: '' })).toThrow('--data is "", but it takes');
 });
@@ -182,12 +182,12 @@ test.each([
   expect(() => load({}, {}, toml)).toThrow(/^(?!.*secret)[^\n]*$/);
 });
 
-test('a file with names of the prototype sets nothing', () => {
+test('a file that sets a name from Object.prototype is refused', () => {
   expect(() => load({}, {}, '__proto__ = 1')).toThrow(ConfigError);
   expect(() => load({}, {}, 'constructor = 1')).toThrow('constructor is no setting');
 });
 
-test('a wrong secret is not repeated', () => {
+test('an error about a wrong secret does not repeat the secret', () => {
   const withPassword = () => load({ HEDGEROW_LLM_BASE_URL: 'https://me:secret@a.example/v1' });
   expect(withPassword).toThrow('HEDGEROW_LLM_BASE_URL is "https://***@a.example/v1", but it takes an https address');
   const wrong = () => load({ HEDGEROW_API_KEY: 'my secret' });
@@ -195,7 +195,7 @@ test('a wrong secret is not repeated', () => {
   expect(wrong).not.toThrow('my secret');
 });
 
-test('a key that could be guessed is taken, with a warning', () => {
+test('a key that could be guessed is accepted with a warning', () => {
   const short = load({ HEDGEROW_API_KEY: 'x' });
   expect(short.config.apiKey).toBe('x');
   expect(short.warnings).toEqual([
@@ -207,19 +207,19 @@ test('a key that could be guessed is taken, with a warning', () => {
   expect(load({ HEDGEROW_API_KEY: 'hgr_9f86d081884c7d659a2feaa0c55ad015a3bf4f1b' }).warnings).toEqual([]);
 });
 
-test('TLS takes both files or none', () => {
+test('TLS needs both files or neither', () => {
   expect(() => load({ HEDGEROW_TLS_CERT: 'c' })).toThrow('HEDGEROW_TLS_CERT is set, but HEDGEROW_TLS_KEY is not');
   expect(() => load({}, { tlsKey: 'k' })).toThrow('HEDGEROW_TLS_KEY is set, but HEDGEROW_TLS_CERT is not');
   expect(load({ HEDGEROW_TLS_CERT: 'c', HEDGEROW_TLS_KEY: 'k' }).config).toMatchObject({ tlsCert: 'c', tlsKey: 'k' });
 });
 
-test('with keys any address will do; without TLS others can listen, which is said', () => {
+test('any address is allowed when keys are required; a warning says when traffic is not encrypted', () => {
   expect(load({ HEDGEROW_HOST: '0.0.0.0' }).warnings.join()).toContain('without TLS');
   const files = { HEDGEROW_TLS_CERT: 'c', HEDGEROW_TLS_KEY: 'k' };
   expect(load({ HEDGEROW_HOST: '0.0.0.0', ...files }).warnings).toEqual([]);
 });
 
-test('without keys an address that others can reach needs a clear word', () => {
+test('an address that other machines can reach needs HEDGEROW_ALLOW_INSECURE=1 when there are no keys', () => {
   const open = { HEDGEROW_HOST: '0.0.0.0', HEDGEROW_AUTH_DISABLED: '1' };
   expect(() => load(open)).toThrow(ConfigError);
   expect(() => load(open)).toThrow('HEDGEROW_ALLOW_INSECURE=1');
@@ -233,7 +233,7 @@ test('without keys an address that others can reach needs a clear word', () => {
   expect(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.evil.example', 'example.org'].some(isLoopback)).toBe(false);
 });
 
-test('misspelt names are pointed out', () => {
+test('misspelt variable names are reported with the likely name', () => {
   const { warnings } = load({ HEDGEROW_DURABLITY: 'async', HEDGEROW_VIRTUAL_DSN_PG: 'x', HEDGEROW_SHELL: '1' });
   expect(warnings).toEqual([
     'HEDGEROW_DURABLITY is no setting of this service; did you mean HEDGEROW_DURABILITY?',

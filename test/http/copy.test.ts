@@ -1,4 +1,4 @@
-// COPY over HTTP: it may take longer than other statements, and ends when its client disconnects.
+// COPY over HTTP has no deadline, but ends when its client disconnects.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,8 +35,8 @@ test('a client that disconnects ends its COPY, which leaves no partial result', 
     socket.write(
       `POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    // Waits until it has begun: requests sent afterwards on another connection are answered
-    // meanwhile.
+    // Waits until the COPY has begun: the server answers a request that arrives later on another
+    // connection while the COPY runs.
     await send(server, 'GET', '/health/live');
     socket.destroy();
   }
@@ -44,8 +44,8 @@ test('a client that disconnects ends its COPY, which leaves no partial result', 
   for (let tries = 0; tries < 500 && unfinished().length > 0; tries++) await sleep(20);
   expect(unfinished()).toEqual([]);
   expect(server.database.table().rowCount % ROWS).toBe(0);
-  // If the first COPY ended early there was nothing to write; the second may have finished before
-  // its client disconnected.
+  // If the first COPY ended early, the table was empty and the second wrote no rows. The second may
+  // also have finished before its client disconnected.
   if (files().length > 0)
     expect([0, ROWS]).toContain(readFileSync(join(root, 'never.csv'), 'utf8').trimEnd().split('\n').length - 1);
   rmSync(join(root, 'never.csv'), { force: true });

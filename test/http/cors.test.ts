@@ -16,7 +16,7 @@ const preflight = (origin: string, path = '/v1/tables') =>
   });
 
 describe('without listed origins', () => {
-  test('no answer has CORS headers, and none depends on the origin', async () => {
+  test('no answer has CORS headers or varies by origin', async () => {
     server = await startServer();
     for (const answer of [await from(PAGE), await preflight(PAGE), await from('null', 'GET', '/nope')]) {
       expect(corsHeaders(answer)).toEqual({});
@@ -56,7 +56,7 @@ describe('with a list of origins', () => {
     }
   });
 
-  test('answers to other origins, near misses too, have no CORS headers', async () => {
+  test('answers to other origins, including similar ones, have no CORS headers', async () => {
     await start(true);
     const key = { 'x-api-key': server.keys.readonly };
     for (const origin of [
@@ -76,7 +76,7 @@ describe('with a list of origins', () => {
     expect(corsHeaders(await send(server, 'GET', '/v1/tables'))).toEqual({});
   });
 
-  test('a preflight request needs no key and returns methods, headers and its lifetime', async () => {
+  test('a preflight request needs no key and returns the methods, the headers and how long they are valid', async () => {
     await start(true);
     const answer = await preflight(PAGE, '/v1/hyperedges');
     expect(answer.status).toBe(200);
@@ -104,7 +104,7 @@ describe('with a list of origins', () => {
     ]);
   });
 
-  test('pages may read errors, streams and other types as well', async () => {
+  test('pages may also read errors, streams and answers of other content types', async () => {
     await start(true);
     const key = { 'x-api-key': server.keys.admin };
     const answers = [

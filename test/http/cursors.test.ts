@@ -4,7 +4,7 @@ import { HedgerowError } from '../../src/errors.ts';
 import { CursorRegistry } from '../../src/routes/cursors.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
-/** The part of an engine that the registry needs; counts pinned snapshots. */
+/** Fakes the part of an engine that the registry needs, and counts pinned snapshots. */
 function fakeEngine() {
   const state = { lastLsn: 1, pinned: 0 };
   const database = {
@@ -50,7 +50,7 @@ test('requests at the same log position share one snapshot', () => {
   expect(state.pinned).toBe(2);
 });
 
-test('idle snapshots are released, those in use only after their request', () => {
+test('idle snapshots are released, but a snapshot in use only after its request ends', () => {
   const { state, database, table } = fakeEngine();
   let now = 0;
   const cursors = new CursorRegistry({ now: () => now, secret, idleMs: 100 });
@@ -96,7 +96,7 @@ test('a token is bound to its request and table', () => {
   expect(cursors.resume(token, table, 'b').after).toEqual({ eventTs: -3, id: 9 });
 });
 
-test('over the memory limit of readers cursors are ended, least recently used first', async () => {
+test('cursors are ended, least recently used first, when readers exceed their memory limit', async () => {
   const database = await openSim(simDisk(), { core: 'release', memoryBudgetBytes: 2 ** 20 });
   const table = database.table();
   const cursors = new CursorRegistry({ now: () => 0, secret });
@@ -119,7 +119,8 @@ test('over the memory limit of readers cursors are ended, least recently used fi
   expect(pinned_bytes).toBeGreaterThan(2 ** 18);
   expect(charged_bytes).toBeGreaterThanOrEqual(pinned_bytes);
   expect(database.figures()).toMatchObject({ pinnedBytes: pinned_bytes, chargedBytes: charged_bytes });
-  // A cursor in use keeps its snapshot; a snapshot of the current version would free nothing.
+  // A cursor in use keeps its snapshot. Releasing a snapshot of the current version would free no
+  // memory.
   const running = cursors.resume(tokens[1]!, table, 'b').pin;
   const current = cursors.issue(cursors.pin(database, table), last, 'b', null);
   expect(() => cursors.resume(tokens[0]!, table, 'b')).toThrow('expired');
@@ -133,7 +134,7 @@ test('over the memory limit of readers cursors are ended, least recently used fi
   await database.close();
 });
 
-test('memtables of a dropped table that a cursor still reads are pinned until it ends', async () => {
+test('the memtables of a dropped table stay pinned until the cursor that reads them ends', async () => {
   const database = await openSim(simDisk(), { core: 'release' });
   const table = await database.createTable({ name: 'other' });
   await table.insert({ event_ts: 1, members: [1] });
@@ -146,7 +147,7 @@ test('memtables of a dropped table that a cursor still reads are pinned until it
   await database.close();
 });
 
-/** Pins a new state for a key and returns its token. */
+/** Pins a new snapshot for a key and returns its token. */
 function given(engine: ReturnType<typeof fakeEngine>, cursors: CursorRegistry, keyId: string | null): string {
   engine.state.lastLsn += 1;
   const pin = cursors.pin(engine.database, engine.table);
@@ -164,7 +165,7 @@ function works(cursors: CursorRegistry, token: string, table: Table): boolean {
   }
 }
 
-test('one key holds at most 900 of the 1,000, and evicts no cursors of others', () => {
+test('one key holds at most 900 of the 1,000 snapshots and evicts no cursors of other keys', () => {
   const engine = fakeEngine();
   const { state, table } = engine;
   const cursors = new CursorRegistry({ now: () => 0, secret });
@@ -174,7 +175,7 @@ test('one key holds at most 900 of the 1,000, and evicts no cursors of others', 
   expect(others.filter((token) => works(cursors, token, table)).length).toBe(100);
   expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(900);
   expect(greedy.slice(-900).every((token) => works(cursors, token, table))).toBe(true);
-  // A third key gets its slots from the key that has the most.
+  // A third key gets its slots from the key that holds the most.
   const late = Array.from({ length: 50 }, () => given(engine, cursors, 'late'));
   for (const tokens of [late, others]) expect(tokens.every((token) => works(cursors, token, table))).toBe(true);
   expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(850);
@@ -182,7 +183,7 @@ test('one key holds at most 900 of the 1,000, and evicts no cursors of others', 
   expect(state.pinned).toBe(0);
 });
 
-test('a snapshot held by two keys stays when one of them releases it', () => {
+test('a snapshot held by two keys stays pinned when one of them releases it', () => {
   const engine = fakeEngine();
   const { state, database, table } = engine;
   const cursors = new CursorRegistry({ now: () => 0, secret, maxPinnedOfKey: 2 });
@@ -195,7 +196,7 @@ test('a snapshot held by two keys stays when one of them releases it', () => {
   expect(works(cursors, shared, table)).toBe(true);
 });
 
-test('without keys one client may hold all cursors', () => {
+test('one client may hold all snapshots when there are no keys', () => {
   const engine = fakeEngine();
   const cursors = new CursorRegistry({ now: () => 0, secret });
   for (let i = 0; i < 1100; i++) given(engine, cursors, null);

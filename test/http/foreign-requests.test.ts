@@ -12,7 +12,7 @@ const start = async (options: ServerOptions = {}) => {
   server = await startServer({ publicHosts: [], ...options });
 };
 
-/** Status of a raw request with these header lines, besides Connection. */
+/** Returns the status of a raw request with these header lines and `Connection: close`. */
 async function statusOf(lines: readonly string[], first = 'GET /v1/tables', body = ''): Promise<number> {
   const text = [`${first} HTTP/1.1`, ...lines, 'Connection: close', '', body].join('\r\n');
   return Number(/^HTTP\/1\.1 (\d+)/.exec(await raw(server, [text], 10_000))?.[1]);
@@ -22,7 +22,7 @@ const OWN = 'Host: localhost';
 const FOREIGN = 'https://evil.test';
 
 describe('without keys', () => {
-  test('only requests to this machine are answered, whatever their route', async () => {
+  test('only requests addressed to this machine are answered, whatever their route', async () => {
     await start();
     const { port } = server;
     for (const host of [
@@ -85,7 +85,7 @@ describe('without keys', () => {
     expect(await statusOf(['Host: evil.test'])).toBe(403);
   });
 
-  test('the refusal says what to do next, and is audited', async () => {
+  test('the refusal names the settings that would allow the request, and is audited', async () => {
     const observer = new Recorder();
     await start({ observer });
     const host = await raw(
@@ -102,7 +102,7 @@ describe('without keys', () => {
     expect(observer.audits).toMatchObject(Array(2).fill({ event: 'auth.denied', status: 403, remoteIp: '127.0.0.1' }));
   });
 
-  test('an origin is foreign when scheme, host or port differ from the request', async () => {
+  test('an origin is foreign when its scheme, host or port differs from the request', async () => {
     await start();
     const { port } = server;
     const host = `Host: localhost:${port}`;
@@ -147,7 +147,7 @@ describe('without keys', () => {
     expect(await statusOf(site('cross-site', 'Sec-Fetch-Mode: no-cors'), 'GET /docs')).toBe(403);
   });
 
-  test('origins listed for CORS are not foreign; with * none is', async () => {
+  test('origins listed for CORS are not foreign, and with * no origin is foreign', async () => {
     await start({ cors: ['https://app.example'] });
     const listed = ['Origin: https://app.example', 'Sec-Fetch-Site: cross-site'];
     expect(await statusOf([OWN, ...listed])).toBe(200);
@@ -163,7 +163,7 @@ describe('without keys', () => {
     expect(await statusOf(['Host: evil.test'])).toBe(403);
   });
 
-  test('a header with the origin of a request must appear once', async () => {
+  test('a request with two different Origin, Host or Sec-Fetch-Site headers is refused', async () => {
     await start({ cors: ['https://app.example'] });
     const own = `Origin: http://localhost:${server.port}`;
     const host = `Host: localhost:${server.port}`;
@@ -174,7 +174,7 @@ describe('without keys', () => {
     expect([400, 403]).toContain(await statusOf([host, own, 'Host: evil.test']));
   });
 
-  test('a body must declare its type', async () => {
+  test('a request with a body must declare its content type', async () => {
     await start();
     const body = '{"event_ts":1,"members":[1]}';
     const post = (...lines: string[]) =>
@@ -183,7 +183,7 @@ describe('without keys', () => {
     expect(await post('Content-Type:')).toBe(415);
     expect(await post('Content-Type: text/plain')).toBe(415);
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    // 411 where the transport itself refuses the framing.
+    // 411 when the transport itself refuses the framing.
     expect([411, 415]).toContain(await statusOf([OWN, 'Transfer-Encoding: chunked'], 'POST /v1/hyperedges', chunked));
     expect((await send(server, 'GET', '/v1/hyperedges?start_ts=0&end_ts=9')).json.num_tuples).toBe(0);
     expect(await post('Content-Type: application/json')).toBe(201);
@@ -193,7 +193,7 @@ describe('without keys', () => {
   });
 });
 
-test('with keys none of these checks apply', async () => {
+test('none of these checks apply when keys are required', async () => {
   await start({ auth: true });
   const key = `X-API-Key: ${server.keys.admin}`;
   expect(await statusOf(['Host: evil.test', `Origin: ${FOREIGN}`, 'Sec-Fetch-Site: cross-site', key])).toBe(200);
@@ -202,7 +202,7 @@ test('with keys none of these checks apply', async () => {
   expect(await statusOf(lines, 'POST /v1/hyperedges', body)).toBe(201);
 });
 
-describe('hosts', () => {
+describe('the host check', () => {
   const answers = (host: string, publicHosts: string[], asked: string, isSecure = false, origin = '') => {
     const headers: Record<string, string> = { host: asked, origin };
     const request = {
@@ -222,7 +222,7 @@ describe('hosts', () => {
     }
   };
 
-  test('that are listed or listened on are accepted', () => {
+  test('accepts names that are listed or that the server listens on', () => {
     expect(answers('127.0.0.1', ['Graph.Home.test', 'fe80::1'], 'graph.home.test:8000')).toBe(true);
     expect(answers('127.0.0.1', ['Graph.Home.test', 'fe80::1'], '[fe80::1]:8000')).toBe(true);
     expect(answers('127.0.0.1', ['graph.home.test'], 'home.test')).toBe(false);
@@ -231,7 +231,7 @@ describe('hosts', () => {
     expect(answers('[::1]', [], '10.0.0.1')).toBe(false);
   });
 
-  test('given as any address are accepted when other machines can reach the service, names are not', () => {
+  test('accepts any IP address, but not any name, when other machines can reach the service', () => {
     for (const listened of ['0.0.0.0', '::', '192.168.1.5', 'box.test']) {
       for (const asked of ['192.168.1.5:8000', '[fd00::1]:8000', 'localhost'])
         expect([listened, asked, answers(listened, [], asked)]).toEqual([listened, asked, true]);
@@ -240,7 +240,7 @@ describe('hosts', () => {
     }
   });
 
-  test('of an origin are compared with the default port of its scheme', () => {
+  test('compares an origin with the default port of its scheme', () => {
     expect(answers('127.0.0.1', [], 'localhost:443', true, 'https://localhost')).toBe(true);
     expect(answers('127.0.0.1', [], 'localhost', true, 'https://localhost:443')).toBe(true);
     expect(answers('127.0.0.1', [], 'localhost', true, 'http://localhost')).toBe(false);

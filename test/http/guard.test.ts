@@ -9,7 +9,7 @@ type Headers = Record<string, string>;
 const NO_KEY: Headers = {};
 const WRONG_KEY: Headers = { 'x-api-key': 'hgr_wrong' };
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
-/** A concrete path of the route. */
+/** Returns a concrete path that matches the route. */
 const pathOf = (route: Route) => route.path.replaceAll(/\{\w+\}/g, 'x');
 
 describe('with keys', () => {
@@ -28,7 +28,7 @@ describe('with keys', () => {
     send(server, method, path, body, headers);
   const refusedBy = (answer: Answer) => [answer.status, answer.json?.code];
 
-  test.each(routes)('$method $path asks for a key of role $role, and no more', async (route) => {
+  test.each(routes)('$method $path requires the role $role and accepts every higher one', async (route) => {
     // A body of the wrong type is refused only after the checks of key and role.
     const withKey = (headers: Headers) =>
       route.bodyTypes.length > 0
@@ -48,7 +48,7 @@ describe('with keys', () => {
     }
   });
 
-  test('both headers take the key; X-API-Key wins; the scheme is compared without case', async () => {
+  test('the key may be in X-API-Key, which wins, or in Authorization, whose scheme is case-insensitive', async () => {
     const { readonly, admin } = server.keys;
     const status = async (headers: Headers) => (await ask('GET', '/v1/keys', headers)).status;
     expect(await status({ 'x-api-key': admin })).toBe(200);
@@ -64,7 +64,7 @@ describe('with keys', () => {
     }
   });
 
-  test('401 names the header and has a challenge; a wrong key is distinguished from a missing one', async () => {
+  test('401 names the header, carries a challenge and distinguishes a wrong key from a missing one', async () => {
     const none = await ask('GET', '/v1/tables');
     expect(refusedBy(none)).toEqual([401, 'unauthorized']);
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="hedgerow"');
@@ -75,14 +75,14 @@ describe('with keys', () => {
     expect(wrong.text).not.toContain('hgr_wrong');
   });
 
-  test('403 names the role needed', async () => {
+  test('403 names the required role', async () => {
     const answer = await ask('POST', '/v1/hyperedges', { 'x-api-key': server.keys.readonly }, {});
     expect(refusedBy(answer)).toEqual([403, 'forbidden']);
     expect(answer.json.detail).toContain('readwrite');
     expect((await ask('GET', '/v1/keys', { 'x-api-key': server.keys.readwrite })).json.detail).toContain('admin');
   });
 
-  test('comes after route and method, before content type and body', async () => {
+  test('the key is checked after route and method, and before content type and body', async () => {
     const { readonly } = server.keys;
     expect(refusedBy(await ask('GET', '/v1/nope'))).toEqual([404, 'route_not_found']);
     const wrongMethod = await ask('PUT', '/v1/tables', {}, {});
@@ -102,7 +102,7 @@ describe('with keys', () => {
     expect((await ask('GET', '/v1/tables/%zz', { 'x-api-key': readonly })).status).toBe(400);
   });
 
-  test('OPTIONS needs no key and names the methods, HEAD needs the key of GET', async () => {
+  test('OPTIONS needs no key and lists the methods; HEAD needs the same key as GET', async () => {
     const options = await ask('OPTIONS', '/v1/keys/x');
     expect([options.status, options.headers.get('allow')]).toEqual([200, 'DELETE, OPTIONS']);
     expect((await ask('OPTIONS', '/v1/nope')).status).toBe(404);
@@ -116,7 +116,7 @@ describe('with keys', () => {
     }
   });
 
-  test('refusals are counted and audited with the address, without the key', async () => {
+  test('refusals are counted, and audited with the client address but without the key', async () => {
     await ask('GET', '/v1/tables', { 'x-request-id': 'r1' });
     await ask('GET', '/v1/tables', { 'x-api-key': 'hgr_wrong', 'x-request-id': 'r2' });
     await ask('GET', '/v1/keys', { 'x-api-key': server.keys.readonly, 'x-request-id': 'r3' });
@@ -146,7 +146,7 @@ describe('with keys', () => {
     expect((await ask('GET', '/v1/tables', headers)).status).toBe(401);
   });
 
-  test('actions with a key are audited with its id, its role and the table', async () => {
+  test('actions with a key are audited with the key id, the role and the table', async () => {
     const key = { 'x-api-key': server.keys.readwrite, 'x-request-id': 'w' };
     const adminKey = { 'x-api-key': server.keys.admin, 'x-request-id': 'w' };
     const edge = { event_ts: 1, members: [1] };
@@ -197,7 +197,7 @@ describe('without keys', () => {
   let server: TestServer;
   afterEach(() => server.close());
 
-  test('everyone is admin, whatever is sent as a key; key routes answer 503', async () => {
+  test('every caller is admin, whatever key is sent, and key routes answer 503', async () => {
     const observer = new Recorder();
     server = await startServer({ observer });
     for (const headers of [NO_KEY, WRONG_KEY]) {
@@ -225,7 +225,7 @@ describe('while the service starts and ends', () => {
   let server: TestServer;
   afterEach(() => server.close());
 
-  test('503 comes after route and method, before the key', async () => {
+  test('503 is answered after the route and method check and before the key check', async () => {
     server = await startServer({ auth: true, open: false });
     const { admin } = server.keys;
     const statusOf = async (method: string, path: string, headers: Headers = {}) => {
@@ -247,7 +247,7 @@ describe('while the service starts and ends', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('a stopping service is not ready at once, refuses new work with Connection: close, and finishes running requests', async () => {
+  test('a stopping service refuses new work with Connection: close and finishes running requests', async () => {
     server = await startServer();
     const { insert } = server.database.table();
     const table = server.database.table();
@@ -271,7 +271,7 @@ describe('while the service starts and ends', () => {
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-    // A limit of uWebSockets.js: a request sent in the same packet is answered too.
+    // A limit of uWebSockets.js: a second request in the same packet is answered too.
     const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
     expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(USUAL === 'node' ? 1 : 2);
     expect(text.endsWith('[closed]')).toBe(true);
@@ -287,7 +287,7 @@ describe('while the service starts and ends', () => {
   });
 });
 
-test('the message for a missing key says where to put it', async () => {
+test('the message about a missing key names the headers that accept a key', async () => {
   const server = await startServer({ auth: true });
   try {
     const { json } = await send(server, 'GET', '/v1/tables');

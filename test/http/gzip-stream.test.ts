@@ -1,5 +1,6 @@
-// Streams for clients that accept gzip: the same text, at the client's pace, row by row if they are
-// found slowly, over both transports; the source is closed whatever happens.
+// Streams for clients that accept gzip. The decompressed text equals the plain text. The source is
+// read only as fast as the client reads, and rows that are found slowly are sent as they are found.
+// The source is closed whatever happens. All of this holds over both transports.
 
 import { connect, type Socket } from 'node:net';
 import { createGunzip, gunzipSync } from 'node:zlib';
@@ -13,7 +14,7 @@ import { Random } from '../support/random.ts';
 import { transportsHere } from '../support/transport.ts';
 import { manyEdges, NDJSON, send as sendPlain, sleep, startServer, type TestServer } from './support.ts';
 
-/** The source of the route /test, set by each test. */
+/** The source that the route /test serves. Each test sets it. */
 let source: ChunkSource;
 const route: Route = {
   id: 'getTest',
@@ -56,7 +57,7 @@ class Counted implements ChunkSource {
   }
 }
 
-/** Lends one buffer for all pieces, as the engine does. */
+/** Returns a source that lends the same buffer for every piece, as the engine does. */
 function lent(pieces: readonly Uint8Array[]): Given {
   const memory = Buffer.alloc(Math.max(...pieces.map(({ length }) => length), 1));
   let at = 0;
@@ -72,7 +73,7 @@ function lent(pieces: readonly Uint8Array[]): Given {
 }
 
 const RANDOM = new Random(7);
-/** Text of a kind that gzip makes little of. */
+/** Returns random text, which gzip can hardly compress. */
 const noise = (length: number) => Buffer.alloc(length).map(() => 32 + RANDOM.below(95));
 
 async function allOf(gzip: GzipSource): Promise<Buffer> {
@@ -94,7 +95,7 @@ describe('a compressed source', () => {
     ['many pieces', Array.from({ length: 300 }, () => RANDOM.below(3000))],
     ['pieces of the usual size', [65_600, 64_000, 65_535, 70_000]],
     ['long ones', [3_000_000, 10, 0, 0, 200_000, 32_768, 1]],
-  ])('is the same text: %s', async (_name, lengths) => {
+  ])('decompresses to the same text: %s', async (_name, lengths) => {
     const pieces = lengths.map(noise);
     const counted = new Counted(lent(pieces));
     const packed = await allOf(new GzipSource(counted, now));
@@ -102,7 +103,7 @@ describe('a compressed source', () => {
     expect(counted.closed).toBe(1);
   });
 
-  test('reads nothing more while what it gave is not taken', async () => {
+  test('reads no further while its last output has not been taken', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     const gzip = new GzipSource(counted, now);
     let taken = 0;
@@ -112,7 +113,7 @@ describe('a compressed source', () => {
       else {
         taken += chunk.length;
         await sleep(1);
-        // Noise of 95 characters shrinks to 0.82 of its size at best.
+        // Noise made of 95 characters shrinks to 0.82 of its size at best.
         expect(counted.reads).toBeLessThan(taken / (0.8 * 65_536) + 2);
       }
     }
@@ -120,7 +121,7 @@ describe('a compressed source', () => {
     expect(counted.closed).toBe(1);
   });
 
-  test('fails as its source does', async () => {
+  test('fails when its source fails', async () => {
     let reads = 0;
     const fail = () => {
       throw new Error('disk gone');
@@ -132,7 +133,7 @@ describe('a compressed source', () => {
     expect(counted.closed).toBe(1);
   });
 
-  test('may be closed at any time, once', async () => {
+  test('may be closed at any time, and closes its source once', async () => {
     for (let steps = 0; steps < 8; steps++) {
       const counted = new Counted({ next: () => noise(40_000) });
       const gzip = new GzipSource(counted, now);
@@ -146,7 +147,7 @@ describe('a compressed source', () => {
     }
   });
 
-  test('gives what was found while its source waits, and resumes once', async () => {
+  test('hands over the rows found so far while its source waits, and resumes once', async () => {
     const given: (string | null)[] = ['{"a":1}\n', null, '{"a":2}\n', '{"a":3}\n', null, null, '{"a":4}\n'];
     const waits: (() => void)[] = [];
     const counted = new Counted({
@@ -169,7 +170,7 @@ describe('a compressed source', () => {
       const isLate = gzip.wait(() => resumed++);
       for (let turns = 0; isLate && resumed === 0; turns++) {
         await sleep(1);
-        // Only the source can go on.
+        // Only the source can make progress now.
         if (turns > 20 && resumed === 0) {
           seen.push(text);
           given.shift();
@@ -185,7 +186,7 @@ describe('a compressed source', () => {
     expect([text, counted.closed]).toEqual([rows.join(''), 0]);
   });
 
-  test('gives rows that are found slowly ten times a second', async () => {
+  test('hands over slowly found rows about ten times a second', async () => {
     let ms = 0;
     let rows = 0;
     const counted = new Counted({
@@ -235,7 +236,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     ['/v1/hyperedges?start_ts=0&end_ts=1000000', 'application/x-ndjson'],
     ['/v1/hyperedges?start_ts=0&end_ts=1000000&limit=19000', 'application/x-ndjson'],
   ] as const;
-  test.each(ranges)('a stream is the same text, compressed: %s %s', async (path, accept) => {
+  test.each(ranges)('a compressed stream has the same text as a plain one: %s %s', async (path, accept) => {
     const headers: Record<string, string> = accept === '' ? {} : { accept };
     const [small, plain] = await Promise.all(
       ['gzip', 'identity'].map((coding) =>
@@ -252,14 +253,14 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect(plain!.text.length).toBeGreaterThan(1_000_000);
   });
 
-  test('fewer bytes are sent', async () => {
+  test('a compressed stream sends fewer bytes', async () => {
     const { body, head, closed } = open(ranges[0][0], 'Connection: close\r\n');
     await Promise.race([closed, expect.poll(() => body().toString('latin1').endsWith('\r\n0\r\n\r\n')).toBe(true)]);
     expect(head()).toContain('content-encoding: gzip');
     expect(body().length).toBeLessThan(500_000);
   });
 
-  test('HEAD tells the same headers', async () => {
+  test('HEAD returns the same headers as GET', async () => {
     const { socket, head, body } = open(ranges[0][0], '', 'HEAD');
     await expect.poll(head).toContain('\r\n');
     expect(head()).toContain('content-encoding: gzip');
@@ -268,7 +269,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([body().length, socket.destroyed]).toEqual([0, false]);
   });
 
-  test('a client that leaves midway frees the source', async () => {
+  test('a client that disconnects midway closes the source', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, body } = open('/test');
@@ -280,7 +281,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([counted.reads, counted.closed]).toEqual([reads, 1]);
   });
 
-  test('a client that does not read stops the source', async () => {
+  test('a client that does not read stops the reads from the source', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, head } = open('/test');
@@ -297,13 +298,13 @@ describe.each(transportsHere())('over %s', (transport) => {
         { interval: 300, timeout: 10_000 },
       )
       .toBe(true);
-    // What sockets hold is a few MB.
+    // The buffers of the sockets hold a few MB.
     expect(reads).toBeLessThan(400);
     socket.destroy();
     await expect.poll(() => counted.closed).toBe(1);
   });
 
-  test('a source that fails cuts the connection', async () => {
+  test('a source that fails makes the server cut the connection', async () => {
     let reads = 0;
     const counted = new Counted({
       next: () => {
@@ -346,10 +347,10 @@ describe.each(transportsHere())('over %s', (transport) => {
     await expect.poll(() => counted.closed).toBe(1);
   });
 
-  test('of many streams at once some are plain', async () => {
+  test('streams beyond the limit of compressed streams are sent plain', async () => {
     const given = ['x', 'x', 'x', 'x'];
     let isGiven = false;
-    // A piece for each of them, and then nothing.
+    // Yields one piece for each client, and then nothing.
     source = new Counted({
       next: () => {
         isGiven = !isGiven;

@@ -35,14 +35,14 @@ describe('insert', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
   });
 
-  test('takes null as left out and ignores unknown fields', async () => {
+  test('treats null as a missing value and ignores unknown fields', async () => {
     const answer = await insert({ event_ts: 1, members: [1], weight: null, table: null, properties: null, other: {} });
     expect(answer.status).toBe(201);
     expect(answer.json.weight).toBeNull();
     expect(answer.json.other).toBeUndefined();
   });
 
-  test('takes user columns in properties and at top level, whatever their case', async () => {
+  test('accepts user columns in properties and at top level, in any letter case', async () => {
     const answer = await insert({
       table: 'VISITS',
       event_ts: 2,
@@ -96,7 +96,7 @@ describe('insert', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  test('names every wrong field', async () => {
+  test('reports every wrong field', async () => {
     const answer = await insert({ event_ts: 'x', members: [null, 1, 2.5] });
     expect(answer.json.errors.map((error: { loc: unknown }) => error.loc)).toEqual([
       ['body', 'event_ts'],
@@ -123,7 +123,7 @@ describe('insert', () => {
         ['properties', 'no'],
       ],
     ],
-  ])('names every wrong field, also beside empty members and unknown columns: %j', async (body, code, places) => {
+  ])('reports every wrong field, even with empty members or unknown columns: %j', async (body, code, places) => {
     for (const [method, wanted] of [
       ['POST', places],
       ['DELETE', places.filter(([field]) => field === 'event_ts' || field === 'members')],
@@ -141,7 +141,7 @@ describe('insert', () => {
     );
   });
 
-  test('lists at most 20 wrong fields', async () => {
+  test('reports at most 20 wrong fields', async () => {
     const properties = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`c${i}`, 1]));
     const { json } = await insert({ event_ts: 'x', members: [], properties });
     expect(json.errors).toHaveLength(20);
@@ -161,7 +161,7 @@ describe('insert', () => {
     expect(json.hyperedges.map(({ formation }: { formation: string }) => formation)).toEqual(['\ufeff']);
   });
 
-  test('refuses more members than the guard, counted without repeats', async () => {
+  test('refuses more distinct members than the limit', async () => {
     expect((await insert({ event_ts: 1, members: [1, 2, 3, 4, 5, 1, 2] })).status).toBe(201);
     const answer = await insert({ event_ts: 1, members: [1, 2, 3, 4, 5, 6] });
     expect(answer.status).toBe(400);
@@ -188,7 +188,7 @@ describe('insert', () => {
     });
   });
 
-  test('tells the line of the first byte that is not UTF-8', async () => {
+  test('reports the line of the first byte that is not UTF-8', async () => {
     for (const newlines of [0, 1, 999, 100_000]) {
       const text = `{"event_ts":1,${'\n'.repeat(newlines)}"formation":"\xc3\xa9 \xe9","members":[1],\n\n"x":"\xff"}`;
       const body = Buffer.from(text, 'latin1');
@@ -205,7 +205,7 @@ describe('insert', () => {
 });
 
 describe('delete', () => {
-  test('removes every live edge with the time and member set', async () => {
+  test('removes every live edge with this time and member set', async () => {
     await insert({ event_ts: 900, members: [1, 2] });
     await insert({ event_ts: 900, members: [2, 1] });
     const answer = await send(server, 'DELETE', '/v1/hyperedges', { event_ts: 900, members: [2, 1, 2] });
@@ -231,7 +231,7 @@ describe('delete', () => {
 });
 
 describe('bulk insert', () => {
-  test('a byte that is not UTF-8 is reported with its line, after lines that are wrong before it', async () => {
+  test('a byte that is not UTF-8 is reported with its line unless an earlier line is wrong', async () => {
     const bytes = (text: string) => send(server, 'POST', '/v1/hyperedges', Buffer.from(text, 'latin1'), NDJSON);
     const good = '{"event_ts":1,"members":[1],"formation":"\xc3\xa9"}\n';
     const bad = '{"event_ts":1,"members":[1],"formation":"\xe9"}\n';
@@ -258,7 +258,7 @@ describe('bulk insert', () => {
     expect((await send(server, 'POST', '/v1/hyperedges', '\ufeff\n', NDJSON)).json.detail).toContain('no edge');
   });
 
-  test('a line of more than 8 MB is refused, and a hundred of 100 KB are taken', async () => {
+  test('a line longer than 8 MB is refused, but a hundred lines of 100 KB are accepted', async () => {
     const line = (letters: number) => JSON.stringify({ event_ts: 7003, members: [1], x: 'y'.repeat(letters) });
     const answer = await send(server, 'POST', '/v1/hyperedges', `${line(9)}\n${line(9 * 2 ** 20)}`, NDJSON);
     expect(answer.json).toMatchObject({ status: 400, code: 'invalid_json', line: 2 });
@@ -270,7 +270,7 @@ describe('bulk insert', () => {
 
   const bulk = (body: string, query = '') => send(server, 'POST', `/v1/hyperedges${query}`, body, NDJSON);
 
-  test('inserts every line and names the ids', async () => {
+  test('inserts every line and returns the first and the last id', async () => {
     await send(server, 'POST', '/v1/tables', { name: 'bulk' });
     const answer = await bulk(`${manyEdges(1000)}\r\n\n`, '?table=Bulk');
     expect(answer.status).toBe(201);
@@ -285,7 +285,7 @@ describe('bulk insert', () => {
     ['{"event_ts":1,"members":[1,2,3,4,5,6]}', 1, 'too_many_members'],
     ['{"event_ts":1,"members":[1]}\n{"event_ts":1,"members":[]}', 2, 'empty_members'],
     ['5', 1, 'invalid_input'],
-  ])('refuses all when a line is bad: %j', async (body, line, code) => {
+  ])('inserts nothing when any line is bad: %j', async (body, line, code) => {
     const before = server.database.lastLsn;
     const answer = await bulk(body);
     expect(answer.status).toBe(400);
@@ -294,14 +294,14 @@ describe('bulk insert', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  test('answers 404 with the line for an unknown table', async () => {
+  test('answers 404 with the line number for an unknown table', async () => {
     const answer = await bulk('{"event_ts":1,"members":[1],"table":"nope"}');
     expect(answer.status).toBe(404);
     expect(answer.json).toMatchObject({ code: 'table_not_found', line: 1 });
     expect((await bulk('{"event_ts":1,"members":[1]}', '?table=nope')).status).toBe(404);
   });
 
-  test('follows the table of a line, atomically over tables', async () => {
+  test('inserts each line into the table that the line names, and the whole body atomically', async () => {
     await send(server, 'POST', '/v1/tables', { name: 'left' });
     await send(server, 'POST', '/v1/tables', { name: 'right' });
     const lines = ['{"event_ts":1,"members":[1]}', '{"event_ts":2,"members":[1],"table":"right"}'];
@@ -320,7 +320,7 @@ describe('bulk insert', () => {
     expect(server.database.table('right').item().row_count).toBe(1);
   });
 
-  test('a single edge that names no table follows the address too, and its own name wins', async () => {
+  test('a single edge uses the table in the query string unless the edge itself names a table', async () => {
     const edge = { event_ts: 1, members: [1] };
     await send(server, 'POST', '/v1/tables', { name: 'here' });
     await send(server, 'POST', '/v1/tables', { name: 'there' });
@@ -331,7 +331,7 @@ describe('bulk insert', () => {
     expect((await send(server, 'POST', '/v1/hyperedges?table=nope', edge)).status).toBe(404);
   });
 
-  test('refuses a body without an edge', async () => {
+  test('refuses a body that contains no edge', async () => {
     expect((await bulk('\n \n')).status).toBe(400);
     expect((await bulk('')).status).toBe(400);
   });

@@ -33,7 +33,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') ===
 const edge = (eventTs: number) => ({ event_ts: eventTs, members: [1, 2] });
 const NDJSON_TEXT = { 'content-type': 'application/x-ndjson' };
 
-/** Each write once: the request, and what its first answer contains. */
+/** Each write once: the request and the status of its first answer. */
 const WRITES: readonly [
   name: string,
   method: string,
@@ -106,14 +106,14 @@ describe('a write with the same Idempotency-Key', () => {
     else expect([other.status, other.json.code, isReplay(other)]).toEqual([409, 'idempotency_conflict', false]);
   });
 
-  test('without attach: the answer of an insert is what it would have been', async () => {
+  test('the answer of an insert is the same with and without a key', async () => {
     const plain = await ask('POST', '/v1/hyperedges', edge(50), undefined);
     const keyed = await ask('POST', '/v1/hyperedges', edge(50), freshKey());
     expect({ ...keyed.json, id: 0 }).toEqual({ ...plain.json, id: 0 });
     expect(Object.keys(keyed.json)).toEqual(Object.keys(plain.json));
   });
 
-  test('every route that takes the header is covered here', () => {
+  test('every route that accepts the header is tested', () => {
     const covered = new Set(WRITES.map(([, method, path]) => `${method} ${path.replace('/third', '/{name}')}`));
     // Statements are covered in query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
@@ -141,7 +141,7 @@ const FRAMED = {
   then: { pred: 'seen', args: ['?A'], confidence: 0.9 },
 };
 
-test('the answer to a change of rules is in the frame of the change: a crash between them cannot part them', async () => {
+test('the stored answer to a change of rules is in the same log frame as the change', async () => {
   const { replays } = server.database;
   const { store } = replays;
   replays.store = () => Promise.reject(new Error('it has no frame of its own'));
@@ -190,7 +190,7 @@ describe('the scope of a key', () => {
 });
 
 describe('answers that are not kept', () => {
-  test('answers of 400 and above: the write may be tried again', async () => {
+  test('an answer of 400 or above is not kept, so the write may be retried with its key', async () => {
     const key = freshKey();
     expect((await ask('POST', '/v1/hyperedges', { event_ts: 1, members: [] }, key)).status).toBe(400);
     const answer = await ask('POST', '/v1/hyperedges', edge(200), key);
@@ -201,7 +201,7 @@ describe('answers that are not kept', () => {
     expect((await ask('DELETE', '/v1/tables/later', undefined, missing)).status).toBe(200);
   });
 
-  test('reads and the routes of keys do not look at the header', async () => {
+  test('reads and the key routes ignore the header', async () => {
     const long = { 'idempotency-key': 'x'.repeat(300), 'x-api-key': server.keys.admin };
     expect((await send(server, 'GET', '/v1/tables', undefined, long)).status).toBe(200);
     const made = [1, 2].map(() => ask('POST', '/v1/keys', { role: 'readonly' }, 'same'));
@@ -213,7 +213,7 @@ describe('answers that are not kept', () => {
 });
 
 describe('the header', () => {
-  test('takes 1 to 255 characters of printable ASCII', async () => {
+  test('accepts 1 to 255 characters of printable ASCII', async () => {
     for (const key of ['x', 'a b~!"\\', 'x'.repeat(255)]) {
       expect((await ask('POST', '/v1/autocompact', { threshold: 0 }, key)).status).toBe(200);
     }
@@ -229,7 +229,7 @@ describe('the header', () => {
 });
 
 describe('at the same time', () => {
-  test('one request runs, the others get 409, and afterwards its answer', async () => {
+  test('one request runs, the others get 409 or its answer, and a later request gets its answer', async () => {
     const key = freshKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/v1/hyperedges', edge(300), key)));
@@ -287,7 +287,7 @@ describe('at the same time', () => {
   });
 });
 
-test('a large body is hashed whole', async () => {
+test('a large body is hashed as a whole', async () => {
   const key = freshKey();
   const lines = (last: number) => {
     let text = '';
@@ -299,7 +299,7 @@ test('a large body is hashed whole', async () => {
   expect((await ask('POST', '/v1/hyperedges?table=second', lines(2), key, NDJSON_TEXT)).status).toBe(409);
 });
 
-test('without keys all callers share one scope, also after a restart', async () => {
+test('all callers share one scope when there are no keys, even after a restart', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-once-'));
   const headers = { 'idempotency-key': 'k' };
   try {

@@ -38,12 +38,12 @@ function as(
 
 const list = async (query = '') => (await as('readonly', 'GET', `/v1/indexes${query}`)).json;
 
-/** Table and column of every index. */
+/** Returns the table and the column of every index. */
 async function names(query = ''): Promise<string[]> {
   return (await list(query)).map((item: { table: string; column: string }) => `${item.table}.${item.column}`);
 }
 
-test('an index is created on existing rows, listed and dropped; names are spelled as in the table', async () => {
+test('an index is created on existing rows, listed and dropped, with names spelled as in the table', async () => {
   await as('readwrite', 'POST', '/v1/hyperedges?table=tracks', manyEdges(500), NDJSON);
   expect(await list()).toEqual([]);
   const created = await as('admin', 'POST', '/v1/indexes', { table: 'TRACKS', column: 'speed' });
@@ -62,7 +62,7 @@ test('an index is created on existing rows, listed and dropped; names are spelle
   expect(await list()).toEqual([]);
 });
 
-test('without a table the primary one is used', async () => {
+test('the primary table is used when the request names no table', async () => {
   const created = await as('admin', 'POST', '/v1/indexes', { column: 'weight', table: null });
   expect(created.json).toMatchObject({ table: 'hyperedges', column: 'weight' });
   expect(await names()).toEqual(['hyperedges.weight']);
@@ -98,7 +98,7 @@ test('impossible requests are refused with advice', async () => {
   expect((await as('admin', 'DELETE', '/v1/indexes/Tracks/Speed')).status).toBe(200);
 });
 
-test('reading needs any key, changing an admin key', async () => {
+test('reading indexes needs a key of any role, and changing them needs an admin key', async () => {
   expect((await send(server, 'GET', '/v1/indexes')).status).toBe(401);
   for (const role of ['readonly', 'readwrite'] as const) {
     expect((await as(role, 'GET', '/v1/indexes')).status).toBe(200);
@@ -120,7 +120,7 @@ test('the audit log has a line for each change, with its table', async () => {
   ]);
 });
 
-test('an Idempotency-Key gives the first answer again, of a creation and of a drop', async () => {
+test('a repeated creation or drop with the same Idempotency-Key gets its first answer', async () => {
   const create = () =>
     as('admin', 'POST', '/v1/indexes', { table: 'tracks', column: 'speed' }, { 'idempotency-key': 'make' });
   const first = await create();
@@ -135,7 +135,7 @@ test('an Idempotency-Key gives the first answer again, of a creation and of a dr
   expect(await list()).toEqual([]);
 });
 
-test('a cached list is not sent again until an index is created or dropped', async () => {
+test('a cached list is valid until an index is created or dropped', async () => {
   const first = await as('readonly', 'GET', '/v1/indexes');
   const held = { 'if-none-match': first.headers.get('etag')! };
   expect(held['if-none-match']).toMatch(/"/);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 test.each(['COUNT(*) AS n', 'c.event_ts AS t, COUNT(*) AS n', 'MIN(a.event_ts) AS t, COUNT(DISTINCT b.id) AS n'])(
-  'three patterns, RETURN %s: 504, and the service goes on',
+  'a join of three patterns that returns %s ends with 504, and the service continues',
   async (items) => {
     const query = `MATCH (a:hyperedges), (b:hyperedges), (c:hyperedges) WHERE shared(a, b) >= 1 AND shared(b, c) >= 1 RETURN ${items}`;
     const { status, json } = await send(server, 'POST', '/v1/query', { query });

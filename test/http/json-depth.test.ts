@@ -1,4 +1,4 @@
-// Bodies with very many brackets are refused before they are parsed.
+// JSON bodies with too many brackets or values are refused before they are parsed.
 
 import { expect, test } from 'vitest';
 import { parseJsonBody } from '../../src/http/json-body.ts';
@@ -10,20 +10,20 @@ const nested = (depth: number, inner: string) =>
 const whole = (body: Buffer) => ({ body, parsed: undefined });
 const LONG = JSON.stringify('x'.repeat(5000));
 
-test('the depth of a body is that of its brackets outside texts', () => {
+test('only brackets outside strings count towards the depth of a body', () => {
   expect(jsonProblem(nested(MOST_JSON_DEPTH, LONG))).toBeUndefined();
   expect(jsonProblem(nested(MOST_JSON_DEPTH + 2, LONG))).toMatch(/100 deep/);
   expect(jsonProblem(Buffer.from(JSON.stringify(['['.repeat(5000), '\\"{{'.repeat(3000), '\\'])))).toBeUndefined();
   expect(jsonProblem(Buffer.from(`[${'[],'.repeat(3000)}{}]`))).toBeUndefined();
 });
 
-test('millions of brackets answer 400 with the reason', () => {
+test('a body with millions of brackets is refused with the reason', () => {
   for (const body of ['['.repeat(20_000_000), '{"a":'.repeat(1_000_000), `${' '.repeat(5000)}${'['.repeat(200)}`])
     expect(() => parseJsonBody(whole(Buffer.from(body)))).toThrow(/more than 100 deep/);
   expect(parseJsonBody(whole(nested(MOST_JSON_DEPTH, LONG)))).toBeInstanceOf(Array);
 });
 
-test('millions of small objects or values answer 400 with the reason, before they are created', () => {
+test('a body with millions of objects or values is refused with the reason before they are created', () => {
   const objects = (count: number) => Buffer.from(`[${'{},'.repeat(count - 2)}{}]`);
   expect(jsonProblem(objects(MOST_JSON_NODES))).toBeUndefined();
   expect(jsonProblem(objects(MOST_JSON_NODES + 1))).toMatch(/more than 500000 lists and objects/);

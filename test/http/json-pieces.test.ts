@@ -24,7 +24,7 @@ function pieces(text: string, pieceBytes?: number): Outcome {
   }
 }
 
-/** The parsed value, or a marker if the text is not JSON. */
+/** Returns the parsed value, or a marker if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -47,7 +47,10 @@ function document(random: Random, depth: number): string {
   return `${blank()}{${items.map((item) => `${blank()}${pick(KEYS)}${blank()}:${item}`).join(',') || blank()}}${blank()}`;
 }
 
-/** The text with one byte removed, inserted, changed or duplicated: mostly no longer JSON. */
+/**
+ * Returns the text with up to two characters removed and at most one inserted. The result is rarely
+ * still JSON.
+ */
 function mutated(text: string, random: Random): string {
   const at = random.below(text.length + 1);
   const marks = ['[', ']', '{', '}', ',', ':', '"', '0', '-', ' ', '\\', 'n'];
@@ -55,27 +58,27 @@ function mutated(text: string, random: Random): string {
   return text.slice(0, at) + (random.below(3) === 0 ? '' : mark) + text.slice(at + random.below(3));
 }
 
-describe('a document in pieces', () => {
-  test('equals the result of JSON.parse, or is refused like there', () => {
+describe('a document parsed in pieces', () => {
+  test('has the same value as with JSON.parse, or is refused when JSON.parse refuses it', () => {
     const random = new Random(1);
     let refused = 0;
     for (let round = 0; round < 20_000; round++) {
       const whole = document(random, 1 + random.below(5));
-      // Split characters become U+FFFD, as in a request.
+      // Characters that the mutation has split become U+FFFD, as in a request.
       const text = Buffer.from(random.below(2) === 0 ? whole : mutated(whole, random)).toString();
       const expected = parsed(text);
       if (expected === 'refused') refused++;
       for (const size of [1, 7, 40]) {
         const { value, problem } = pieces(text, size);
         expect(problem === undefined ? { value } : 'refused', `pieces of ${size}: ${text}`).toEqual(expected);
-        // Checks the order of fields, and own fields named __proto__.
+        // This also checks the order of fields, and own fields named `__proto__`.
         if (problem === undefined) expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
       }
     }
     expect(refused).toBeGreaterThan(2000);
   });
 
-  test('what joins two pieces is checked', () => {
+  test('is refused when the text between two pieces is wrong', () => {
     for (const text of [
       '[[1,2],]',
       '[[1,2] [3,4]]',
@@ -104,7 +107,7 @@ describe('a document in pieces', () => {
     }
   });
 
-  test('is parsed in many steps if it is long', () => {
+  test('takes many steps when it is long', () => {
     const list = Array.from({ length: 200_000 }, (_, row) => `value ${row}`);
     const text = JSON.stringify({ query: 'q', parameters: { list, other: [list.slice(0, 9)] } });
     const { value, steps } = pieces(text);
@@ -112,7 +115,7 @@ describe('a document in pieces', () => {
     expect(steps).toBeGreaterThan(20);
   });
 
-  test('has limits whose errors say what to send instead', () => {
+  test('is refused with advice when it exceeds a limit', () => {
     expect(pieces('['.repeat(200)).problem).toMatch(/100 deep.*flatter/);
     expect(pieces(`[${'[],'.repeat(500_001)}1]`).problem).toMatch(/500000 lists.*several/);
     expect(pieces(`[${'1,'.repeat(1_000_001)}1]`).problem).toMatch(/list of more than 1000000 items.*several/);
@@ -126,7 +129,7 @@ describe('a document in pieces', () => {
   });
 });
 
-test('the body of a client that has disconnected is not parsed further, and its memory is no longer counted', async () => {
+test('a body is not parsed further after its client has disconnected', async () => {
   const slices = new Scheduler(() => performance.now());
   const body = Buffer.from(`[${'1,'.repeat(2_000_000)}1]`);
   let looks = 0;
@@ -135,7 +138,7 @@ test('the body of a client that has disconnected is not parsed further, and its 
   expect(await parseLongJson(Buffer.from('[1,2]'), slices, () => false)).toEqual({ value: [1, 2] });
 });
 
-test('a long body is parsed in slices, between which others are answered', async () => {
+test('a long body is parsed in slices', async () => {
   const server = await startServer();
   try {
     const parameters = { list: Array.from({ length: 60_000 }, (_, row) => `${row}${'x'.repeat(100)}`) };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { apparentBits } from '../../src/config/key-strength.ts';
 
-/** Pseudorandom bytes, the same in every run. */
+/** Returns pseudorandom bytes that are the same in every run. */
 function bytes(seed: number, count: number): Buffer {
   const parts = [];
   for (let i = 0; i * 32 < count; i++) parts.push(createHash('sha256').update(`${seed}/${i}`).digest());
@@ -11,7 +11,7 @@ function bytes(seed: number, count: number): Buffer {
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Common forms of keys made by people and programs, with at least 128 bits each. */
+/** Common forms of keys that people and programs make. Each has at least 128 bits of randomness. */
 const FORMS: Record<string, (seed: number) => string> = {
   '32 hex digits': (seed) => bytes(seed, 16).toString('hex'),
   '40 hex digits in capitals': (seed) => bytes(seed, 20).toString('hex').toUpperCase(),
@@ -31,7 +31,7 @@ function uuid(seed: number): string {
 
 test.each(Object.entries(FORMS))('random keys cause no warning: %s', (_form, make) => {
   const warned = Array.from({ length: 2000 }, (_, seed) => make(seed)).filter((key) => apparentBits(key) < 128);
-  // By chance a few keys that hold just 128 bits look weaker.
+  // By chance, a few keys that hold exactly 128 bits look weaker.
   expect(warned.length, warned.slice(0, 3).join(' ')).toBeLessThanOrEqual(40);
 });
 

@@ -1,4 +1,4 @@
-// Lists of more tables than fit in one chunk of an answer.
+// Answers that list more tables than fit in one chunk.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('GET /v1/tables lists all of them in chunks, with the tag of their state', async () => {
+test('GET /v1/tables lists all tables in chunks, with an ETag of their state', async () => {
   const answer = await send(server, 'GET', '/v1/tables');
   expect(answer.status).toBe(200);
   expect(answer.json).toEqual(server.database.tables().map((table) => table.item()));
@@ -27,20 +27,20 @@ test('GET /v1/tables lists all of them in chunks, with the tag of their state', 
   expect(changed.json).toEqual(server.database.tables().map((table) => table.item(true)));
 });
 
-test('SHOW TABLES answers the same', async () => {
+test('SHOW TABLES returns the same list', async () => {
   const { json } = await send(server, 'POST', '/v1/query', { query: 'SHOW TABLES' });
   expect(json.num_tuples).toBe(TABLES + 1);
   expect(json.rows).toEqual(server.database.tables().map((table) => table.item()));
 });
 
-test('health, metrics and the log status count all of them', async () => {
+test('health and metrics count all tables', async () => {
   const { json } = await send(server, 'GET', '/health');
   expect(json).toMatchObject({ tables: TABLES + 1, total_records: 2, node_count: 3, node_count_exact: true });
   expect((await send(server, 'GET', '/v1/wal')).json).toEqual(server.database.wal());
   expect(server.database.statistics.figures()).toEqual(await server.database.statistics.gatherFigures());
 });
 
-test('a list that is sorted once reflects new, dropped and renamed tables', async () => {
+test('the sorted list of tables reflects new, dropped and renamed tables', async () => {
   const { database } = server;
   const names = () => database.tables().map(({ name }) => name);
   const before = database.tables();

@@ -1,4 +1,5 @@
-// A small chat-completions server that answers as told, and records the requests it gets.
+// A small chat-completions server that answers as the test sets it and records the requests it
+// gets.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +12,7 @@ export interface Asked {
 export interface ModelStandIn {
   readonly baseUrl: string;
   readonly asked: Asked[];
-  /** How the next requests are answered. */
+  /** Answers the next requests. */
   answer: (response: ServerResponse, asked: Asked) => void;
   close(): Promise<void>;
 }
@@ -43,7 +44,7 @@ export async function startModel(): Promise<ModelStandIn> {
   return model;
 }
 
-/** A successful answer with this text. */
+/** Returns a function that sends a successful answer with this text. */
 export function says(text: string): ModelStandIn['answer'] {
   return sends({
     model: 'stand-in-1',

@@ -1,4 +1,4 @@
-// One edge by its id, and the answer to a SELECT.
+// GET of one edge by its id, and the refusal of SQL statements that begin with SELECT.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HedgerowClient } from '../../src/client/index.ts';
@@ -27,7 +27,7 @@ const get = (path: string, headers?: Record<string, string>): Promise<Answer> =>
   send(server, 'GET', path, undefined, headers);
 
 describe('GET /v1/hyperedges/{id}', () => {
-  test('is the row that the range has, in memory and compacted', async () => {
+  test('returns the same row as a range query, for rows in memory and for compacted rows', async () => {
     const all = (await get('/v1/hyperedges?table=v&start_ts=0&end_ts=9000000000')).json.hyperedges;
     expect(all).toHaveLength(3001);
     for (const edge of [all[0], all[1], all[1500], all[2999], all[3000]]) {
@@ -42,7 +42,7 @@ describe('GET /v1/hyperedges/{id}', () => {
     await expect(client.hyperedges.get(-1, { table: 'v' })).rejects.toMatchObject({ code: 'edge_not_found' });
   });
 
-  test('has times as they are asked for, and a tag of each form', async () => {
+  test('formats times as requested, with a different ETag for each format', async () => {
     const [edge] = (await get('/v1/hyperedges?table=v&start_ts=2024-05-02&end_ts=2024-05-03')).json.hyperedges;
     const plain = await get(`/v1/hyperedges/${edge.id}?table=v`);
     const iso = await get(`/v1/hyperedges/${edge.id}?table=v&times=iso`);
@@ -55,7 +55,7 @@ describe('GET /v1/hyperedges/{id}', () => {
     expect((await held(iso.headers.get('etag')!, 'iso')).status).toBe(304);
   });
 
-  test('takes no part in a transaction, and is gone when it is deleted', async () => {
+  test('ignores an open transaction, and answers 404 after the edge is deleted', async () => {
     const { id } = (await post('/v1/hyperedges', { table: 'v', event_ts: 99, members: [77] })).json;
     await post('/v1/query', { query: 'BEGIN' });
     await post('/v1/query', { query: `DELETE FROM v WHERE id = ${id}` });
@@ -80,7 +80,7 @@ describe('GET /v1/hyperedges/{id}', () => {
     ['/v1/hyperedges/1?table=%60v', 404, 'table_not_found'],
     ['/v1/hyperedges/compact', 405, 'method_not_allowed'],
     ['/v1/hyperedges/1/2/3', 404, 'route_not_found'],
-  ])('%s is %d %s', async (path, status, code) => {
+  ])('%s answers %d %s', async (path, status, code) => {
     const answer = await get(path);
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
@@ -105,7 +105,7 @@ describe('a SELECT', () => {
     if (rows > 0) expect(ran.json.num_tuples).toBe(rows);
   });
 
-  test('other words are refused with the beginnings of statements', async () => {
+  test('other unknown words are refused with a list of the words that begin statements', async () => {
     const { json } = await post('/v1/query', { query: 'SELECTED' });
     expect(json.expected).toContain('MATCH');
     expect(json.expected.length).toBeGreaterThan(5);

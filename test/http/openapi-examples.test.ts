@@ -16,7 +16,9 @@ const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
 
 interface Body {
-  /** For example `runQuery 200 application/json`. */
+  /**
+   * The operation, the status and the content type, for example `runQuery 200 application/json`.
+   */
   name: string;
   id: string;
   at: string[];
@@ -24,7 +26,7 @@ interface Body {
   content: Json;
 }
 
-/** Every body in the document: requests, and responses with a status below 400. */
+/** Lists every body in the document: requests, and responses with a status below 400. */
 const bodies: Body[] = routes.flatMap(({ id, method, path }) => {
   const at = ['paths', path, method.toLowerCase()];
   const operation = document.paths[path][method.toLowerCase()];
@@ -43,7 +45,7 @@ const bodies: Body[] = routes.flatMap(({ id, method, path }) => {
   );
 });
 
-test('every operation says more than its summary, in sentences', () => {
+test('the description of every operation consists of sentences and differs from its summary', () => {
   expect(Object.keys(OPERATION_TEXTS).sort()).toEqual(routes.map(({ id }) => id).sort());
   for (const { id, summary, path, method } of routes) {
     const { description } = document.paths[path][method.toLowerCase()];
@@ -54,20 +56,20 @@ test('every operation says more than its summary, in sentences', () => {
 });
 
 describe('examples', () => {
-  test('are there for every body', () => {
+  test('exist for every body', () => {
     expect(bodies.length).toBeGreaterThan(70);
     // A file of the console or of the API page has one example, whatever its types.
     const isFile = ({ id }: Body) => id.endsWith('File');
     expect(bodies.filter((body) => !isFile(body) && !('example' in body.content)).map(({ name }) => name)).toEqual([]);
   });
 
-  test('are of operations that there are', () => {
+  test('belong to operations that exist', () => {
     const ids = new Set(routes.map(({ id }) => id));
     expect(Object.keys(EXAMPLES).filter((id) => !ids.has(id))).toEqual([]);
   });
 
   test.each(bodies.filter(({ content }) => 'example' in content).map((body) => [body.name, body] as const))(
-    'of %s are as their schema says, with no other field',
+    'match their schema and have no other field: %s',
     (_, { at, type, content: { example } }) => {
       if (type !== NDJSON_TYPE) {
         expect(api.valueFaults([...at, 'schema'], example)).toEqual([]);
@@ -82,7 +84,7 @@ describe('examples', () => {
     },
   );
 
-  test('of requests are taken by the routes', () => {
+  test('are accepted by the routes when they are requests', () => {
     const refused = bodies
       .filter(({ name, type }) => name.includes(' body ') && type === JSON_TYPE)
       .filter(({ id, content }) => {
@@ -92,7 +94,7 @@ describe('examples', () => {
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 
-  test('of errors have the status they stand under', () => {
+  test('have the status that they are listed under when they are errors', () => {
     const statuses = Object.entries<Json>(document.components.responses);
     expect(statuses.length).toBeGreaterThan(10);
     for (const [name, { content }] of statuses) {
@@ -103,14 +105,14 @@ describe('examples', () => {
     }
   });
 
-  test('that are wrong are detected', () => {
+  test('are reported when they are wrong', () => {
     const { at, content } = bodies.find(({ name }) => name === `getTable 200 ${JSON_TYPE}`)!;
     expect(api.valueFaults([...at, 'schema'], { ...content.example, more: 1 })).not.toEqual([]);
     expect(api.valueFaults([...at, 'schema'], { ...content.example, name: 5 })).not.toEqual([]);
   });
 });
 
-test('NDJSON is a text to generated clients, and its lines have a type with a name', () => {
+test('NDJSON bodies are described as text, and the type of their lines has a name', () => {
   const streams = bodies.filter(({ type }) => type === NDJSON_TYPE);
   expect(streams.map(({ name, content }) => [name, content['x-line-schema'].$ref.split('/').at(-1)])).toEqual([
     [`runQuery 200 ${NDJSON_TYPE}`, 'QueryRow'],

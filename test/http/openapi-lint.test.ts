@@ -8,7 +8,10 @@ import { routes } from '../../src/routes/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked freely.
 type Json = any;
 
-/** The rules of spectral:oas. The publisher has no contact address yet (see package.json). */
+/**
+ * Applies the rules of spectral:oas, except the one that requires a contact: the publisher has no
+ * contact address yet (see package.json).
+ */
 async function lint(document: Json): Promise<string[]> {
   const linter = new spectral.Spectral();
   const oas = rulesets.oas as unknown as spectral.RulesetDefinition;
@@ -20,11 +23,11 @@ async function lint(document: Json): Promise<string[]> {
 const documentOf = (list: typeof routes): Json => JSON.parse(documentText({ routes: list, version: '1.2.3' }));
 
 describe('spectral:oas', () => {
-  test('has nothing against the document of the service', async () => {
+  test('finds no fault in the document of the service', async () => {
     expect(await lint(documentOf(routes))).toEqual([]);
   });
 
-  test('has nothing against the document of virtual graphs alone', async () => {
+  test('finds no fault in the document of virtual graphs alone', async () => {
     expect(await lint(documentOf(standaloneRoutes))).toEqual([]);
   });
 
@@ -43,7 +46,7 @@ describe('spectral:oas', () => {
         document.paths['/v1/virtual/graphs'].get.operationId = 'getVirtualGraph';
       },
     ],
-  ])('complains with %s of a document that breaks it', async (rule, breakIt) => {
+  ])('reports %s for a document that breaks this rule', async (rule, breakIt) => {
     const document = documentOf(standaloneRoutes);
     breakIt(document);
     expect((await lint(document)).map((line) => line.split(' ')[0])).toContain(rule);

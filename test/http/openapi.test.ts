@@ -19,7 +19,7 @@ describe('the document of the service', () => {
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 
-  test('is the one that was reviewed', () => {
+  test('equals the reviewed golden file', () => {
     expectGolden('openapi.json', `${JSON.stringify(document, null, 2)}\n`);
   });
 
@@ -57,7 +57,7 @@ describe('the document of the service', () => {
     });
   });
 
-  test('gives examples that its own schemas take', () => {
+  test('gives examples that match its own schemas', () => {
     const bodies = routes.flatMap(({ id, schemas }) =>
       schemas.body === undefined ? [] : [[id, schemas.body] as const],
     );
@@ -89,7 +89,7 @@ describe('a document', () => {
   const build = (routes: Route[]): any =>
     buildDocument({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} });
 
-  test('has a titled schema once', () => {
+  test('contains a titled schema once', () => {
     const other = route({
       id: 'getThings',
       path: '/things/all',
@@ -102,7 +102,7 @@ describe('a document', () => {
     expect(built.components.schemas.Thing).toMatchObject({ properties: { n: { type: ['integer', 'null'] } } });
   });
 
-  test('refuses two schemas of one title, and a route without a tag', () => {
+  test('is refused when two schemas have the same title or a route has no tag', () => {
     const other = route({
       id: 'getOther',
       path: '/things/b',
@@ -112,7 +112,7 @@ describe('a document', () => {
     expect(() => build([route({ path: '/thingsome' })])).toThrow('/thingsome belongs to no tag');
   });
 
-  test('lists the errors that follow from the facts of a route', () => {
+  test('lists the errors that follow from the properties of a route', () => {
     const errorsOf = (more: Parameters<typeof route>[0]) =>
       Object.keys(build([route(more)]).paths['/things'][(more?.method ?? 'GET').toLowerCase()].responses)
         .map(Number)

@@ -38,7 +38,7 @@ function holdInserts(): () => void {
   };
 }
 
-/** A socket that is never read. */
+/** Opens a socket, sends the text and never reads the answer. */
 async function silentReader(text: string): Promise<Socket> {
   const socket = await openSocket(server);
   sockets.push(socket);
@@ -53,7 +53,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('requests that wait', () => {
-  test('are limited: more are refused before their body is read, probes never', async () => {
+  test('are limited: beyond the limit, requests are refused before their body is read, except probes', async () => {
     const observer = new Recorder();
     server = await startServer({ limits: { requests: 3 }, observer });
     const release = holdInserts();
@@ -76,14 +76,14 @@ describe('requests that wait', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('come after key and role: who may not pass learns nothing of the load', async () => {
+  test('are counted after the checks of key and role, so a caller without access cannot see the load', async () => {
     server = await startServer({ auth: true, limits: { requests: 0 } });
     expect((await send(server, 'GET', '/v1/tables')).status).toBe(401);
     const ask = (key: string) => send(server, 'GET', '/v1/keys', undefined, { 'x-api-key': key });
     expect([(await ask(server.keys.readonly)).status, (await ask(server.keys.admin)).status]).toEqual([403, 503]);
   });
 
-  test('give their place back when the client leaves', async () => {
+  test('free their place when the client disconnects', async () => {
     server = await startServer({ limits: { requests: 2 } });
     for (let i = 0; i < 5; i++) {
       const socket = await silentReader(request('POST /v1/hyperedges', 'Content-Length: 100\r\n', '{'));
@@ -97,7 +97,7 @@ describe('requests that wait', () => {
 });
 
 describe('streams', () => {
-  test('are limited; small answers go on', async () => {
+  test('are limited, and small answers are still served', async () => {
     server = await startServer({ limits: { streams: 2 } });
     await send(server, 'POST', '/v1/hyperedges', manyEdges(100_000), NDJSON);
     await silentReader(request(`GET ${RANGE}`));
@@ -114,7 +114,7 @@ describe('streams', () => {
   });
 });
 
-describe('bytes that are held', () => {
+describe('the bytes held for bodies', () => {
   test('are limited: a body is refused by its length, or when it grows too large', async () => {
     server = await startServer({ limits: { heldBytes: 300_000 } });
     const post = (headers: string, body = '') => request('POST /v1/hyperedges', headers, body);
@@ -134,7 +134,7 @@ describe('bytes that are held', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('count while a body is worked on, and are given back after it', async () => {
+  test('count while a body is processed and are released afterwards', async () => {
     server = await startServer({ limits: { heldBytes: 200_000 } });
     for (let i = 0; i < 10; i++) {
       expect((await send(server, 'POST', '/v1/hyperedges', manyEdges(4000), NDJSON)).status).toBe(201);
@@ -149,7 +149,7 @@ describe('clients that do not read', () => {
     override metrics = async () => ({ contentType: 'text/plain; charset=utf-8', text: this.text });
   }
 
-  test('get a whole answer at their own pace', async () => {
+  test('receive a whole answer at their own pace', async () => {
     const observer = new Talkative();
     server = await startServer({ observer });
     const socket = await silentReader(request('GET /metrics', 'Connection: close\r\n'));
@@ -166,12 +166,12 @@ describe('clients that do not read', () => {
     expect(observer.requests.map(({ route, status }) => [route, status])).toEqual([['GET /metrics', 200]]);
   });
 
-  test('and leave in the middle of a whole answer are counted as gone, and nothing is held', async () => {
+  test('are counted as disconnected, and their memory is released, when they leave during an answer', async () => {
     const observer = new Talkative();
     server = await startServer({ observer, limits: { heldBytes: 60_000_000 } });
     for (let i = 0; i < 3; i++) {
       const socket = await silentReader(request('GET /metrics'));
-      // It uses up the memory budget, so that a body is refused.
+      // The answer uses up the memory budget, so that a body is refused.
       await until(
         async () =>
           statuses(await raw(server, [request('POST /v1/batch', 'Content-Length: 50000000\r\n')], 50))[0] === 503,
@@ -183,7 +183,7 @@ describe('clients that do not read', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test.each(['GET', 'HEAD'])('and send many %s are cut off', async (method) => {
+  test.each(['GET', 'HEAD'])('are disconnected when they pipeline many %s requests', async (method) => {
     const observer = new Recorder();
     server = await startServer({ observer });
     await send(server, 'POST', '/v1/hyperedges', manyEdges(2000), NDJSON);
@@ -206,7 +206,7 @@ describe('clients that do not read', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('pipelined requests of a client that reads are all answered, in order', async () => {
+  test('do not affect a client that reads: its pipelined requests are all answered in order', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(500), NDJSON);
     let text = '';
@@ -250,16 +250,16 @@ describe('a turn of the event loop', () => {
     expect(load.isFull).toBe(true);
   });
 
-  test('that is spent refuses all but the probes, later; who has sent many requests at once is cut off', async () => {
+  test('refuses all requests but probes when its time is used up, and cuts off a client that sent many', async () => {
     server = await startServer({ limits: { turnMs: 0 } });
-    // All requests in one packet, hence in one event loop turn or a few.
+    // All requests arrive in one packet, hence in one event loop turn or a few.
     const text = await raw(server, [request('GET /v1/tables').repeat(600)]);
     expect(text.endsWith('[closed]')).toBe(true);
     const answers = statuses(text);
     expect(answers.length).toBeGreaterThanOrEqual(100);
     expect(answers.length).toBeLessThan(600);
     expect(new Set(answers)).toEqual(new Set([200]));
-    // Each request on its own connection, all in one turn.
+    // Each request arrives on its own connection, all in one turn.
     const open = await Promise.all(Array.from({ length: 150 }, () => openSocket(server)));
     sockets.push(...open);
     const replies = open.map(
@@ -273,7 +273,7 @@ describe('a turn of the event loop', () => {
     expect(statuses(probes)).toEqual(new Array(600).fill(200));
   });
 
-  test('with slow handlers leaves the other requests to later turns', async () => {
+  test('defers other requests to later turns when handlers are slow', async () => {
     server = await startServer({ limits: { handlersMs: 0 } });
     const open = await Promise.all(Array.from({ length: 20 }, () => openSocket(server)));
     sockets.push(...open);
@@ -292,7 +292,7 @@ describe('a turn of the event loop', () => {
     expect(load.isLongTurn(1032)).toBe(false);
   });
 
-  test('takes long bodies as long as there is room for what they are parsed to, and always one', () => {
+  test('accepts long bodies while there is memory to parse them, and always at least one', () => {
     const load = new Load({ ...limits, parsedBytes: 100 });
     expect(load.takeParsed(150)).toBe(true);
     expect(load.takeParsed(1)).toBe(false);
@@ -300,7 +300,7 @@ describe('a turn of the event loop', () => {
     expect([load.takeParsed(60), load.takeParsed(40), load.takeParsed(1)]).toEqual([true, true, false]);
   });
 
-  test('ends at once if the heap is full', () => {
+  test('ends at once when the heap is full', () => {
     const load = new Load({ ...limits, heapShare: 0 });
     expect(load.isFull).toBe(false);
     load.look();
@@ -308,7 +308,7 @@ describe('a turn of the event loop', () => {
   });
 });
 
-test('one of sixteen is picked, not at a fixed distance', () => {
+test('the sampler picks one request in sixteen, at irregular distances', () => {
   for (const seed of [0, 1, -5, 123456789]) {
     const sample = new Sample(seed);
     const distances = new Map<number, number>();

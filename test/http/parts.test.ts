@@ -64,8 +64,8 @@ describe('numbers', () => {
   });
 });
 
-describe('kept headers', () => {
-  test('follow every number, whatever its length was before', () => {
+describe('precomputed headers', () => {
+  test('contain every number set, whatever its previous length', () => {
     const block = new HeadBlock(['a=', ';b=', ';c=']);
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe('kept headers', () => {
     );
   });
 
-  test('are those of an answer', () => {
+  test('contain the lines of an answer', () => {
     const tags = new EntityTags('boot');
     const heads = new AnswerHeads({ limit: 60, vary: 'Accept', tags, idPrefix: 'ab-' });
     const lines = (...numbers: [number, number, number, number, number]) =>
@@ -122,7 +122,7 @@ test('request ids with anything but printable ASCII are not accepted', () => {
   for (const id of ['', 'a\r\nb', 'a\tb', 'é', '\x7f', 'x'.repeat(129)]) expect(isSaneId(id)).toBe(false);
 });
 
-test('media types', () => {
+test('mediaType returns the type in lower case without parameters', () => {
   expect(['', 'application/json', 'Application/JSON ; charset=x'].map(mediaType)).toEqual(
     Array(3).fill('application/json'),
   );
@@ -139,7 +139,7 @@ test.each([
   ['application/json, application/x-ndjson', 'json'],
 ])('Accept: %s -> %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
 
-test('bodies are put together under the limit', () => {
+test('bodies up to the size limit are assembled', () => {
   const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;
   const collector = new BodyCollector(200_000, 0);
   let expected = '';
@@ -153,7 +153,7 @@ test('bodies are put together under the limit', () => {
   expect(new BodyCollector(5, 0).take().length).toBe(0);
 });
 
-test('long bodies are put together in steps of bounded size, whatever their chunks', () => {
+test('long bodies are assembled in steps of bounded size, whatever their chunks', () => {
   const random = new Random(5);
   for (let round = 0; round < 40; round++) {
     const size = random.below(9 * 2 ** 20);
@@ -175,7 +175,7 @@ test('long bodies are put together in steps of bounded size, whatever their chun
   }
 });
 
-test('query strings', () => {
+test('query strings are decoded into an object, and a repeated name is refused', () => {
   expect({ ...queryObject('a=1&b=&c&=x&d=%20+e&&f=a=b') }).toEqual({
     a: '1',
     b: '',
@@ -195,7 +195,7 @@ describe('router', () => {
     expect(() => new Router([route('GET', '/a'), route('GET', '/a')])).toThrow('twice');
   });
 
-  test('prefers exact paths, decodes parameters, never an empty one', () => {
+  test('prefers exact paths, decodes parameters and never matches an empty parameter', () => {
     const router = new Router([route('GET', '/a/{x}'), route('GET', '/a/b'), route('GET', '/a/{x}/c/{y}')]);
     const parametersOf = (path: string) => decodedParameters(router.find(path)!.parameters);
     expect(parametersOf('/a/b')).toEqual([]);
@@ -207,7 +207,7 @@ describe('router', () => {
     expect(() => parametersOf('/a/%zz')).toThrow('percent-encoded');
   });
 
-  test('every route of the table names its role, summary and answers', () => {
+  test('every route has a summary and describes its answers', () => {
     for (const one of routes) {
       expect(one.summary).toMatch(/\.$/);
       expect(Object.keys(one.schemas.answers).length).toBeGreaterThan(0);
@@ -216,7 +216,7 @@ describe('router', () => {
   });
 });
 
-test('the slice queue alternates and reports what a step throws', async () => {
+test('the scheduler alternates between tasks and reports an error that a step throws', async () => {
   const queue = new Scheduler(() => performance.now());
   const order: string[] = [];
   const count = (name: string) => {
@@ -237,7 +237,7 @@ test('the slice queue alternates and reports what a step throws', async () => {
   await queue.run(() => false);
 });
 
-describe('checks by hand agree with the schemas that describe them', () => {
+describe('handwritten checks agree with the schemas that describe them', () => {
   const value = fc.oneof(
     fc.integer(),
     fc.double(),
@@ -248,7 +248,7 @@ describe('checks by hand agree with the schemas that describe them', () => {
   const field = (usual: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: usual }, value);
   const table = { name: 't', columns: new ColumnSet([]), maxMembers: 64 };
 
-  test('of an edge', () => {
+  test('accept the same edges', () => {
     const edge = fc.record(
       {
         event_ts: field(fc.integer()),
@@ -275,7 +275,7 @@ describe('checks by hand agree with the schemas that describe them', () => {
     );
   });
 
-  test('of a query', () => {
+  test('accept the same query strings', () => {
     const text = fc.oneof(fc.integer().map(String), fc.constantFrom('', '0', '-1', '1.5', 'x', '9007199254740993'));
     const query = fc.record({ start_ts: text, end_ts: text, limit: text, table: text, x: text }, { requiredKeys: [] });
     fc.assert(

@@ -4,8 +4,8 @@ import { USUAL } from '../support/transport.ts';
 import { manyEdges, NDJSON, raw, send, sleep, startServer, type TestServer } from './support.ts';
 
 /**
- * The parsers differ in what they refuse and how (all differences are in
- * test/service/raw-over-node.ts).
+ * The parsers of the two transports differ in what they refuse and how. All differences are in
+ * test/service/raw-over-node.ts.
  */
 const overNode = USUAL === 'node';
 
@@ -24,7 +24,7 @@ const request = (line: string, headers = '', body = '') =>
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
 describe('methods', () => {
-  test('an unknown path is 404 for every method, also with a wrong method', async () => {
+  test('an unknown path is 404 for every method, even a wrong one', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD']) {
       expect((await send(server, method, '/v1/nope')).status).toBe(404);
     }
@@ -54,7 +54,7 @@ describe('methods', () => {
     expect(answer.json).toEqual({ allow: ['DELETE', 'GET', 'HEAD', 'OPTIONS'] });
   });
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD answers like GET, without the body', async () => {
     for (const path of ['/health', '/v1/tables', RANGE, '/v1/hyperedges/node/1', '/v1/tables/nope']) {
       const get = await send(server, 'GET', path);
       const head = await send(server, 'HEAD', path);
@@ -76,7 +76,7 @@ describe('request ids', () => {
       await send(server, 'GET', '/health/live', undefined, sent === undefined ? {} : { 'x-request-id': sent })
     ).headers.get('x-request-id');
 
-  test('are echoed when sane, else made', async () => {
+  test('are echoed when valid, and generated otherwise', async () => {
     expect(await idFor('abc 123 {}')).toBe('abc 123 {}');
     expect(await idFor('x'.repeat(128))).toBe('x'.repeat(128));
     const made = await idFor();
@@ -86,7 +86,7 @@ describe('request ids', () => {
     expect(await idFor()).not.toBe(made);
   });
 
-  test('stand in every error body', async () => {
+  test('are in every error body', async () => {
     const answer = await send(server, 'GET', '/nope', undefined, { 'x-request-id': 'mine' });
     expect(answer.json).toEqual({
       detail: expect.stringContaining('/nope'),
@@ -98,7 +98,7 @@ describe('request ids', () => {
 });
 
 describe('bodies', () => {
-  test('of another type are refused before they are read', async () => {
+  test('are refused before they are read when their type is wrong', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'x']) {
       const answer = await send(server, 'POST', '/v1/hyperedges', '{', { 'content-type': type });
       expect([answer.status, answer.json.code]).toEqual([415, 'unsupported_media_type']);
@@ -112,7 +112,7 @@ describe('bodies', () => {
     }
   });
 
-  test('that are packed are refused, whatever they hold', async () => {
+  test('are refused when they have a Content-Encoding, whatever they contain', async () => {
     const edge = '{"event_ts":1,"members":[1]}';
     for (const coding of ['gzip', 'GZIP', 'br', 'identity, gzip', 'x']) {
       for (const body of [edge, gzipSync(edge)]) {
@@ -124,7 +124,7 @@ describe('bodies', () => {
     expect(plain.status).toBe(201);
   });
 
-  test('over the limit are refused with 413, by their length or when they pass it', async () => {
+  test('are refused with 413 when their length exceeds the limit or when they grow past it', async () => {
     const declared = await raw(server, [request('POST /v1/hyperedges', 'Content-Length: 1001\r\n')]);
     expect(statuses(declared)).toEqual([413]);
     expect(declared).toContain('"code":"body_too_large"');
@@ -142,7 +142,7 @@ describe('bodies', () => {
     expect(full.status).toBe(201);
   });
 
-  test('refused with 413 leave the connection usable', async () => {
+  test('leave the connection usable after a refusal with 413', async () => {
     const text = await raw(server, [
       request('POST /v1/hyperedges', 'Content-Length: 2000\r\n', 'x'.repeat(500)),
       20,
@@ -153,7 +153,7 @@ describe('bodies', () => {
     expect(statuses(text)).toEqual([413, 200]);
   });
 
-  test('in pieces are put together', async () => {
+  test('are assembled when they arrive in pieces', async () => {
     const body = '{"event_ts":5,"members":[1,2,3],"formation":"piecewise"}';
     const text = await raw(server, [
       request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`),
@@ -168,7 +168,7 @@ describe('bodies', () => {
     expect(text).toContain('"formation":"piecewise"');
   });
 
-  test('of a GET are read past', async () => {
+  test('are skipped in a GET request', async () => {
     const text = await raw(server, [
       request('GET /health/live', 'Content-Length: 5\r\n', 'hello') + request('GET /health/live'),
     ]);
@@ -182,7 +182,7 @@ describe('raw sockets', () => {
     expect(statuses(text)).toEqual([200, 404, 200]);
   });
 
-  test('two Content-Lengths end the connection without running anything', async () => {
+  test('a request with two Content-Length headers ends the connection without running anything', async () => {
     const before = server.database.lastLsn;
     const inner = '{"event_ts":77,"members":[1]}';
     const text = await raw(server, [
@@ -196,7 +196,7 @@ describe('raw sockets', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  // Refusals by the parser itself do not have our error body.
+  // When the parser itself refuses a request, the answer does not have our error body.
   test.each([
     ['no host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
     ['two hosts', request('GET /health/live', 'Host: y\r\n'), 400],
@@ -210,13 +210,13 @@ describe('raw sockets', () => {
     ['huge header', request('GET /health/live', `X: ${'x'.repeat(20_000)}\r\n`), 431],
     ['bad length', request('POST /v1/batch', 'Content-Length: abc\r\n', 'x'), 400],
     ['no request', '\x00\x01\x02\r\n\r\n', undefined],
-  ])('%s', async (_name, text, status) => {
+  ])('the service survives a request with %s', async (_name, text, status) => {
     const answer = await raw(server, [text]);
     if (status !== undefined) expect(statuses(answer)).toEqual([status]);
     expect((await send(server, 'GET', '/health/live')).status).toBe(200);
   });
 
-  test('a client that leaves in the middle does no harm', async () => {
+  test('a client that disconnects in the middle of a request does no harm', async () => {
     await raw(server, [request('POST /v1/hyperedges', 'Content-Length: 500\r\n', '{"event_ts":1')], 20);
     await raw(server, ['GET /v1/hyper'], 20);
     const body = '{"event_ts":1,"members":[1]}';
@@ -232,19 +232,22 @@ describe('raw sockets', () => {
     expect(statuses(text)).toEqual([200]);
   });
 
-  // Limits of uWebSockets.js, kept as tests so that a change is noticed.
-  test.runIf(overNode)('a request pipelined after a running write waits for its answer', async () => {
+  // These are limits of uWebSockets.js, kept as tests so that a change is noticed.
+  test.runIf(overNode)('a request pipelined after a running write is answered after it over node:http', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
     expect(statuses(await raw(server, [write + write]))).toEqual([201, 201]);
   });
 
-  test.skipIf(overNode)('a request pipelined after a running write ends the connection', async () => {
-    const body = '{"event_ts":1,"members":[1]}';
-    const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
-    expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
-    expect((await send(server, 'GET', '/health/live')).status).toBe(200);
-  });
+  test.skipIf(overNode)(
+    'a request pipelined after a running write ends the connection over uWebSockets.js',
+    async () => {
+      const body = '{"event_ts":1,"members":[1]}';
+      const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
+      expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
+      expect((await send(server, 'GET', '/health/live')).status).toBe(200);
+    },
+  );
 });
 
 describe('internal failures', () => {
@@ -266,7 +269,7 @@ describe('internal failures', () => {
     }
   });
 
-  test('a write that fails answers too', async () => {
+  test('also answer 500 when they occur in a write', async () => {
     const table = server.database.table();
     const { insert } = table;
     table.insert = () => Promise.reject(new Error('secret reason'));

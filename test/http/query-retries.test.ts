@@ -1,5 +1,5 @@
 // Statements over HTTP: streams that outlive their statement, retries of COMMIT and of definitions,
-// batches that conflict with other commits.
+// and batches that conflict with other commits.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -29,7 +29,7 @@ describe('rows that are streamed from a transaction', () => {
   const all = JSON.stringify({ query: 'MATCH (e:hyperedges) RETURN *' });
 
   test.each(['application/json', 'application/x-ndjson'])(
-    'keep its session until their client has gone: %s',
+    'keep their session busy until their client has disconnected: %s',
     async (accept) => {
       const headers = { 'x-session-id': accept };
       await run('BEGIN', headers);
@@ -39,7 +39,7 @@ describe('rows that are streamed from a transaction', () => {
           `Content-Type: application/json\r\nContent-Length: ${all.length}\r\n\r\n${all}`,
       );
       await new Promise((resolve) => socket.once('data', resolve));
-      // Stops reading: the stream waits for room in the socket's buffer.
+      // The client stops reading, so the stream waits for room in the socket's buffer.
       socket.pause();
       for (const query of ['COMMIT', 'ROLLBACK', 'DELETE FROM hyperedges WHERE event_ts = 1']) {
         const { status, json } = await run(query, headers);
@@ -57,7 +57,7 @@ describe('rows that are streamed from a transaction', () => {
     },
   );
 
-  test('free it with their last row', async () => {
+  test('release their session with the last row', async () => {
     const headers = { 'x-session-id': 'whole' };
     await run('BEGIN', headers);
     const { json } = await run('MATCH (e:hyperedges) RETURN e.id', headers);
@@ -67,7 +67,7 @@ describe('rows that are streamed from a transaction', () => {
 });
 
 describe('a retry with the same Idempotency-Key', () => {
-  test('of COMMIT gets the answer of the first, which commits once', async () => {
+  test('gets the first answer of a COMMIT, which is committed once', async () => {
     await run('CREATE HYPEREDGE TABLE kept (node)');
     const session = { 'x-session-id': 'kept' };
     const headers = { ...session, 'idempotency-key': 'commit 1' };
@@ -84,7 +84,7 @@ describe('a retry with the same Idempotency-Key', () => {
     expect(await count('kept')).toBe(1);
   });
 
-  test('of a COMMIT that lost is a COMMIT of its own', async () => {
+  test('runs a COMMIT again when the first one failed with a conflict', async () => {
     const headers = { 'x-session-id': 'lost', 'idempotency-key': 'commit 2' };
     await run('BEGIN', { 'x-session-id': 'lost' });
     await run('DELETE FROM kept', { 'x-session-id': 'lost' });
@@ -93,7 +93,7 @@ describe('a retry with the same Idempotency-Key', () => {
     expect((await run('COMMIT', headers)).status).toBe(400);
   });
 
-  test('of a COMMIT of nothing gets the same answer too', async () => {
+  test('gets the first answer of a COMMIT even when the transaction was empty', async () => {
     const headers = { 'x-session-id': 'empty', 'idempotency-key': 'commit 3' };
     await run('BEGIN', { 'x-session-id': 'empty' });
     const first = await run('COMMIT', headers);
@@ -112,7 +112,7 @@ describe('a retry with the same Idempotency-Key', () => {
     'COMPACT redefined',
     'DROP HYPEREDGE TABLE redefined',
     'DROP HYPEREDGE TABLE IF EXISTS redefined',
-  ])('of a definition gets the answer of the first, which is carried out once: %s', async (statement) => {
+  ])('gets the first answer of a definition, which is executed once: %s', async (statement) => {
     const headers = { 'idempotency-key': statement };
     const { replays } = server.database;
     const stored = vi.spyOn(replays, 'store');
@@ -160,7 +160,7 @@ function beforeCommits(database: Database, times: number, work: () => Promise<un
   };
 }
 
-describe('a batch whose commit meets another', () => {
+describe('a batch whose commit conflicts with another commit', () => {
   const operations = [
     { type: 'insert', table: 'met', event_ts: 9, members: [9] },
     { type: 'query', cypher: 'UPDATE met SET n = n + 1' },
@@ -168,7 +168,7 @@ describe('a batch whose commit meets another', () => {
   ];
   const add = () => run('UPDATE met SET n = n + 10');
 
-  test('is run again over what the other has left', async () => {
+  test('is run again on the new state', async () => {
     await run('CREATE HYPEREDGE TABLE met (node) PROPERTIES (n INTEGER)');
     await run('INSERT INTO met (event_ts, members, n) VALUES (1, [1], 0)');
     beforeCommits(server.database, 1, add);
@@ -180,7 +180,7 @@ describe('a batch whose commit meets another', () => {
     expect((await run('MATCH (m:met) RETURN m.n AS n ORDER BY n')).json.rows).toEqual([{ n: 11 }, { n: null }]);
   });
 
-  test('every time is refused, with nothing applied and nothing kept', async () => {
+  test('is refused after too many conflicts, with nothing applied and nothing kept', async () => {
     await run('DELETE FROM met WHERE event_ts = 9');
     beforeCommits(server.database, 25, add);
     const { status, json } = await send(server, 'POST', '/v1/batch', { operations }, { 'idempotency-key': 'again' });

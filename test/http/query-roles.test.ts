@@ -1,5 +1,5 @@
-// Every kind of statement, in every spelling, by every role, through /v1/query and in a batch: the
-// kind decides which role is needed, and a refusal changes nothing.
+// Runs every kind of statement in every spelling with every role, through /v1/query and in a batch.
+// The kind decides which role is needed, and a refusal changes nothing.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DISGUISES, NO_STATEMENTS, STATEMENTS, type StatementCase } from './statement-cases.ts';
 import { type Answer, send, startServer, type TestRole, type TestServer } from './support.ts';
 
-/** For every spelling the refusal is tested; these are also executed. */
+/**
+ * The spellings in which statements are also executed. The refusal is tested for every spelling.
+ */
 const CARRIED_OUT = ['in letters of all sizes', 'with comments for spaces', 'with a semicolon and a comment'];
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
 const copyRoot = mkdtempSync(join(tmpdir(), 'hedgerow-roles-'));
@@ -42,7 +44,7 @@ async function setStage(): Promise<void> {
   writeFileSync(join(copyRoot, 'in.csv'), 'event_ts,members\n70,3;4\n');
 }
 
-/** Everything that a statement can change. */
+/** Returns everything that a statement can change. */
 async function state(): Promise<unknown> {
   const { database } = server;
   const rows = await query('admin', 'MATCH (s:stage) RETURN * ORDER BY s.id').catch(() => undefined);
@@ -91,7 +93,7 @@ async function prepareSession({ kind }: StatementCase, role: TestRole): Promise<
 describe.each(STATEMENTS)('$text', (one) => {
   const { text, role: needed, parameters, effect } = one;
 
-  test('through /v1/query', async () => {
+  test('needs its role through /v1/query', async () => {
     const before = await state();
     for (const role of ROLES.filter((role) => !includes(role, needed))) {
       for (const [how, disguise] of Object.entries(DISGUISES))
@@ -115,7 +117,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     if (one.kind === 'begin') expect((await query(role, 'ROLLBACK')).status).toBe(200);
   }
 
-  test('through a batch', async () => {
+  test('needs its role in a batch', async () => {
     const before = await state();
     for (const disguise of Object.values(DISGUISES))
       expectRefused(await batch('readonly', disguise(text), parameters), 'readwrite', text);
@@ -131,7 +133,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     if (effect === 'defines') expect(await state()).toEqual(before);
   });
 
-  test('explained, it is read only and nothing is done', async () => {
+  test('is only planned by EXPLAIN, which any role may use', async () => {
     const before = await state();
     for (const word of ['EXPLAIN ', 'explain\n', '/* x */ Explain // y\n', 'EXPLAIN/**/']) {
       for (const role of ROLES) {
@@ -157,7 +159,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     expect(table).toBeDefined();
   });
 
-  test('analyzed, it needs its own role, and only a read is done', async () => {
+  test('needs the same role with ANALYZE, which runs only reads', async () => {
     const before = await state();
     for (const word of ['ANALYZE ', ' analyze\n', '/* x */ Analyze // y\n'])
       for (const role of ROLES) {
@@ -175,7 +177,7 @@ describe.each(STATEMENTS)('$text', (one) => {
   });
 });
 
-test('text that is not a statement is refused to everyone and does nothing', async () => {
+test('text that is not a statement is refused for every role and does nothing', async () => {
   const before = await state();
   const parameters = { statement: 'DROP HYPEREDGE TABLE stage' };
   for (const text of NO_STATEMENTS) {
@@ -189,7 +191,7 @@ test('text that is not a statement is refused to everyone and does nothing', asy
   expect(await state()).toEqual(before);
 });
 
-test('a value is never interpreted as part of the statement', async () => {
+test('a parameter value is never interpreted as part of the statement', async () => {
   const before = await state();
   const bad = "x'); DROP HYPEREDGE TABLE stage; //";
   for (const role of ROLES) {

@@ -1,5 +1,5 @@
-// Sessions over HTTP: one key with several X-Session-Ids and the default session, whose requests
-// are interleaved.
+// Sessions over HTTP: the interleaved requests of one key, in its default session and in sessions
+// with different X-Session-Ids.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MOST_TRANSACTIONS } from '../../src/query/sessions.ts';
@@ -17,8 +17,8 @@ afterAll(() => server.close());
 type Parameters = Record<string, unknown>;
 
 /**
- * Runs statements in one session of one key. Without a name no header is sent, and the key itself
- * is the session.
+ * Returns a function that runs statements in one session of one key. Without a name, no header is
+ * sent, and the key itself is the session.
  */
 function session(name?: string) {
   return (query: string, parameters?: Parameters): Promise<Answer> => {
@@ -34,7 +34,7 @@ async function define(query: string): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
 }
 
-/** The rows of a statement that must succeed. */
+/** Returns the rows of a statement that must succeed. */
 async function rows(run: Run, query: string, parameters?: Parameters): Promise<Record<string, number>[]> {
   const answer = await run(query, parameters);
   expect(answer.status, `${query}: ${answer.text}`).toBe(200);
@@ -59,8 +59,8 @@ describe('sessions of one key', () => {
     );
     const own = (place: number) => [0, 1, 2, 3, 4].map((i) => place * 100 + i);
     expect(await Promise.all(runs.map(count))).toEqual(runs.map((_, place) => own(place)));
-    // Other routes, and other sessions of the key, are not part of the transaction: these are
-    // separate commits.
+    // Requests to other routes and in other sessions of the key are not part of the transaction.
+    // They commit separately.
     const rest = { table: 'marks', event_ts: 900, members: [1], properties: { n: 900 } };
     const posted = await send(server, 'POST', '/v1/hyperedges', rest, { 'x-api-key': server.keys.readwrite });
     expect(posted.status).toBe(201);
@@ -78,7 +78,7 @@ describe('sessions of one key', () => {
     for (const run of runs) expect((await run('COMMIT')).status).toBe(400);
   });
 
-  test('meet in a conflict: the second gets 409 and is rolled back whole', async () => {
+  test('conflict when they change the same row: the second gets 409 and is rolled back entirely', async () => {
     await define('CREATE HYPEREDGE TABLE met (node) PROPERTIES (n INTEGER)');
     await rows(session(), 'INSERT INTO met (event_ts, members, n) VALUES (1, [1], 0), (2, [2], 0)');
     for (const [first, second] of [
@@ -101,7 +101,7 @@ describe('sessions of one key', () => {
     expect(await rows(session(), 'MATCH (m:met) RETURN m.event_ts, m.n')).toEqual([{ event_ts: 2, n: 3 }]);
   });
 
-  test('get 409 for rows that a commit of another route has changed', async () => {
+  test('get 409 at COMMIT when a commit through another route has changed their rows', async () => {
     await define('CREATE HYPEREDGE TABLE routed (node) PROPERTIES (n INTEGER)');
     const headers = { 'x-api-key': server.keys.readwrite };
     const edge = { table: 'routed', event_ts: 1, members: [1, 2] };
@@ -123,7 +123,7 @@ describe('sessions of one key', () => {
   });
 });
 
-describe('snapshot isolation, as the documents say it', () => {
+describe('snapshot isolation as documented', () => {
   const SUM = 'MATCH (d:doctors) RETURN SUM(d.n) AS onCall, COUNT(*) AS rows';
   const [a, b] = [session('a'), session('b')];
   beforeAll(() => define('CREATE HYPEREDGE TABLE doctors (node) PROPERTIES (n INTEGER)'));
@@ -133,7 +133,7 @@ describe('snapshot isolation, as the documents say it', () => {
     await Promise.all([rows(a, 'BEGIN'), rows(b, 'BEGIN')]);
   });
 
-  test('no lost updates: of two that read a row and change it, the second is refused', async () => {
+  test('prevents lost updates: when two transactions change the same row, the second is refused', async () => {
     for (const run of [a, b]) expect(await rows(run, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
     for (const run of [a, b]) await rows(run, 'UPDATE doctors SET n = n + 1 WHERE event_ts = 1');
     await rows(a, 'COMMIT');
@@ -141,7 +141,7 @@ describe('snapshot isolation, as the documents say it', () => {
     expect(await rows(session(), SUM)).toEqual([{ onCall: 3, rows: 2 }]);
   });
 
-  test('no phantoms: rows that others insert or delete are not seen', async () => {
+  test('prevents phantoms: a transaction does not see rows that others insert or delete', async () => {
     expect(await rows(a, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
     await rows(b, 'INSERT INTO doctors (event_ts, members, n) VALUES (3, [3], 1)');
     await rows(b, 'DELETE FROM doctors WHERE event_ts = 1');
@@ -151,7 +151,7 @@ describe('snapshot isolation, as the documents say it', () => {
     expect(await rows(a, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
   });
 
-  test('write skew: two that read what the other changes, and change different rows, both commit', async () => {
+  test('allows write skew: two transactions that change different rows both commit', async () => {
     for (const run of [a, b]) expect(await rows(run, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
     await rows(a, 'UPDATE doctors SET n = 0 WHERE event_ts = 1');
     await rows(b, 'UPDATE doctors SET n = 0 WHERE event_ts = 2');
@@ -165,7 +165,7 @@ describe('money between accounts', () => {
   const EACH = 100;
   const TRANSACTIONS = 15;
 
-  /** The statements of one transfer; returns how it ended. */
+  /** Runs the statements of one transfer and returns how it ended. */
   async function transfer(run: Run, random: Random): Promise<'committed' | 'rolled back' | 'conflict'> {
     await rows(run, 'BEGIN');
     const [from, to] = [random.below(ACCOUNTS), random.below(ACCOUNTS)];
@@ -187,7 +187,7 @@ describe('money between accounts', () => {
     return status === 200 ? 'committed' : 'conflict';
   }
 
-  test('is never lost, made, or seen on its way', { timeout: 120_000 }, async () => {
+  test('is never lost, created or seen in the middle of a transfer', { timeout: 120_000 }, async () => {
     await define('CREATE HYPEREDGE TABLE accounts (node) PROPERTIES (n INTEGER, moves INTEGER)');
     const values = Array.from({ length: ACCOUNTS }, (_, place) => `(${place}, [${place}], ${EACH}, 0)`);
     await rows(session(), `INSERT INTO accounts (event_ts, members, n, moves) VALUES ${values}`);
@@ -216,20 +216,20 @@ describe('money between accounts', () => {
     expect(end).toEqual({ sum: ACCOUNTS * EACH, moves: 2 * ends.committed });
   });
 
-  test('changed by statements alone counts every one that was answered', async () => {
+  test('is not lost when single statements without a transaction change it concurrently', async () => {
     await define('CREATE HYPEREDGE TABLE counters (node) PROPERTIES (n INTEGER)');
     await rows(session(), 'INSERT INTO counters (event_ts, members, n) VALUES (1, [1], 0)');
     const increments = Array.from({ length: 20 }, (_, place) =>
       session(NAMES[place % NAMES.length])('UPDATE counters SET n = n + 1'),
     );
     const statuses = (await Promise.all(increments)).map(({ status }) => status);
-    // There are no explicit transactions here: conflicting statements wait for each other.
+    // No transaction is open here, so conflicting statements wait for each other.
     expect(statuses).toEqual(increments.map(() => 200));
     expect(await rows(session(), 'MATCH (c:counters) RETURN c.n')).toEqual([{ n: increments.length }]);
   });
 });
 
-test('requests of one session that come together are done one by one, or refused: none is lost', async () => {
+test('simultaneous requests of one session run one after another or are refused, and no change is lost', async () => {
   await define('CREATE HYPEREDGE TABLE crowd (node) PROPERTIES (n INTEGER)');
   const run = session('crowded');
   await rows(run, 'BEGIN');
@@ -251,7 +251,7 @@ test('requests of one session that come together are done one by one, or refused
   expect(figures).toEqual({ rows: 2000, least: updates, most: updates });
 });
 
-test('one key holds 90 of the 100 open transactions, so that others can always begin', async () => {
+test('one key holds at most 90 of the 100 open transactions, so that other keys can always begin one', async () => {
   const as = (key: string, name: string) => (query: string) =>
     send(server, 'POST', '/v1/query', { query }, { 'x-api-key': key, 'x-session-id': name });
   const { admin, readwrite } = server.keys;
@@ -272,15 +272,15 @@ test('one key holds 90 of the 100 open transactions, so that others can always b
   expect(begun.slice(90)).toEqual(refused);
   const others = Array.from({ length: 11 }, (_, place) => as(admin, `other-${place}`));
   const late = await allInOrder(others);
-  // Together they fill the limit of 100.
+  // The transactions of all keys together fill the limit of 100.
   expect(late.map(({ status }) => status)).toEqual([...Array(10).fill(200), 503]);
   expect([late[10]!.json.code, late[10]!.headers.has('retry-after')]).toEqual(['overloaded', true]);
-  // Open transactions continue, and so does everything that does not open one.
+  // Open transactions continue, and so does every request that does not open one.
   expect((await greedy[89]!('BEGIN')).status).toBe(400);
   const write = (ts: number) => `INSERT INTO hyperedges (event_ts, members) VALUES (${ts}, [1])`;
   expect((await greedy[89]!(write(1))).status).toBe(200);
   expect((await greedy[99]!(write(2))).status).toBe(200);
-  // Freed slots can be taken again, by the same key too.
+  // A freed place can be taken again, even by the same key.
   await greedy[0]!('ROLLBACK');
   expect((await greedy[99]!('BEGIN')).status).toBe(200);
   expect((await greedy[98]!('BEGIN')).status).toBe(429);

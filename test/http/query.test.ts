@@ -31,7 +31,7 @@ async function count(table: string, headers: Record<string, string> = {}): Promi
 }
 
 describe('a statement', () => {
-  test('answers columns, rows, their number and a plan', async () => {
+  test('answers with columns, rows, their number and a plan', async () => {
     await run("INSERT INTO visits (event_ts, members, place) VALUES (1, [3, 1], 'hall'), (70, [1, 2], null)");
     const { status, json, headers } = await run(
       'MATCH (v:visits) WHERE $node IN v.members RETURN v.event_ts, v.place',
@@ -52,7 +52,7 @@ describe('a statement', () => {
     expect(Number(headers.get('x-hedgerow-lsn'))).toBeGreaterThan(0);
   });
 
-  test('gives one row a line when NDJSON is asked for', async () => {
+  test('returns one row per line when NDJSON is requested', async () => {
     const headers = { accept: 'application/x-ndjson' };
     const { text } = await run('MATCH (v:visits) RETURN v.event_ts ORDER BY v.event_ts', { headers });
     expect(text).toBe('{"event_ts":1}\n{"event_ts":70}\n');
@@ -67,21 +67,21 @@ describe('a statement', () => {
     ['CREATE HYPEREDGE TABLE visits (x)', 409, 'table_exists'],
     ["COPY visits TO 'x.csv'", 403, 'forbidden'],
     ['', 400, 'syntax_error'],
-  ])('that cannot be run says why: %s', async (query, status, code) => {
+  ])('answers with the reason when it cannot be run: %s', async (query, status, code) => {
     const { json, ...answer } = await run(query);
     expect([answer.status, json.code]).toEqual([status, code]);
     expect(json.detail.length).toBeGreaterThan(10);
     if (code === 'syntax_error') expect([json.line, json.column]).toEqual([expect.any(Number), expect.any(Number)]);
   });
 
-  test('is a string, its parameters an object', async () => {
+  test('must be a string, and its parameters must be an object', async () => {
     for (const body of [{}, { query: 5 }, { query: 'SHOW TABLES', parameters: [] }, []]) {
       const answer = await send(server, 'POST', '/v1/query', body, { 'x-api-key': server.keys.admin });
       expect(answer.status).toBe(400);
     }
   });
 
-  test('with a large result comes as a stream that is whole', async () => {
+  test('streams a large result completely', async () => {
     const rows = Array.from({ length: 5000 }, (_, i) => `(${i}, [${i % 50}, ${1000 + i}], '${'x'.repeat(20)}')`);
     await run('CREATE HYPEREDGE TABLE large (node) PROPERTIES (word TEXT)');
     await run(`INSERT INTO large (event_ts, members, word) VALUES ${rows.join()}`);
@@ -92,7 +92,7 @@ describe('a statement', () => {
   });
 });
 
-test('a late row that cannot be computed is a 400, not an answer that breaks off', async () => {
+test('a row that cannot be computed after thousands of others gives 400, not a broken answer', async () => {
   await run('CREATE HYPEREDGE TABLE numbers (node) PROPERTIES (n INTEGER)');
   const values = Array.from({ length: 20_000 }, (_, n) => `(${n}, [1], ${n})`);
   await run(`INSERT INTO numbers (event_ts, members, n) VALUES ${values}`);
@@ -116,7 +116,7 @@ describe('the kind of a statement decides the role', () => {
     ['ALTER TABLE visits ADD COLUMN extra REAL', 'admin'],
     ['CREATE INDEX ON visits (n)', 'admin'],
   ];
-  test.each(cases)('%s: %s', async (query, role) => {
+  test.each(cases)('%s needs the role %s', async (query, role) => {
     const below: Record<TestRole, TestRole | undefined> = {
       readonly: undefined,
       readwrite: 'readonly',
@@ -131,7 +131,7 @@ describe('the kind of a statement decides the role', () => {
     expect((await run(query, { role })).status).toBe(200);
   });
 
-  test('a role is asked for before names are looked up, and in batches too', async () => {
+  test('the role is checked before names are looked up, and in batches too', async () => {
     expect((await run('DELETE FROM nowhere', { role: 'readonly' })).status).toBe(403);
     const operations = [{ type: 'query', cypher: 'ALTER TABLE visits DROP COLUMN place' }];
     const answer = await send(server, 'POST', '/v1/batch', { operations }, { 'x-api-key': server.keys.admin });
@@ -141,7 +141,7 @@ describe('the kind of a statement decides the role', () => {
 });
 
 describe('a transaction', () => {
-  test('is seen by its session only until it is committed', async () => {
+  test('is seen only by its session until it is committed', async () => {
     await run('CREATE HYPEREDGE TABLE held (node)');
     const [a, b] = [session('a'), session('b')];
     expect((await run('BEGIN', { headers: a })).json.rows[0]).toMatchObject({ status: 'open' });
@@ -151,7 +151,7 @@ describe('a transaction', () => {
     expect(await count('held', b)).toBe(1);
   });
 
-  test('of another key is another one, whatever the session is called', async () => {
+  test('belongs to its key: another key may use the same session name', async () => {
     await run('BEGIN', { headers: session('same') });
     await run('INSERT INTO held (event_ts, members) VALUES (2, [2])', { headers: session('same') });
     const other = await run('COMMIT', { role: 'readwrite', headers: session('same') });
@@ -160,7 +160,7 @@ describe('a transaction', () => {
     expect(await count('held')).toBe(1);
   });
 
-  test('conflicts with one that committed first', async () => {
+  test('conflicts with a transaction that committed first', async () => {
     for (const name of ['x', 'y']) {
       await run('BEGIN', { headers: session(name) });
       await run('DELETE FROM held WHERE event_ts = 1', { headers: session(name) });
@@ -172,7 +172,7 @@ describe('a transaction', () => {
   });
 });
 
-test('a batch runs statements over what it has written itself, all or nothing', async () => {
+test('a batch runs statements on what it has written itself, and commits all or nothing', async () => {
   const post = (operations: unknown[]) =>
     send(server, 'POST', '/v1/batch', { operations }, { 'x-api-key': server.keys.readwrite });
   await run('CREATE HYPEREDGE TABLE batched (node) PROPERTIES (n INTEGER)');
@@ -190,7 +190,7 @@ test('a batch runs statements over what it has written itself, all or nothing', 
   expect(await count('batched')).toBe(1);
 });
 
-test('a retried write is not executed twice, a retried read is executed again', async () => {
+test('a retried write is not executed twice, and a retried read is executed again', async () => {
   const headers = { 'idempotency-key': 'once' };
   const insert = 'INSERT INTO batched (event_ts, members) VALUES (77, [7])';
   const first = await run(insert, { headers });
@@ -202,7 +202,7 @@ test('a retried write is not executed twice, a retried read is executed again', 
   expect(await count('batched', { 'idempotency-key': 'read' })).toBe(before + 1);
 });
 
-test('a statement over the deadline answers 504', async () => {
+test('a statement that exceeds the deadline answers 504', async () => {
   const hurried = await startServer({ queryTimeoutMs: 1 });
   try {
     const bulk = hurried.database.table().bulk();

@@ -37,7 +37,7 @@ describe('the allowance of a caller', () => {
     maxLength: 300,
   });
 
-  test('is that of a bucket that fills evenly, for every limit and every sequence of times', () => {
+  test('equals that of an evenly filled bucket, for every limit and every sequence of times', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(10_000_000), pauses, (perMinute, startMs, steps) => {
         const limit = new RateLimit({ perMinute, seed: 1 });
@@ -56,7 +56,7 @@ describe('the allowance of a caller', () => {
     );
   });
 
-  test('lets a whole minute through at once, then one for each part of the minute', () => {
+  test('lets the requests of a whole minute through at once, and then one per share of a minute', () => {
     for (const perMinute of [1, 7, 60, 1000, 999_983]) {
       const limit = new RateLimit({ perMinute, seed: 1 });
       for (let i = perMinute - 1; i >= 0; i--) {
@@ -69,7 +69,7 @@ describe('the allowance of a caller', () => {
     }
   });
 
-  test('waiting as long as a refusal says is enough', () => {
+  test('is sufficient after the wait that a refusal names', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), pauses, (perMinute, steps) => {
         const limit = new RateLimit({ perMinute, seed: 1 });
@@ -84,7 +84,7 @@ describe('the allowance of a caller', () => {
     );
   });
 
-  test('is its own: other callers, and a key and an address of the same name, do not count', () => {
+  test('is separate for every caller, even for a key and an address with the same name', () => {
     const limit = new RateLimit({ perMinute: 2, seed: 1 });
     const take = () => [limit.takeByKey('a', 0), limit.takeByKey('b', 0), limit.takeByAddress('a', 0)];
     expect([take(), take(), take()]).toEqual([
@@ -94,15 +94,15 @@ describe('the allowance of a caller', () => {
     ]);
   });
 
-  test('has no end when the limit is 0', () => {
+  test('is unlimited when the limit is 0', () => {
     const limit = new RateLimit({ perMinute: 0, seed: 1 });
     for (let i = 0; i < 5000; i++) expect(limit.takeByAddress(1, 0)).toBe(true);
     expect(limit.tracked).toBe(0);
   });
 });
 
-describe('memory', () => {
-  test('a million addresses take no more than the cap, and give nobody a new allowance', () => {
+describe('the memory for callers', () => {
+  test('stays bounded with a million addresses, which gives no caller a new allowance', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 77, maxTracked: 5000 });
     for (let i = 0; i < 10; i++) expect(limit.takeByAddress('victim', 0)).toBe(true);
     let passed = 0;
@@ -117,7 +117,7 @@ describe('memory', () => {
     expect(limit.remaining).toBe(9);
   });
 
-  test('a flood that goes on for minutes resets nobody who keeps asking', () => {
+  test('keeps the state of a caller that keeps asking during a flood of other addresses', () => {
     const limit = new RateLimit({ perMinute: 60, seed: 3, maxTracked: 1000 });
     let passed = 0;
     let made = 0;
@@ -130,7 +130,7 @@ describe('memory', () => {
     expect(passed).toBe(60 + 599);
   });
 
-  test('who has not asked for two minutes is forgotten', () => {
+  test('is freed for callers that have not asked for two minutes', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 1 });
     for (let i = 0; i < 1000; i++) limit.takeByAddress(i, 0);
     expect(limit.tracked).toBe(1000);
@@ -152,7 +152,7 @@ describe('addresses', () => {
     return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 255])).buffer;
   };
 
-  test('IPv4, also mapped, is one caller each', () => {
+  test('every IPv4 address is one caller, also when written as an IPv6 address', () => {
     expect(addressText(bytesOf(127, 0, 0, 1))).toBe('127.0.0.1');
     for (const text of [
       '10.1.2.255',
@@ -174,14 +174,14 @@ describe('addresses', () => {
     expect(addressId(bytesOf(255, 255, 255, 255))).toBe(2 ** 32 - 1);
   });
 
-  test('IPv6 is one caller each 64 bits', () => {
+  test('every IPv6 prefix of 64 bits is one caller', () => {
     expect(addressId(v6('2001:db8:1:2::1'))).toBe(addressId(v6('2001:db8:1:2:ffff:ffff:ffff:ffff')));
     expect(addressId(v6('2001:db8:1:3::1'))).not.toBe(addressId(v6('2001:db8:1:2::1')));
     expect(addressId(v6('::1'))).not.toBe(addressId(bytesOf(0, 0, 0, 1)));
   });
 
   test.each(['::1', '::', '2001:db8::1', 'fe80::1:2:3:4', '2001:db8:0:1:1:1:1:1', '1::2:0:0:3', '1:2:3:4:5:6:7:8'])(
-    '%s is written as RFC 5952 has it',
+    '%s is written as in RFC 5952',
     (text) => expect(addressText(v6(text))).toBe(text),
   );
 
@@ -201,7 +201,7 @@ describe('over HTTP', () => {
   const get = (path: string, key?: string, method = 'GET') =>
     send(server, method, path, undefined, key === undefined ? {} : { 'x-api-key': key });
 
-  test('a key has its own allowance; over it 429 with Retry-After, before role and body', async () => {
+  test('each key has its own allowance, and exceeding it is refused before role and body are checked', async () => {
     server = await startServer({ auth: true, qpm: 3 });
     const { readonly, admin } = server.keys;
     const before = Math.floor(Date.now() / 1000);
@@ -223,7 +223,7 @@ describe('over HTTP', () => {
     expect((await get('/v1/tables', admin)).status).toBe(200);
   });
 
-  test('without a key, or with a wrong one, the address counts; 401 count too', async () => {
+  test('requests without a valid key count for their address, including those answered with 401', async () => {
     server = await startServer({ auth: true, qpm: 4 });
     const statuses: number[] = [];
     for (const key of [undefined, 'hgr_wrong1', 'hgr_wrong2', undefined, undefined, 'hgr_wrong3']) {
@@ -233,7 +233,7 @@ describe('over HTTP', () => {
     expect((await get('/v1/tables', server.keys.readonly)).status).toBe(200);
   });
 
-  test('404, 405, OPTIONS and 503 use the allowance up but are never refused by it', async () => {
+  test('404, 405, OPTIONS and 503 use up the allowance but are never refused because of it', async () => {
     server = await startServer({ qpm: 5, open: false });
     const asked: Answer[] = [];
     for (const [method, path] of [
@@ -255,7 +255,7 @@ describe('over HTTP', () => {
     expect((await get('/v1/tables')).status).toBe(429);
   });
 
-  test('the two probes are neither counted nor limited, and say nothing of limits', async () => {
+  test('the two probes are neither counted nor limited and have no rate-limit headers', async () => {
     server = await startServer({ qpm: 1 });
     for (let i = 0; i < 5; i++) {
       for (const path of ['/health/live', '/health/ready']) {
@@ -281,7 +281,7 @@ describe('over HTTP', () => {
     expect(left(await get('/v1/tables'))[0]).toBe('0');
   });
 
-  test('every kind of answer tells them: data, streams, NDJSON, errors of the body', async () => {
+  test('every kind of answer has the headers: data, streams, NDJSON and errors in the body', async () => {
     server = await startServer({ qpm: 6 });
     const range = '/v1/hyperedges?start_ts=0&end_ts=9';
     const answers = [
@@ -294,7 +294,7 @@ describe('over HTTP', () => {
     expect(answers.map((answer) => left(answer)[1])).toEqual(['5', '4', '3', '2', '1']);
   });
 
-  test('many made-up keys from one address are one caller', async () => {
+  test('many invented keys from one address count as one caller', async () => {
     server = await startServer({ auth: true, qpm: 10 });
     let text = '';
     for (let i = 0; i < 100; i++) text += `GET /v1/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: hgr_made_${i}\r\n\r\n`;

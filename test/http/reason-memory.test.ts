@@ -1,5 +1,5 @@
-// Memory of questions: the text of their edges is bounded, and so is the number of questions in
-// progress.
+// The memory of questions is limited: both the length of the text of their edges and the number of
+// questions that run at the same time.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReasoningRoom } from '../../src/rag/room.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('edges with long texts are answered up to a limit, beyond which the refusal says what to do', async () => {
+test('edges with long texts are answered up to a limit, beyond which the refusal gives advice', async () => {
   const few = await send(server, 'POST', '/v1/reason', { query: '', top_k: 100, rules: [] });
   expect([few.status, few.json.all_edges.length]).toEqual([200, 100]);
   for (const [path, body] of [
@@ -35,7 +35,7 @@ test('edges with long texts are answered up to a limit, beyond which the refusal
 });
 
 test('every question releases its place, however it ends', async () => {
-  // More than there are slots.
+  // More questions than there are places.
   for (let round = 0; round < 70; round++) {
     const { status } = await send(server, 'POST', '/v1/reason', {
       query: 'node 1',

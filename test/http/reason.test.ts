@@ -14,7 +14,7 @@ const CALLERS_KEY = 'sk-callers-canary-0815';
 
 let server: TestServer;
 let model: ModelStandIn;
-/** A model whose host and port are listed. */
+/** A second model. Its host and port are listed as allowed. */
 let other: ModelStandIn;
 let dir: string;
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const MET = {
   then: { pred: 'met', args: ['?A', '?B'] },
 };
 
-describe('what is invalid answers 422', () => {
+describe('the validation of questions', () => {
   test.each([
     ['no JSON', '/v1/reason', '{'],
     ['no query', '/v1/reason', {}],
@@ -92,30 +92,30 @@ describe('what is invalid answers 422', () => {
     ['a question of 10,001 characters', '/v1/rag/query', { query: 'x'.repeat(10_001), mock: true }],
     ['a question of 10,001 characters to reason', '/v1/reason', { query: 'x'.repeat(10_001) }],
     ['a key that no header can hold', '/v1/rag/query', { query: '', openai_api_key: 'a\nb' }],
-  ])('%s', async (_name, path, body) => {
+  ])('answers 422 for: %s', async (_name, path, body) => {
     const { status, json } = await post(path, body);
     expect([status, json.status, typeof json.detail]).toEqual([422, 422, 'string']);
     expect(model.asked).toEqual([]);
   });
 
-  test('but a question of 10,000 characters is answered', async () => {
+  test('accepts a question of 10,000 characters', async () => {
     const query = 'x'.repeat(10_000);
     expect((await post('/v1/reason', { query })).status).toBe(200);
     expect((await ask({ query, mock: true })).status).toBe(200);
   });
 
-  test('but an unknown table of a question is not found', async () => {
+  test('answers 404 for an unknown table in a question', async () => {
     expect((await ask({ table: 'nope', mock: true })).status).toBe(404);
     expect((await send('GET', '/v1/rag/parse?query=x&table=nope')).status).toBe(404);
     expect((await send('GET', '/v1/rag/parse')).status).toBe(422);
   });
 });
 
-describe('what is understood of a text', () => {
+describe('the interpretation of a text', () => {
   const parsed = async (query: string, more = '') =>
     (await send('GET', `/v1/rag/parse?query=${encodeURIComponent(query)}${more}`)).json;
 
-  test('has its times as seconds, or as ISO 8601', async () => {
+  test('contains times as seconds or as ISO 8601', async () => {
     const since = await parsed('node 1 since 2023-11-14T01:00:00+01:00');
     expect(since.window).toEqual({ start_ts: 1_699_920_000, end_ts: null });
     expect(await parsed('node 1 since 2023-11-14T01:00:00+01:00', '&times=iso')).toEqual({
@@ -144,12 +144,13 @@ function selfDenying() {
 }
 
 describe('reasoning', () => {
-  test('runs the rules of the request, or the stored ones that are enabled, or none', async () => {
+  test('runs the rules of the request, or the enabled stored rules, or none', async () => {
     const facts = async (rules: unknown) =>
       (await post('/v1/reason', { query: 'nodes 1 and 4', rules })).json.derived_facts.map(
         ({ fact }: { fact: string }) => fact,
       );
-    // met(3, 5) comes from an edge with node 4, but concerns neither of the nodes asked for.
+    // `met(3, 5)` follows from an edge that contains node 4, but it concerns neither of the nodes
+    // in the question.
     const found = ['met(1, 2)', 'met(3, 4)', 'met(4, 5)'];
     expect(await facts([MET])).toEqual(found);
     expect(await facts(null)).toEqual([]);
@@ -161,7 +162,7 @@ describe('reasoning', () => {
     expect((await send('DELETE', '/v1/rules/rule:met')).json).toEqual({ id: 'rule:met', deleted: true });
   });
 
-  test('answers more than fits into one body as a stream, the same', async () => {
+  test('streams an answer that does not fit into one body', async () => {
     const members = Array.from({ length: 64 }, (_, i) => 1000 + i);
     await server.database.table().insert({ event_ts: 400, members });
     const { json } = await post('/v1/reason', { query: 'since 400', rules: [MET] });
@@ -171,7 +172,7 @@ describe('reasoning', () => {
     await server.database.table().delete(400, members);
   });
 
-  test('abstains when a proof is asked for and nothing is proved, and when nothing is found', async () => {
+  test('abstains when a required proof is missing and when no edge is found', async () => {
     const unproved = await post('/v1/reason', { query: 'node 1', rules: [], require_proof: true });
     expect(unproved.json).toMatchObject({ abstained: true, derived_facts: [], proofs: [] });
     const nothing = await post('/v1/reason', { query: 'node 999', rules: [MET] });
@@ -184,7 +185,7 @@ describe('reasoning', () => {
 const SUPPORTED = 'Nodes 2 and 3 met at 200 [HEDGE-2].';
 
 describe('a model', () => {
-  test('is sent the context, and its supported sentences are the answer', async () => {
+  test('is sent the context, and its supported sentences become the answer', async () => {
     model.answer = says(`${SUPPORTED} Nodes 2 and 9 met [HEDGE-2]. Everybody was happy.`);
     const { status, json } = await ask({});
     expect(status).toBe(200);
@@ -205,14 +206,14 @@ describe('a model', () => {
     expect(past.json.firewall.stripped).toHaveLength(2);
   });
 
-  test('is not asked when nothing was retrieved, nor in mode symbolic', async () => {
+  test('is not called when nothing was retrieved, nor in the mode symbolic', async () => {
     expect((await ask({ query: 'node 999' })).json).toMatchObject({ abstained: true, all_edges: [] });
     const { json } = await ask({ mode: 'symbolic', rules: [MET] });
     expect(json).toMatchObject({ model: 'symbolic', abstained: false, prompt_tokens: 0 });
     expect(model.asked).toEqual([]);
   });
 
-  test('gets the key of the request, and the own key of the server goes to no other address', async () => {
+  test("gets the key in the request; the server's own key is never sent to another address", async () => {
     model.answer = says(SUPPORTED);
     await ask({ openai_api_key: CALLERS_KEY });
     expect(model.asked.at(-1)!.headers.authorization).toBe(`Bearer ${CALLERS_KEY}`);
@@ -222,13 +223,13 @@ describe('a model', () => {
     expect(other.asked[0]!.body).not.toContain(OWN_KEY);
   });
 
-  test('is asked at a listed port only', async () => {
+  test('is called only at a listed port', async () => {
     const unlisted = await startModel();
     try {
       const { status, json } = await ask({ base_url: unlisted.baseUrl });
       expect([status, json.code]).toEqual([422, 'invalid_model_address']);
       expect(json.detail).toContain('HEDGEROW_LLM_ALLOWED_HOSTS');
-      // Also refused: another path on the configured host.
+      // Another path on the configured host is also refused.
       expect((await ask({ base_url: model.baseUrl.replace('/v1', '/v2') })).status).toBe(422);
       expect([unlisted.asked, model.asked]).toEqual([[], []]);
     } finally {
@@ -274,7 +275,7 @@ describe('a model', () => {
     ['no answer but a closed connection', (response) => void response.destroy(), 502],
     ['a question only', says('What did node 3 do?'), 'abstains'],
   ];
-  test.each(faults)('that answers %s has its outcome', async (_name, answer, outcome) => {
+  test.each(faults)('leads to 502 or an abstention when it answers with: %s', async (_name, answer, outcome) => {
     model.answer = answer;
     const { status, json, text } = await ask({ openai_api_key: CALLERS_KEY });
     if (outcome === 502) expect([status, json.code]).toEqual([502, 'model_failed']);
@@ -283,7 +284,7 @@ describe('a model', () => {
     expect(text).not.toContain(CALLERS_KEY);
   });
 
-  test('that echoes the key has it masked, and no key stands in answers, interactions, logs or files', async () => {
+  test('may repeat the key without exposing it in answers, interactions, logs or files', async () => {
     model.answer = says(`${SUPPORTED} My key is ${CALLERS_KEY} and yours ${OWN_KEY}.`);
     const asked = await ask({ openai_api_key: CALLERS_KEY, query: 'What did node 3 do?' });
     const past = await send('GET', `/v1/rag/interactions/${asked.json.interaction_id}`);
@@ -302,7 +303,7 @@ describe('a model that is not configured', () => {
   test.each([
     ['https://api.openai.com/v1', 'No language model is configured: no API key is set.'],
     ['http://127.0.0.1:9/v1', 'could not be reached'],
-  ])('at %s answers 502 with the setting, and what needs no model', async (modelBaseUrl, what) => {
+  ])('makes questions at %s answer 502 with advice, but not those that need no model', async (modelBaseUrl, what) => {
     const bare = await startServer({ modelBaseUrl, modelHosts: ['api.openai.com', '127.0.0.1'] });
     try {
       await bare.database.table().insert({ event_ts: 100, members: [1, 2] });
@@ -339,7 +340,7 @@ describe('keys', () => {
     sendTo(keyed, method, path, body, { 'x-api-key': key });
   const question = { query: 'node 1', rules: [] };
 
-  test('of the role readonly ask the configured model; another address needs readwrite', async () => {
+  test('let readonly use only the configured model, and readwrite also other addresses', async () => {
     model.answer = says('Nothing.');
     other.answer = says('Nothing.');
     other.asked.length = 0;
@@ -361,7 +362,7 @@ describe('keys', () => {
     expect(await statusOf(readwrite, 'https://elsewhere.example/v1')).toBe(422);
   });
 
-  test('read the interactions they made, an admin those of all', async () => {
+  test('can read the interactions that they made, and an admin key can read all', async () => {
     const { readonly, readwrite, admin } = keyed.keys;
     const made: [key: string, id: string][] = [];
     for (const key of [readonly, readwrite, admin]) {

@@ -26,7 +26,7 @@ describe('X-Hedgerow-LSN', () => {
   });
   afterAll(() => server.close());
 
-  test('is the position of the write, or of the snapshot that was read', async () => {
+  test('is the log position of the write or of the snapshot that was read', async () => {
     const first = await insert(server, 1);
     const second = await insert(server, 2);
     expect(lsnOf(second)).toBeGreaterThan(lsnOf(first));
@@ -39,7 +39,7 @@ describe('X-Hedgerow-LSN', () => {
     expect(lsnOf(await send(server, 'POST', '/v1/batch', { operations }))).toBeGreaterThan(lsnOf(removed));
   });
 
-  test('is present on errors of data routes too, and not on other routes', async () => {
+  test('is also on errors of data routes, but not on other routes', async () => {
     expect(lsnOf(await send(server, 'GET', '/v1/hyperedges'))).toBe(server.database.lastLsn);
     for (const path of ['/v1/tables', '/health', '/health/live', '/v1/wal', '/nope']) {
       expect(lsnOf(await send(server, 'GET', path))).toBeNaN();
@@ -52,14 +52,14 @@ describe('X-Min-LSN', () => {
   afterEach(() => server.close());
   const read = (lsn: string, path = RANGE) => send(server, 'GET', path, undefined, { 'x-min-lsn': lsn });
 
-  test('that is visible changes nothing', async () => {
+  test('changes nothing when it is already visible', async () => {
     server = await startServer();
     const lsn = lsnOf(await insert(server, 1));
     for (const text of ['0', String(lsn)]) expect((await read(text)).json.num_tuples).toBe(1);
     expect((await read(String(lsn), '/v1/tables')).status).toBe(200);
   });
 
-  test('that becomes visible later is waited for', async () => {
+  test('delays a read until the position becomes visible', async () => {
     server = await startServer();
     const lsn = lsnOf(await insert(server, 1));
     const waiting = [
@@ -76,13 +76,13 @@ describe('X-Min-LSN', () => {
     expect(lsnOf(range!)).toBe(lsn + 1);
   });
 
-  test("that does not become visible answers 503 with Retry-After, or 504 if the query's deadline is earlier", async () => {
+  test('answers 503 with Retry-After, or 504 after an earlier deadline, when it stays invisible', async () => {
     server = await startServer({ queryTimeoutMs: 50 });
     const late = await read('1000000');
     expect([late.status, late.json.code]).toEqual([504, 'timeout']);
     await server.close();
     server = await startServer();
-    // The engine's own waits are tested elsewhere; here it reports a timeout immediately.
+    // The waits of the engine itself are tested elsewhere. Here it reports a timeout immediately.
     server.database.whenVisible = async (_lsn, timeoutMs) => timeoutMs !== 5000;
     const answer = await read('1000000');
     expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([503, 'lsn_timeout', '1']);
@@ -90,7 +90,7 @@ describe('X-Min-LSN', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('that is no position is 400, after key and role', async () => {
+  test('answers 400 when it is not a log position, but only after the checks of key and role', async () => {
     server = await startServer({ auth: true });
     const key = { 'x-api-key': server.keys.readonly };
     for (const text of ['-1', '1.5', 'x', '0x10', '9007199254740992', '1 2', '+1']) {
@@ -107,7 +107,7 @@ describe('X-Min-LSN', () => {
     expect((await send(server, 'GET', '/health/live', undefined, headers)).status).toBe(200);
   });
 
-  test('a client that leaves while it waits does no harm', async () => {
+  test('does no harm when the client disconnects during the wait', async () => {
     const observer = new Recorder();
     server = await startServer({ observer });
     await raw(server, [`GET ${RANGE} HTTP/1.1\r\nHost: x\r\nX-Min-LSN: 999\r\n\r\n`], 50);
@@ -125,7 +125,7 @@ describe('ETag', () => {
     send(server, method, path, undefined, headers);
   const PATHS = [RANGE, '/v1/hyperedges/node/1', '/v1/tables', '/v1/tables/hyperedges'];
 
-  test('is weak, stays while nothing changes, and brings 304 with the same headers and no body', async () => {
+  test('is weak, stays the same while nothing changes, and leads to 304 without a body', async () => {
     server = await startServer({ auth: true, qpm: 1000, cors: ['https://a.example'] });
     const key = { 'x-api-key': server.keys.admin, origin: 'https://a.example' };
     await send(server, 'POST', '/v1/hyperedges', { event_ts: 5, members: [1] }, key);
@@ -153,7 +153,7 @@ describe('ETag', () => {
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual(['304', '200']);
   });
 
-  test('takes lists, *, and tags written strong', async () => {
+  test('is matched in lists, with * and when written as a strong tag', async () => {
     server = await startServer();
     await insert(server, 5);
     const tag = tagOf(await get(RANGE))!;
@@ -173,7 +173,7 @@ describe('ETag', () => {
     }
   });
 
-  test('changes with every change of the table, and of no other', async () => {
+  test('changes with every change of its own table and of no other', async () => {
     server = await startServer();
     await insert(server, 5);
     await send(server, 'POST', '/v1/tables', { name: 'other' });
@@ -205,7 +205,7 @@ describe('ETag', () => {
     }
   });
 
-  test('of a dropped table does not come back with another of its name', async () => {
+  test('is not reused for another table with the name of a dropped one', async () => {
     server = await startServer();
     const tags = new Set<string | null>();
     for (let i = 0; i < 3; i++) {
@@ -216,7 +216,7 @@ describe('ETag', () => {
     expect(tags.size).toBe(3);
   });
 
-  test('differs between the forms of an answer, and between services', async () => {
+  test('differs between the formats of an answer and between services', async () => {
     server = await startServer();
     const json = tagOf(await get(RANGE));
     const ndjson = tagOf(await get(RANGE, AS_NDJSON));
@@ -232,7 +232,7 @@ describe('ETag', () => {
     }
   });
 
-  test('is absent when the answer has a cursor, or comes from one', async () => {
+  test('is absent when the answer contains a cursor or continues one', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(10), NDJSON);
     const page = await get(`${RANGE}&limit=6`);
@@ -245,7 +245,7 @@ describe('ETag', () => {
     expect(tagOf(await get(`${RANGE}&limit=10`, AS_NDJSON))).not.toBeNull();
   });
 
-  test('is present on streams, where there is no limit', async () => {
+  test('is present on streams without a limit', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(5000), NDJSON);
     const all = await get(RANGE);
@@ -254,7 +254,7 @@ describe('ETag', () => {
     expect(tagOf(await get(`${RANGE}&limit=4000`))).toBeNull();
   });
 
-  test('does not bypass the checks: wrong input and missing tables answer as always', async () => {
+  test('does not bypass other checks: wrong input and missing tables answer as usual', async () => {
     server = await startServer();
     const any = { 'if-none-match': '*' };
     expect((await get('/v1/hyperedges', any)).status).toBe(400);
@@ -263,7 +263,7 @@ describe('ETag', () => {
     expect((await get('/v1/wal', any)).status).toBe(200);
   });
 
-  test('holds only tags, whatever they contain', () => {
+  test('matches only whole tags, whatever they contain', () => {
     const tags = new EntityTags('b');
     expect(tags.textOf('7.1')).toBe('W/"b-7.1"');
     expect(tags.matches('W/"b-7"', 7)).toBe(true);
@@ -285,7 +285,7 @@ describe('the observer', () => {
     observer.queries.length = 0;
   });
 
-  test('is told every answer under its route template and status', async () => {
+  test('receives every answer with its route template and status', async () => {
     observer.requests.length = 0;
     await send(server, 'GET', '/v1/tables/hyperedges');
     await send(server, 'HEAD', '/v1/tables/hyperedges');
@@ -312,7 +312,7 @@ describe('the observer', () => {
     for (const { durationUs } of observer.requests) expect(durationUs).toBeGreaterThan(0);
   });
 
-  test('is told reads of rows with strategy, table and rows: whole ones and streams, at their end', async () => {
+  test('receives every finished read of rows with strategy, table and number of rows', async () => {
     const withId = (id: string, more = {}) => ({ 'x-request-id': id, ...more });
     await send(server, 'GET', '/v1/hyperedges?start_ts=5&end_ts=7', undefined, withId('a'));
     await send(server, 'GET', '/v1/hyperedges/node/17', undefined, withId('b'));
@@ -332,7 +332,7 @@ describe('the observer', () => {
     expect(observer.queries[3]!.records).toBe(observer.queries[2]!.records);
   });
 
-  test('is not told reads that fail, that were not needed, or whose client leaves', async () => {
+  test('receives no read that failed, was not executed or whose client disconnected', async () => {
     await send(server, 'GET', `${RANGE}&limit=0`);
     await send(server, 'GET', RANGE, undefined, { 'if-none-match': '*' });
     await send(server, 'HEAD', RANGE);
@@ -348,8 +348,8 @@ describe('the observer', () => {
   });
 });
 
-describe('the time of a query', () => {
-  test('ends the counting of a limited NDJSON answer with 504, and leaves nothing pinned', async () => {
+describe('the deadline of a query', () => {
+  test('answers 504 while rows of a limited NDJSON answer are counted, and leaves nothing pinned', async () => {
     const server = await startServer({ queryTimeoutMs: 1 });
     try {
       await send(server, 'POST', '/v1/hyperedges', manyEdges(60_000), NDJSON);
@@ -364,7 +364,7 @@ describe('the time of a query', () => {
     }
   });
 
-  test('0 is no limit', async () => {
+  test('does not exist when it is set to 0', async () => {
     const server = await startServer({ queryTimeoutMs: 0 });
     try {
       await send(server, 'POST', '/v1/hyperedges', manyEdges(20_000), NDJSON);

@@ -11,7 +11,7 @@ const get = (path: string) => send(server, 'GET', path);
 const post = (path: string, body?: unknown) => send(server, 'POST', path, body);
 
 describe('health', () => {
-  test('probes answer while the database is still being opened; the rest waits', async () => {
+  test('probes are answered while the database is being opened, and other routes answer 503', async () => {
     const starting = await startServer({ open: false });
     expect((await send(starting, 'GET', '/health/live')).json).toEqual({ status: 'live' });
     for (const path of ['/health/ready', '/health', '/v1/tables', '/v1/hyperedges?start_ts=1&end_ts=2']) {
@@ -26,7 +26,7 @@ describe('health', () => {
     await starting.close();
   });
 
-  test('statistics', async () => {
+  test('GET /health returns statistics', async () => {
     await post('/v1/hyperedges', { event_ts: 1, members: [1, 2] });
     const answer = await get('/health');
     expect(answer.status).toBe(200);
@@ -80,12 +80,12 @@ describe('tables', () => {
     expect((await send(server, 'DELETE', '/v1/tables/Meetings')).status).toBe(404);
   });
 
-  test('the primary table stays', async () => {
+  test('the primary table cannot be dropped', async () => {
     const answer = await send(server, 'DELETE', '/v1/tables/hyperedges');
     expect([answer.status, answer.json.code]).toEqual([409, 'primary_table']);
   });
 
-  test('defaults of the specification, null as left out', async () => {
+  test('have defaults, and null counts as missing', async () => {
     const answer = await post('/v1/tables', { name: 'plain', member_tables: null, bucket_seconds: null });
     expect(answer.json).toMatchObject({ bucket_seconds: 10, compact_threshold: 0, member_tables: [], columns: [] });
   });
@@ -110,7 +110,7 @@ describe('tables', () => {
 });
 
 describe('compaction', () => {
-  test('answers its figures, for one table or all', async () => {
+  test('returns its figures, for one table or for all', async () => {
     await post('/v1/tables', { name: 'packed' });
     await post('/v1/hyperedges', { table: 'packed', event_ts: 1, members: [1] });
     const one = await post('/v1/hyperedges/compact', { table: 'PACKED' });
@@ -143,7 +143,7 @@ describe('compaction', () => {
     expect((await post('/v1/autocompact', { threshold: 1, table: 'nope' })).status).toBe(404);
   });
 
-  test('threshold', async () => {
+  test('POST /v1/autocompact sets the threshold of one table or of all', async () => {
     const one = await post('/v1/autocompact', { threshold: 100, table: 'packed' });
     expect([one.status, one.json]).toEqual([200, { threshold: 100, table: 'packed', applied: true }]);
     const all = await post('/v1/autocompact', { threshold: 7 });
@@ -156,7 +156,7 @@ describe('compaction', () => {
     }
   });
 
-  test('wal', async () => {
+  test('GET /v1/wal returns the state of the log', async () => {
     const before = (await get('/v1/wal')).json;
     await post('/v1/hyperedges', { event_ts: 5, members: [1] });
     const { json } = await get('/v1/wal');

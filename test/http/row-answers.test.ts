@@ -1,5 +1,5 @@
-// Answers of statements with rows: those that the core writes and those built from vectors have the
-// same form, whole or streamed, alone or concurrently.
+// The answers of statements that return rows have the same form when the core writes them and when
+// they are built from vectors, whole or streamed, alone or concurrently.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -34,7 +34,7 @@ function run(
   return send(server, 'POST', '/v1/query', { query, parameters }, headers);
 }
 
-/** A filter that no index answers, so that rows are built from vectors. */
+/** A filter that no index can answer. With it, rows are built from vectors. */
 const MADE = "WHERE (e.place IS NULL OR e.place = 'x') AND";
 const ANY = 'WHERE';
 const lookup = (where: string, items: string) =>
@@ -46,7 +46,7 @@ describe('rows that the core writes', () => {
     'e',
     'e.id, e.event_ts, e.members, e.place AS ort',
     'e.id, e.event_ts, e.members ORDER BY e.event_ts LIMIT 70',
-  ])('are answered as those made of vectors: RETURN %s', async (items) => {
+  ])('have the same form as rows built from vectors: RETURN %s', async (items) => {
     const parameters = { node: 5, from: 100, to: 2000 };
     for (const type of ['*/*', 'application/x-ndjson']) {
       const headers = { accept: type, 'accept-encoding': 'identity' };
@@ -60,7 +60,7 @@ describe('rows that the core writes', () => {
     }
   });
 
-  test('are those of the node route', async () => {
+  test('equal those of the node route', async () => {
     for (const [node, from, to] of [
       [5, 0, 999],
       [1007, 0, 999],
@@ -76,7 +76,7 @@ describe('rows that the core writes', () => {
     }
   });
 
-  test('have names of columns in any script', async () => {
+  test('may have column names in any script', async () => {
     const { json } = await run(
       'MATCH (e:calls) RETURN e.id, e.event_ts, e.members, e.place AS `Straße "1" 😀` LIMIT 1',
     );
@@ -84,28 +84,25 @@ describe('rows that the core writes', () => {
     expect(json.rows).toEqual([{ id: 1, event_ts: 0, members: [0, 1000], 'Straße "1" 😀': null }]);
   });
 
-  test.each(['*', 'e', 'e.event_ts, e.id'])(
-    'come as a stream when they are many, whole all the same: RETURN %s',
-    async (items) => {
-      const { json, headers } = await run(`MATCH (e:calls) RETURN ${items}`);
-      expect(headers.get('content-length')).toBeNull();
-      expect([json.num_tuples, json.rows.length]).toEqual([ROWS, ROWS]);
-      expect(json.query_plan).toMatchObject({ strategy: 'FULL_SCAN', buckets_scanned: 200, total_buckets: 200 });
-      const lines = await run(`MATCH (e:calls) RETURN ${items}`, {}, { accept: 'application/x-ndjson' });
-      expect(lines.text.endsWith('}\n')).toBe(true);
-      const rows = lines.text.trimEnd().split('\n');
-      expect(rows.map((line) => JSON.parse(line))).toEqual(json.rows);
-    },
-  );
+  test.each(['*', 'e', 'e.event_ts, e.id'])('are streamed completely when they are many: RETURN %s', async (items) => {
+    const { json, headers } = await run(`MATCH (e:calls) RETURN ${items}`);
+    expect(headers.get('content-length')).toBeNull();
+    expect([json.num_tuples, json.rows.length]).toEqual([ROWS, ROWS]);
+    expect(json.query_plan).toMatchObject({ strategy: 'FULL_SCAN', buckets_scanned: 200, total_buckets: 200 });
+    const lines = await run(`MATCH (e:calls) RETURN ${items}`, {}, { accept: 'application/x-ndjson' });
+    expect(lines.text.endsWith('}\n')).toBe(true);
+    const rows = lines.text.trimEnd().split('\n');
+    expect(rows.map((line) => JSON.parse(line))).toEqual(json.rows);
+  });
 
-  test('are none where there are none', async () => {
+  test('are an empty list when nothing matches', async () => {
     const { json } = await run(lookup(ANY, '*'), { node: 5, from: 10, to: 9 });
     expect([json.rows, json.num_tuples, json.columns.length]).toEqual([[], 0, 7]);
     const lines = await run(lookup(ANY, 'e'), { node: -5, from: 0, to: 9 }, { accept: 'application/x-ndjson' });
     expect(lines.text).toBe('');
   });
 
-  test('are told to the observer as others are', async () => {
+  test('are reported to the observer like other rows', async () => {
     const before = recorder.queries.length;
     await run(lookup(ANY, '*'), { node: 5, from: 0, to: 999 });
     await run(lookup(MADE, '*'), { node: 5, from: 0, to: 999 });
@@ -117,8 +114,8 @@ describe('rows that the core writes', () => {
   });
 });
 
-describe('answers side by side', () => {
-  test('are each their own, with and without an Idempotency-Key', async () => {
+describe('concurrent answers', () => {
+  test('do not mix, with or without an Idempotency-Key', async () => {
     const asked = Array.from({ length: 30 }, (_, i) => i);
     const answers = await Promise.all(
       asked.map((i) => {
@@ -135,7 +132,7 @@ describe('answers side by side', () => {
     }
   });
 
-  test('are each their own if their texts are long, which are parsed in steps', async () => {
+  test('do not mix when long statements are parsed in steps', async () => {
     const padding = ` /* ${'x'.repeat(17_000)} */`;
     const asked = Array.from({ length: 40 }, (_, i) => i);
     const answers = await Promise.all(
@@ -144,7 +141,7 @@ describe('answers side by side', () => {
     expect(answers.map(({ json }) => json.rows[0].event_ts)).toEqual(asked);
   });
 
-  test('that nobody reads to the end let go of their snapshots', async () => {
+  test('release their snapshots when their client disconnects midway', async () => {
     const { database } = server;
     const table = database.table('calls');
     for (const items of ['*', 'e', 'e.event_ts, e.id']) {

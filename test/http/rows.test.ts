@@ -4,7 +4,7 @@ import { manyEdges, NDJSON, send, startServer, type TestServer } from './support
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
-  // Times 0 to 2999, members [i % 100, 1000 + i].
+  // Times 0 to 2999, with the members i % 100 and 1000 + i.
   await send(server, 'POST', '/v1/hyperedges', manyEdges(3000), NDJSON);
   await send(server, 'POST', '/v1/hyperedges', { event_ts: -5, members: [-3, 7], formation: 'é' });
 });
@@ -14,7 +14,7 @@ const get = (path: string, headers: Record<string, string> = {}) => send(server,
 const times = (rows: { event_ts: number }[]) => rows.map((row) => row.event_ts);
 
 describe('range', () => {
-  test('gives the rows of the window with the envelope', async () => {
+  test('returns the rows of the window and their envelope', async () => {
     const answer = await get('/v1/hyperedges?start_ts=10&end_ts=12');
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({
@@ -41,7 +41,7 @@ describe('range', () => {
     expect(answer.headers.get('content-length')).toBe(String(answer.text.length));
   });
 
-  test('gives negative times, text and an empty result', async () => {
+  test('returns negative times, text and an empty result', async () => {
     const negative = await get('/v1/hyperedges?start_ts=-9007199254740991&end_ts=-1');
     expect(negative.json.hyperedges).toMatchObject([{ event_ts: -5, members: [-3, 7], formation: 'é' }]);
     expect((await get('/v1/hyperedges?start_ts=5&end_ts=4')).json).toMatchObject({ hyperedges: [], num_tuples: 0 });
@@ -55,7 +55,7 @@ describe('range', () => {
     expect(times(answer.json.hyperedges)).toEqual([1]);
   });
 
-  test('streams what is larger than one slice', async () => {
+  test('streams a result larger than one slice', async () => {
     const answer = await get('/v1/hyperedges?start_ts=0&end_ts=3000');
     expect(answer.headers.get('transfer-encoding')).toBe('chunked');
     expect(answer.json.num_tuples).toBe(3000);
@@ -91,14 +91,14 @@ describe('range', () => {
 });
 
 describe('node lookup', () => {
-  test('gives the edges of a node with the envelope', async () => {
+  test('returns the edges of a node and their envelope', async () => {
     const answer = await get('/v1/hyperedges/node/42');
     expect(answer.json).toMatchObject({ table: 'hyperedges', node_id: 42, num_tuples: 30, next_cursor: null });
     expect(times(answer.json.hyperedges)).toEqual(Array.from({ length: 30 }, (_, i) => 42 + 100 * i));
     expect(answer.json.query_plan.strategy).toBe('FMI_LOOKUP');
   });
 
-  test('takes a window, a limit and negative nodes', async () => {
+  test('accepts a window, a limit and negative nodes', async () => {
     const answer = await get('/v1/hyperedges/node/42?start_ts=142&end_ts=900&limit=2');
     expect(times(answer.json.hyperedges)).toEqual([142, 242]);
     expect(answer.json.next_cursor).toEqual(expect.any(String));
@@ -118,7 +118,7 @@ describe('cursors', () => {
   test.each([
     ['in the log', false],
     ['in segments', true],
-  ])('pages have the columns of the first one, whatever is altered in between, rows %s', async (_where, compacts) => {
+  ])('keep the columns of the first page when the table is altered, for rows %s', async (_where, compacts) => {
     const statement = async (query: string) => {
       const { status, json } = await send(server, 'POST', '/v1/query', { query });
       expect([query, status]).toEqual([query, 200]);
@@ -156,7 +156,7 @@ describe('cursors', () => {
         .map((line) => JSON.parse(line));
       const rows = [...pages.flatMap(({ hyperedges }) => hyperedges), ...lines];
       expect(rows.map(own)).toEqual(Array.from({ length: 24 }, (_, i) => row(i)));
-      // Without a cursor the current columns apply.
+      // Without a cursor, the current columns apply.
       shown = own((await get(path)).json.hyperedges[3]);
       expect(shown).toEqual({ z: 'b3', c: 3.5, d: 'new', b: null });
       for (const undo of ['DROP COLUMN b', 'DROP COLUMN d', 'RENAME COLUMN z TO b', 'ADD COLUMN a INTEGER'])
@@ -170,7 +170,7 @@ describe('cursors', () => {
     await statement('DROP HYPEREDGE TABLE Altered');
   });
 
-  test('page through one snapshot while rows come and go', async () => {
+  test('page through one snapshot while rows are inserted and deleted', async () => {
     const base = '/v1/hyperedges?start_ts=100&end_ts=109';
     const first = await get(`${base}&limit=4`);
     expect(times(first.json.hyperedges)).toEqual([100, 101, 102, 103]);
@@ -189,12 +189,12 @@ describe('cursors', () => {
     expect(times((await get(`${base}`)).json.hyperedges)).toEqual([100, 101, 102, 103, 104, 104, 105, 106, 107, 109]);
   });
 
-  test('end exactly at the limit without a next page', async () => {
+  test('are not returned when the rows end exactly at the limit', async () => {
     const answer = await get('/v1/hyperedges?start_ts=200&end_ts=203&limit=4');
     expect(answer.json).toMatchObject({ num_tuples: 4, next_cursor: null });
   });
 
-  test('serve the rest without a limit, and NDJSON too', async () => {
+  test('return the remaining rows without a limit, and as NDJSON too', async () => {
     const first = await get('/v1/hyperedges/node/7?start_ts=0&end_ts=3000&limit=10');
     const rest = await get(`/v1/hyperedges/node/7?start_ts=0&end_ts=3000&cursor=${first.json.next_cursor}`, {
       accept: 'application/x-ndjson',
@@ -202,7 +202,7 @@ describe('cursors', () => {
     expect(rest.text.trimEnd().split('\n')).toHaveLength(20);
   });
 
-  test('are refused when foreign, forged or expired', async () => {
+  test('are refused when they belong to another request, are forged or have expired', async () => {
     const { next_cursor: cursor } = (await get('/v1/hyperedges?start_ts=0&end_ts=50&limit=2')).json;
     const forged = Buffer.from(
       Buffer.from(cursor, 'base64url')
@@ -247,7 +247,7 @@ describe('NDJSON', () => {
           .split('\n')
           .map((line) => JSON.parse(line));
 
-  test('gives one row a line', async () => {
+  test('returns one row per line', async () => {
     const answer = await get('/v1/hyperedges?start_ts=10&end_ts=12', accept);
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
     expect(times(rowsOf(answer.text))).toEqual([10, 11, 12]);
@@ -261,7 +261,7 @@ describe('NDJSON', () => {
     expect(times(rowsOf(answer.text))).toEqual(Array.from({ length: 2601 }, (_, i) => 300 + i));
   });
 
-  test('tells the cursor in a header, also when the rows do not fit in memory limits', async () => {
+  test('returns the cursor in a header, even when the rows exceed the memory limit', async () => {
     await send(server, 'POST', '/v1/tables', { name: 'wide' });
     await send(server, 'POST', '/v1/hyperedges?table=wide', manyEdges(30_000), NDJSON);
     for (const limit of [5, 2000, 20_000]) {
@@ -274,7 +274,7 @@ describe('NDJSON', () => {
     }
   });
 
-  test('is chosen by what the client names first', async () => {
+  test('is chosen when the client names it first', async () => {
     const type = async (value: string) =>
       (await get('/v1/hyperedges?start_ts=1&end_ts=2', { accept: value })).headers.get('content-type');
     expect(await type('application/json, application/x-ndjson')).toBe('application/json');

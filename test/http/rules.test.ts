@@ -1,4 +1,4 @@
-// Stored rules over HTTP; their meaning and their refusals are tested in test/rules.
+// Stored rules over HTTP. Their meaning and the refusal of wrong rules are tested in test/rules.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, Recorder, send, startServer, type TestRole, type TestServer } from './support.ts';
@@ -58,7 +58,7 @@ describe('rules over HTTP', () => {
     expect((await ask('DELETE', `/v1/rules/${id}`)).status).toBe(200);
   });
 
-  test('that are not there answer 404', async () => {
+  test('answer 404 when they do not exist', async () => {
     await ask('POST', '/v1/rules', RULE);
     for (const method of ['GET', 'DELETE']) {
       expect((await ask(method, '/v1/rules/close')).json).toMatchObject({
@@ -70,7 +70,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules/validate')).status).toBe(405);
   });
 
-  test('that are wrong answer 422 with places', async () => {
+  test('answer 422 with the wrong places', async () => {
     const { status, json } = await ask('POST', '/v1/rules', { ...RULE, then: { pred: 'close', args: ['?A', '?C'] } });
     expect([status, json.code, json.status]).toEqual([422, 'invalid_rule', 422]);
     expect(json.detail).toBe('rule:close: variable ?C of the head is bound by no positive atom of the body.');
@@ -78,7 +78,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules')).json).toEqual({ rules: [] });
   });
 
-  test('that close a cycle with stored ones answer 422 with its name', async () => {
+  test('answer 422 with the cycle when they close one with stored rules', async () => {
     await ask('POST', '/v1/rules', FAR);
     const closing = { ...RULE, if: [...RULE.if, { pred: 'far', args: ['?A'] }] };
     const { status, json } = await ask('POST', '/v1/rules', closing);
@@ -93,13 +93,13 @@ describe('rules over HTTP', () => {
     ['nothing', '', 'invalid_json'],
     ['no object', '[1]', 'invalid_rule'],
     ['null', 'null', 'invalid_rule'],
-  ])('as %s answer 422', async (_, body, code) => {
+  ])('answer 422 when the body is wrong: %s', async (_, body, code) => {
     expect((await ask('POST', '/v1/rules', body)).json).toMatchObject({ status: 422, code });
   });
 });
 
 describe('validate', () => {
-  test('tells the stratum and stores nothing', async () => {
+  test('returns the stratum and stores nothing', async () => {
     expect((await ask('POST', '/v1/rules/validate', FAR, { role: 'readonly' })).json).toEqual({
       ok: true,
       errors: [],
@@ -122,13 +122,13 @@ describe('validate', () => {
     expect((await ask('POST', '/v1/rules/validate', [])).json).toMatchObject({ ok: false, stratum: null });
   });
 
-  test('of what is no JSON answers 422', async () => {
+  test('answers 422 when the body is not JSON', async () => {
     expect((await ask('POST', '/v1/rules/validate', '{')).json).toMatchObject({ status: 422, code: 'invalid_json' });
   });
 });
 
-describe('who may', () => {
-  test('read and validate: readonly; store and delete: readwrite', async () => {
+describe('roles and the audit log', () => {
+  test('reading and validating need readonly, and storing and deleting need readwrite', async () => {
     const reader = { role: 'readonly' };
     const statuses = [
       await ask('GET', '/v1/rules', undefined, reader),
@@ -142,7 +142,7 @@ describe('who may', () => {
     expect(statuses).toEqual([200, 200, 403, 200, 200, 403, 200]);
   });
 
-  test('changes stand in the audit log', async () => {
+  test('changes are written to the audit log', async () => {
     await ask('POST', '/v1/rules', RULE);
     await ask('POST', '/v1/rules', RULE);
     await ask('POST', '/v1/rules/validate', RULE);
@@ -156,7 +156,7 @@ describe('who may', () => {
   });
 });
 
-test('an Idempotency-Key stores and deletes once', async () => {
+test('a change with an Idempotency-Key is executed once', async () => {
   const once = (key: string) => ({ 'idempotency-key': key });
   const first = await ask('POST', '/v1/rules', RULE, once('a'));
   const again = await ask('POST', '/v1/rules', RULE, once('a'));

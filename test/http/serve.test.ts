@@ -23,7 +23,7 @@ afterEach(async () => {
 interface Run {
   child: ChildProcess;
   output: { out: string; error: string };
-  /** Port of the printed address; rejects if the process ends first. */
+  /** The port of the printed address. Rejects if the process ends first. */
   port: Promise<number>;
   exit: Promise<number | null>;
 }
@@ -35,8 +35,8 @@ const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
 const WITH_KEY = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
 
 /**
- * Runs the built command in its own environment, with a first admin key unless the test says
- * otherwise.
+ * Runs the built command with only the given environment. By default, the environment sets a first
+ * admin key and no rate limit.
  */
 function hedgerow(
   parameters: string[],
@@ -73,7 +73,7 @@ async function untilReady(port: number): Promise<void> {
   }
 }
 
-/** Resolves once `found` returns a value; polls every few milliseconds. */
+/** Resolves once `found` returns a value. Polls every 20 ms. */
 async function eventually<T>(found: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (;;) {
     const value = await found();
@@ -82,7 +82,7 @@ async function eventually<T>(found: () => Promise<T | undefined> | T | undefined
   }
 }
 
-test('serves until SIGTERM or SIGINT, then ends with 0 and has kept the data', async () => {
+test('serves until SIGTERM or SIGINT, then exits with 0, and its data is kept', async () => {
   for (const [expected, signal] of [
     [1, 'SIGTERM'],
     [2, 'SIGINT'],
@@ -105,7 +105,7 @@ test('serves until SIGTERM or SIGINT, then ends with 0 and has kept the data', a
   }
 });
 
-test('whose data directory was taken away says so in a sentence when it stops', async () => {
+test('a server whose data directory was removed reports it in one sentence when it stops', async () => {
   const data = join(dir, 'data');
   const run = hedgerow(['serve', '--data', data, '--port', '0']);
   const port = await run.port;
@@ -119,7 +119,7 @@ test('whose data directory was taken away says so in a sentence when it stops', 
   expect(run.output.error).not.toContain('    at ');
 });
 
-test('without a given key the first admin key is shown once, on standard output only', async () => {
+test('the first admin key is shown once, on standard output only, when none is configured', async () => {
   let key = '';
   for (const shown of [1, 0]) {
     const run = hedgerow(['serve', '--data', dir, '--port', '0'], {});
@@ -142,7 +142,7 @@ test('without a given key the first admin key is shown once, on standard output 
   }
 });
 
-test('when a key was last used outlives the server; another HEDGEROW_API_KEY is then no key, which is said', async () => {
+test('the last use of a key is stored, and a later HEDGEROW_API_KEY is reported as unknown', async () => {
   const first = hedgerow(['serve', '--data', dir, '--port', '0']);
   const firstPort = await first.port;
   await untilReady(firstPort);
@@ -163,7 +163,7 @@ test('when a key was last used outlives the server; another HEDGEROW_API_KEY is 
 });
 
 test.each(transportsHere())(
-  'HEDGEROW_TRANSPORT=%s serves so; the start, /health, a metric and the log say it',
+  'HEDGEROW_TRANSPORT=%s is used and reported at the start, by /health, by a metric and in the log',
   async (transport) => {
     const run = hedgerow(['serve', '--data', dir, '--port', '0'], {
       HEDGEROW_TRANSPORT: transport,
@@ -188,7 +188,7 @@ test.each(transportsHere())(
   },
 );
 
-test('HEDGEROW_AUTH_DISABLED=1 needs no key, says so, and makes none', async () => {
+test('HEDGEROW_AUTH_DISABLED=1 makes keys unnecessary, warns about it and creates no key', async () => {
   const run = hedgerow(['serve', '--data', dir, '--port', '0'], { HEDGEROW_AUTH_DISABLED: '1' });
   const port = await run.port;
   await untilReady(port);
@@ -204,7 +204,7 @@ test('HEDGEROW_AUTH_DISABLED=1 needs no key, says so, and makes none', async () 
   expect(list.output.out).toBe('[]\n');
 });
 
-/** Sends half of an insert; `finish` sends the rest and resolves with everything received. */
+/** Sends half of an insert. `finish` sends the rest and resolves with everything received. */
 async function halfAnInsert(port: number): Promise<{ finish: () => Promise<string> }> {
   const body = '{"event_ts":1,"members":[1]}';
   const socket = connect(port, '127.0.0.1');
@@ -215,7 +215,7 @@ async function halfAnInsert(port: number): Promise<{ finish: () => Promise<strin
   });
   const head = `POST /v1/hyperedges HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\ncontent-length: ${body.length}\r\n\r\n`;
   await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
-  // This answer comes only after the server has read what was sent before it.
+  // This answer arrives only after the server has read what was sent before it.
   await fetch(`http://127.0.0.1:${port}/health/live`);
   await fetch(`http://127.0.0.1:${port}/health/live`);
   return {
@@ -231,7 +231,7 @@ async function halfAnInsert(port: number): Promise<{ finish: () => Promise<strin
 const draining = async (port: number): Promise<true | undefined> =>
   (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 503 ? true : undefined;
 
-test('a request that runs at SIGTERM is answered, meanwhile the server is not ready; then it ends with 0', async () => {
+test('a request that runs at SIGTERM is still answered, and then the server exits with 0', async () => {
   const run = hedgerow(['serve', '--data', dir, '--port', '0']);
   const port = await run.port;
   await untilReady(port);
@@ -242,7 +242,7 @@ test('a request that runs at SIGTERM is answered, meanwhile the server is not re
   expect(await run.exit).toBe(0);
 });
 
-test('a second signal ends the process at once', async () => {
+test('a second signal ends the process immediately', async () => {
   const run = hedgerow(['serve', '--data', dir, '--port', '0']);
   const port = await run.port;
   await untilReady(port);
@@ -254,7 +254,7 @@ test('a second signal ends the process at once', async () => {
   expect(run.child.signalCode).toBe('SIGINT');
 });
 
-test('SIGHUP goes on in a new audit log when the old one was moved away', async () => {
+test('SIGHUP makes the server write to a new audit log after the old one was moved', async () => {
   const audit = join(dir, 'logs', 'audit.log');
   const run = hedgerow(['serve', '--data', join(dir, 'db'), '--port', '0', '--audit-log', audit]);
   const port = await run.port;
@@ -280,7 +280,7 @@ test('SIGHUP goes on in a new audit log when the old one was moved away', async 
   expect(lines(`${audit}.1`)).toBeGreaterThan(0);
 });
 
-test('a directory in use and a port in use are refused', async () => {
+test('a data directory or a port that is in use is refused', async () => {
   const first = hedgerow(['serve', '--data', dir, '--port', '0']);
   const port = await first.port;
   await untilReady(port);
@@ -297,7 +297,7 @@ test('a directory in use and a port in use are refused', async () => {
   expect(await first.exit).toBe(0);
 });
 
-test('settings come from the file that --config names', async () => {
+test('settings are read from the file that --config names', async () => {
   const file = join(dir, 'hedgerow.toml');
   const data = join(dir, 'db');
   await writeFile(
@@ -345,7 +345,7 @@ test('an audit log that cannot be written stops the start', async () => {
   expect(run.output.error).toMatch(/^hedgerow: The audit log .* cannot be written.*HEDGEROW_AUDIT_LOG/m);
 });
 
-test('help and version', async () => {
+test('--version prints the version, and an unknown command exits with 2', async () => {
   const version = hedgerow(['--version']);
   expect(await version.exit).toBe(0);
   expect(version.output.out).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -358,7 +358,7 @@ test.each([
   ['HEDGEROW_DATA_DIR', '/proc/nope/below', '/proc/nope/below'],
   ['HEDGEROW_DATA_DIR', '/dev/null/below', '/dev/null/below'],
   ['HEDGEROW_AUDIT_LOG', '/proc/nope/audit.log', '/proc/nope'],
-])('%s=%s is refused at once, in a line that names it', async (name, value, shown) => {
+])('%s=%s is refused immediately, in one line that names the variable', async (name, value, shown) => {
   const { exit, output } = hedgerow(['serve'], { HEDGEROW_DATA_DIR: dir, HEDGEROW_PORT: '0', [name]: value });
   expect(await exit).toBe(1);
   expect(output.error).toContain(`${name}: the directory ${shown} cannot be made`);

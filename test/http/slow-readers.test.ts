@@ -14,8 +14,8 @@ import {
 
 const EDGES = 200_000;
 /**
- * The transport itself closes a connection that it cannot write to for 10 s: one that ends sooner
- * was closed by us.
+ * The transport itself closes a connection to which it could not write for 10 s. A connection that
+ * ends earlier was closed by the service.
  */
 const TRANSPORT_MS = 9000;
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -46,7 +46,7 @@ async function silentReader(text: string): Promise<void> {
 }
 
 /**
- * Reads `partBytes` every 20 ms until the answer or the connection ends; returns whether the answer
+ * Reads `partBytes` every 20 ms until the answer or the connection ends. Returns whether the answer
  * was complete.
  */
 async function slowReader(text: string, partBytes: number): Promise<boolean> {
@@ -71,14 +71,16 @@ async function slowReader(text: string, partBytes: number): Promise<boolean> {
   return ended;
 }
 
-/** Milliseconds until a request has ended with this status. */
+/**
+ * Waits until a request has ended with this status, and returns how many milliseconds that took.
+ */
 async function until(status: number): Promise<number> {
   const startMs = performance.now();
   while (!observer.requests.some((request) => request.status === status)) await sleep(10);
   return performance.now() - startMs;
 }
 
-test('a stream whose reader reads nothing is closed', async () => {
+test('a stream whose client reads nothing is closed', async () => {
   await start({ limits: { stallMs: 500 } });
   await silentReader(ALL);
   const ms = await until(499);
@@ -86,7 +88,7 @@ test('a stream whose reader reads nothing is closed', async () => {
   expect(ms).toBeLessThan(TRANSPORT_MS);
 });
 
-test('a complete answer whose reader reads nothing is closed', async () => {
+test('a complete answer whose client reads nothing is closed', async () => {
   await start({ limits: { stallMs: 500 } });
   const text = 'x'.repeat(40_000_000);
   observer.metrics = async () => ({ contentType: 'text/plain', text });
@@ -96,14 +98,14 @@ test('a complete answer whose reader reads nothing is closed', async () => {
   expect(ms).toBeLessThan(TRANSPORT_MS);
 });
 
-test('a stream whose reader is slow ends after HEDGEROW_STREAM_MAX_SECONDS', async () => {
+test('a stream with a slow client is ended after HEDGEROW_STREAM_MAX_SECONDS', async () => {
   await start({ limits: { stallMs: 30_000 }, streamMaxSeconds: 2 });
-  // At this pace 14 MB take more than 4 seconds.
+  // At this pace, 14 MB take more than 4 seconds.
   expect(await slowReader(ALL, 64 * 1024)).toBe(false);
   expect(observer.requests.map(({ status }) => status)).toEqual([499]);
 });
 
-test('without a limit a slow reader gets all of a stream', async () => {
+test('a slow client receives the whole stream when there is no limit', async () => {
   await start({ limits: { stallMs: 30_000 } });
   const startMs = performance.now();
   expect(await slowReader(ALL, 64 * 1024)).toBe(true);

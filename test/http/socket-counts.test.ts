@@ -11,7 +11,7 @@ const OTHER = ipv4(10, 0, 0, 2);
 const ipv6 = (network: number, host: number) =>
   Uint8Array.from([0xfd, 0, 0, 0, 0, 0, 0, network, 0, 0, 0, 0, 0, 0, 0, host]).buffer;
 
-/** A transport that may or may not report whose connection has ended. */
+/** A transport that may or may not report which address a closed connection belonged to. */
 class Transport {
   readonly open: ArrayBuffer[] = [];
   looks = 0;
@@ -48,19 +48,19 @@ class Transport {
 const taken = (outcomes: boolean[]) => outcomes.filter(Boolean).length;
 
 describe('connections of an address', () => {
-  test('are taken up to the limit, those of others too', () => {
+  test('are accepted up to the limit, separately for each address', () => {
     const transport = new Transport(3);
     expect(transport.connect(ONE, 5)).toEqual([true, true, true, false, false]);
     expect(transport.counts.open).toBe(3);
     expect(taken(transport.connect(OTHER, 5))).toBe(3);
     expect(transport.counts.open).toBe(6);
-    // No connection of unknown address has ended yet.
+    // No connection of an unknown address has ended yet.
     expect(transport.looks).toBe(0);
     transport.leave(ONE, true);
     expect(transport.connect(ONE, 2)).toEqual([true, false]);
   });
 
-  test('that have ended are found when the transport does not say whose they were', () => {
+  test('are found in the kernel table after they ended when the transport does not report their address', () => {
     const transport = new Transport(3);
     transport.connect(ONE, 3);
     transport.connect(OTHER, 3);
@@ -78,7 +78,7 @@ describe('connections of an address', () => {
     expect(quiet.looks).toBe(0);
   });
 
-  test('are looked at for a tenth of the time at most', () => {
+  test('are scanned for at most a tenth of the time', () => {
     const transport = new Transport(3);
     transport.lookMs = 5;
     transport.connect(OTHER, 3);
@@ -93,7 +93,7 @@ describe('connections of an address', () => {
     expect(transport.looks).toBe(looks + 1);
   });
 
-  test('are all taken where there is no table to look at, once somebody unknown has left', () => {
+  test('are all accepted when an unknown address has disconnected and no kernel table can be read', () => {
     const transport = new Transport(3);
     transport.hasTable = false;
     expect(taken(transport.connect(ONE, 5))).toBe(3);
@@ -102,7 +102,7 @@ describe('connections of an address', () => {
     expect(taken(transport.connect(ONE, 5))).toBe(5);
   });
 
-  test('of IPv6 are those of its network, and mapped ones are IPv4', () => {
+  test('are counted for their IPv6 network, and as IPv4 when the address is a mapped one', () => {
     const transport = new Transport(3);
     expect(taken(Array.from({ length: 5 }, (_, host) => transport.connect(ipv6(1, host))[0]!))).toBe(3);
     expect(transport.connect(ipv6(2, 1))).toEqual([true]);
@@ -120,7 +120,7 @@ describe('connections of an address', () => {
   });
 });
 
-test('the table of the kernel is read', () => {
+test('the remote addresses of open connections are read from the kernel table', () => {
   const text = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
     '   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1',
@@ -149,7 +149,7 @@ describe('a service', () => {
   };
   const answers = async () => (await raw(server, [GET], 300)).startsWith('HTTP/1.1 200');
 
-  test('closes the connections that are too many for one address, and takes others when some have ended', async () => {
+  test('closes the connections beyond the limit of an address and accepts new ones after some have ended', async () => {
     server = await startServer({ socketsPerAddress: 20 });
     await connect(20);
     for (let i = 0; i < 30; i++) expect(await raw(server, [GET], 2000)).toBe('[closed]');
@@ -163,14 +163,14 @@ describe('a service', () => {
     expect(await answers()).toBe(true);
   });
 
-  test('counts nothing for a proxy', async () => {
+  test('does not limit the connections of a proxy', async () => {
     server = await startServer({ socketsPerAddress: 5, proxyAddresses: ['127.0.0.1'] });
     await connect(30);
     expect(await answers()).toBe(true);
   });
 });
 
-test('all connections together leave file descriptors to the database', () => {
+test('the limit of all connections leaves file descriptors to the database', () => {
   const limits =
     'Max processes  100  100  processes\nMax open files            1024                 4096                 files\n';
   expect(mostConnections(() => limits)).toBe(768);

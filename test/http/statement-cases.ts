@@ -1,5 +1,5 @@
-// Every kind of statement with the role it needs and its effect when executed, and the many ways to
-// spell one.
+// Every kind of statement with the role that it needs and its effect when executed, and many
+// spellings of the same statement.
 
 import type { Statement } from '../../src/query/parser/ast.ts';
 import type { TestRole } from './support.ts';
@@ -21,7 +21,7 @@ export interface StatementCase {
 type Written = string | readonly [text: string, parameters: Readonly<Record<string, unknown>>];
 
 /**
- * Statements on the tables `stage` (columns n, extra; an index on weight; a file in.csv) and
+ * Statements on the tables `stage` (columns n and extra, an index on weight, a file in.csv) and
  * `props`. The type makes the compiler require every kind.
  */
 const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Written[]>> = {
@@ -102,12 +102,12 @@ function outside(text: string, change: (part: string) => string): string {
 const alternating = (part: string) =>
   [...part].map((letter, place) => (place % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 
-/** Applies `change` to words; parameter names keep their case. */
+/** Applies `change` to words. Parameter names keep their case. */
 function keywords(text: string, change: (part: string) => string): string {
   return outside(text, (part) => part.replace(/(?<!\$)\b\w+/g, change));
 }
 
-/** Ways to spell the same statement. */
+/** Spellings of the same statement, by name. */
 export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'in small letters': (text) => keywords(text, (word) => word.toLowerCase()),
@@ -123,7 +123,7 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
 
 /**
  * Texts that are not a statement for any role: two statements in one, words that only resemble
- * keywords, hidden characters.
+ * keywords, and hidden characters.
  */
 export const NO_STATEMENTS: readonly string[] = [
   '',

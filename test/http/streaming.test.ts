@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Watches the scans of the primary table: the number of slices read, and of scans open. */
+/** Watches the scans of the primary table. Counts the slices read and the scans that are open. */
 function watchScans() {
   const table = server.database.table();
   const { scan } = table;
@@ -39,14 +39,14 @@ function watchScans() {
   return { seen, restore: () => void Object.assign(table, { scan }) };
 }
 
-test('a full export is whole, in order and valid JSON', async () => {
+test('a full export is complete, in order and valid JSON', async () => {
   const { json } = await send(server, 'GET', ALL);
   expect(json.num_tuples).toBe(EDGES);
   expect(json.hyperedges).toHaveLength(EDGES);
   expect(json.hyperedges.every((row: { event_ts: number }, i: number) => row.event_ts === i)).toBe(true);
 });
 
-test('a slow reader gets everything while the scan waits', async () => {
+test('a slow client receives everything while the scan waits', async () => {
   const { seen, restore } = watchScans();
   const socket = await openSocket(server);
   socket.pause();
@@ -96,7 +96,7 @@ test('a client that disconnects stops its scan', async () => {
   restore();
 });
 
-test('a client that leaves during the counting of a limited NDJSON answer stops it', async () => {
+test('a client that disconnects while the rows of a limited NDJSON answer are counted stops the scan', async () => {
   const { seen, restore } = watchScans();
   const socket = await openSocket(server);
   socket.write(`GET ${ALL}&limit=150000 HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\n\r\n`);
@@ -161,7 +161,7 @@ test('closing waits for running answers and refuses new ones', async () => {
   const socket = await openSocket(own);
   const idle = await openSocket(own);
   let text = '';
-  // The answer has begun, and does not continue until this client reads on.
+  // The answer has begun, but it does not continue until this client reads on.
   const begun = new Promise<void>((resolve) => {
     socket.on('data', (data) => {
       if (text === '') socket.pause();

@@ -1,5 +1,5 @@
-// Starts the service on a free loopback port over a new database, and talks to it through fetch and
-// through raw sockets.
+// Starts the service with a new database on a free loopback port, and sends requests to it through
+// fetch and through raw sockets.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,9 +24,9 @@ export interface TestServer {
   readonly port: number;
   readonly service: Service;
   readonly database: Database;
-  /** Messages of error lines logged so far. */
+  /** Messages of the error lines logged so far. */
   readonly errors: string[];
-  /** A key for each role; unknown to the service without `auth`. */
+  /** A key for each role. The service does not know them without `auth`. */
   readonly keys: Readonly<Record<TestRole, string>>;
   close(): Promise<void>;
 }
@@ -34,32 +34,32 @@ export interface TestServer {
 export interface ServerOptions extends RoomOptions {
   maxBodyBytes?: number;
   maxMembers?: number;
-  /** Default true: the database is attached when this returns. */
+  /** Default true: the database is already attached when `startServer` returns. */
   open?: boolean;
   /** Default false: no key is needed. */
   auth?: boolean;
-  /** Requests per minute; default 0, no limit. */
+  /** Requests per minute. Default 0: no limit. */
   qpm?: number;
   observer?: Observer;
   cors?: string[];
   /**
-   * Hosts that requests may name without a key; by default those that the raw requests of tests
-   * name.
+   * The host names that requests without a key may use. By default, the names in the raw requests
+   * of the tests.
    */
   publicHosts?: string[];
   socketsPerAddress?: number;
   proxyAddresses?: string[];
   tls?: TlsFiles;
-  /** Default: the transport that all tests run over. */
+  /** Default: the transport that all tests use. */
   transport?: TransportName;
   queryTimeoutMs?: number;
   streamMaxSeconds?: number;
   limits?: Partial<LoadLimits>;
   /** Default: all routes of the service. */
   routes?: readonly Route[];
-  /** Default: a new directory, removed with the server. */
+  /** Default: a new directory, which is removed together with the server. */
   dir?: string;
-  /** Directory that COPY reads and writes; by default none. */
+  /** The directory that COPY reads and writes. By default there is none. */
   copyRoot?: string;
 }
 
@@ -175,7 +175,7 @@ export interface Answer {
   json: any;
 }
 
-/** Sends one request; a `body` that is not a string is sent as JSON. */
+/** Sends one request. A `body` that is not a string is sent as JSON. */
 export async function send(
   server: TestServer,
   method: string,
@@ -196,8 +196,8 @@ export async function send(
 }
 
 /**
- * Sends raw pieces (a number is a pause in ms); returns everything received until `waitMs` after
- * the last piece, with a mark if the connection was closed.
+ * Sends raw pieces, where a number is a pause in ms. Returns everything received until `waitMs`
+ * after the last piece, followed by `[closed]` if the connection was closed.
  */
 export async function raw(server: TestServer, pieces: readonly (string | number)[], waitMs = 300): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
@@ -231,7 +231,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Edges as NDJSON: times 0, 1, 2, ..., members [i % 100, 1000 + i]. */
+/** Edges as NDJSON with the times 0, 1, 2, ... and the members i % 100 and 1000 + i. */
 export function manyEdges(count: number, from = 0): string {
   let text = '';
   for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;

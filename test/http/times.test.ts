@@ -1,4 +1,5 @@
-// ISO 8601 times wherever a request takes a time, and in answers when the request asks for them.
+// Requests accept ISO 8601 wherever they take a time, and answers contain it when the request asks
+// for it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
@@ -26,7 +27,7 @@ describe('a time in a body', () => {
     ['0000-01-01', -62_167_219_200],
     ['+010000-01-01', 253_402_300_800],
     [MAY, MAY],
-  ])('%s inserts and deletes', async (given, seconds) => {
+  ])('may be %s in an insert or a delete', async (given, seconds) => {
     const inserted = await post('/v1/hyperedges', { table: 'v', event_ts: given, members: [1, 2], n: 1 });
     expect([inserted.status, inserted.json.event_ts]).toEqual([201, seconds]);
     const lines = `${JSON.stringify({ event_ts: given, members: [1, 2] })}\n${JSON.stringify({ event_ts: seconds, members: [2] })}\n`;
@@ -63,7 +64,7 @@ describe('a time in a body', () => {
     [1.5, 'must be an integer'],
     [true, 'must be an integer'],
     [['2024-05-02'], 'must be an integer'],
-  ])('%# is refused with advice', async (given, advice) => {
+  ])('is refused with advice when it is wrong (case %#)', async (given, advice) => {
     for (const answer of [
       await post('/v1/hyperedges', { table: 'v', event_ts: given, members: [1] }),
       await post('/v1/hyperedges?table=v', JSON.stringify({ event_ts: given, members: [1] }), {
@@ -82,7 +83,7 @@ describe('a time in a body', () => {
     expect(batch.json).toMatchObject({ committed: false, error: expect.stringContaining(advice) });
   });
 
-  test('bounds questions and measures', async () => {
+  test('limits the rows of questions and measures', async () => {
     await post('/v1/hyperedges', { table: 'v', event_ts: '2024-06-01', members: [5, 6] });
     await post('/v1/hyperedges', { table: 'v', event_ts: '2024-06-02', members: [5, 7] });
     const degree = async (params: object) => (await post('/v1/analytics/v/node_degree', { params })).json;
@@ -102,8 +103,8 @@ describe('a time in a body', () => {
   });
 });
 
-describe('a time in an address', () => {
-  test('bounds ranges and node lookups', async () => {
+describe('a time in a URL', () => {
+  test('limits ranges and node lookups', async () => {
     await post('/v1/hyperedges', { table: 'v', event_ts: MAY, members: [8, 9] });
     for (const path of ['/v1/hyperedges?', '/v1/hyperedges/node/8?']) {
       const rows = async (from: string, to: string) =>
@@ -125,7 +126,7 @@ describe('a time in an address', () => {
     ['9007199254740993', 'a number in quotes'],
     ['%ED%A0%80', 'percent-encoded UTF-8'],
     ['2'.repeat(1000), 'a number in quotes'],
-  ])('%# is refused with advice', async (given, advice) => {
+  ])('is refused with advice when it is wrong (case %#)', async (given, advice) => {
     for (const path of ['/v1/hyperedges', '/v1/hyperedges/node/8']) {
       const { status, json } = await get(`${path}?table=v&start_ts=${given}&end_ts=5`);
       expect([status, json.code]).toEqual([400, 'invalid_input']);
@@ -135,7 +136,7 @@ describe('a time in an address', () => {
   });
 });
 
-/** The same answer with the times of edges as Date writes them. */
+/** Returns the same answer with the times of edges formatted by Date. */
 function withTexts(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, one) =>
     name === 'event_ts' && typeof one === 'number' ? iso(one) : one,
@@ -170,7 +171,7 @@ describe('times=iso', () => {
     `/v1/hyperedges?${WIDE}&limit=7`,
     `/v1/hyperedges/node/3?table=w`,
     '/v1/hyperedges?table=w&start_ts=1&end_ts=2',
-  ])('of %s, as JSON and NDJSON', async (path) => {
+  ])('formats the answer of %s, as JSON and NDJSON', async (path) => {
     const expected = settled(await get(path));
     expect(settled(await get(`${path}&times=epoch`))).toEqual(expected);
     const answer = await get(`${path}&times=iso`);
@@ -182,7 +183,7 @@ describe('times=iso', () => {
     expect((await get(`${path}&times=iso`, accept)).text.split('\n')).toEqual(lines);
   });
 
-  test('pages of one cursor may have either form, and each form its own tag', async () => {
+  test('may be used for only some pages of a cursor, and changes the ETag', async () => {
     const path = `/v1/hyperedges?${WIDE}&limit=10`;
     const first = await get(`${path}&times=iso`);
     const second = await get(`${path}&cursor=${first.json.next_cursor}`);
@@ -205,7 +206,7 @@ describe('times=iso', () => {
     '[w.event_ts, w.event_ts] AS pair, w.event_ts + 0 AS number',
     'w.event_ts AS t ORDER BY t DESC LIMIT 3',
     'datetime(5) AS t, datetime(w.n) AS u, w.n AS plain',
-  ])('of MATCH (w:w) RETURN %s', async (items) => {
+  ])('formats MATCH (w:w) RETURN %s', async (items) => {
     for (const accept of ['application/json', 'application/x-ndjson']) {
       const ask = (times: unknown) => post('/v1/query', { query: `MATCH (w:w) RETURN ${items}`, times }, { accept });
       const rowsOf = ({ text, json }: Answer) =>
@@ -233,7 +234,7 @@ describe('times=iso', () => {
     }
   });
 
-  test('of a mean, with its part of a second, and of a year that Date does not know', async () => {
+  test('formats a mean with its fraction of a second, and years that Date cannot represent', async () => {
     await post('/v1/query', { query: 'CREATE HYPEREDGE TABLE far (p)' });
     await post('/v1/query', { query: 'INSERT INTO far (event_ts, members) VALUES (1, [1]), (2, [1])' });
     const ask = async (query: string) => (await post('/v1/query', { query, times: 'iso' })).json.rows;
@@ -254,7 +255,7 @@ describe('times=iso', () => {
     expect(await ask(`MATCH (f:far) WHERE f.event_ts = '${greatest}' RETURN COUNT(*) AS n`)).toEqual([{ n: 1 }]);
   });
 
-  test('of inserts, deletes, batches, reasoning and questions', async () => {
+  test('formats the answers of inserts, deletes, batches, reasoning and questions', async () => {
     const edge = { table: 'v', event_ts: MAY + 7, members: [71, 72] };
     expect((await post('/v1/hyperedges?times=iso', edge)).json).toMatchObject({
       event_ts: '2024-05-02T10:00:07Z',
@@ -288,26 +289,29 @@ describe('times=iso', () => {
     expect(removed.json).toMatchObject({ deleted: true, event_ts: '2024-05-02T10:00:07Z' });
   });
 
-  test.each(['ISO', '', 'unix', 5, true, ['iso'], {}])('%j is refused where iso is not meant', async (times) => {
-    for (const answer of [
-      await post('/v1/query', { query: 'SHOW TABLES', times }),
-      await post('/v1/batch', { operations: [{ type: 'query', cypher: 'SHOW TABLES' }], times }),
-    ])
-      expect([answer.status, answer.json.errors]).toEqual([
-        400,
-        [{ loc: ['body', 'times'], msg: 'must be epoch or iso' }],
-      ]);
-    expect((await post('/v1/reason', { query: '', times })).status).toBe(422);
-    if (typeof times !== 'string') return;
-    for (const answer of [
-      await get(`/v1/hyperedges?table=w&start_ts=1&end_ts=2&times=${times}`),
-      await get(`/v1/hyperedges/node/3?table=w&times=${times}`),
-      await post(`/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
-      await send(server, 'DELETE', `/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
-    ])
-      expect([answer.status, answer.json.errors]).toEqual([
-        400,
-        [{ loc: ['query', 'times'], msg: 'must be epoch or iso' }],
-      ]);
-  });
+  test.each(['ISO', '', 'unix', 5, true, ['iso'], {}])(
+    'is the only accepted value besides epoch: %j is refused',
+    async (times) => {
+      for (const answer of [
+        await post('/v1/query', { query: 'SHOW TABLES', times }),
+        await post('/v1/batch', { operations: [{ type: 'query', cypher: 'SHOW TABLES' }], times }),
+      ])
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          [{ loc: ['body', 'times'], msg: 'must be epoch or iso' }],
+        ]);
+      expect((await post('/v1/reason', { query: '', times })).status).toBe(422);
+      if (typeof times !== 'string') return;
+      for (const answer of [
+        await get(`/v1/hyperedges?table=w&start_ts=1&end_ts=2&times=${times}`),
+        await get(`/v1/hyperedges/node/3?table=w&times=${times}`),
+        await post(`/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
+        await send(server, 'DELETE', `/v1/hyperedges?times=${times}`, { table: 'v', event_ts: 1, members: [1] }),
+      ])
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          [{ loc: ['query', 'times'], msg: 'must be epoch or iso' }],
+        ]);
+    },
+  );
 });

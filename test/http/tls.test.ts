@@ -46,7 +46,10 @@ function ask(url: string, method: string, path: string, body = ''): Promise<Rece
   });
 }
 
-/** The negotiated protocol and suite, as `TLSv1.2 SUITE`; undefined if the handshake fails. */
+/**
+ * Returns the negotiated protocol and suite as `TLSv1.2 SUITE`, or undefined if the handshake
+ * fails.
+ */
 function agreed(port: number, options: ConnectionOptions): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket: TLSSocket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
@@ -58,7 +61,7 @@ function agreed(port: number, options: ConnectionOptions): Promise<string | unde
   });
 }
 
-/** Every suite of TLS 1.2 and earlier in this Node's library. */
+/** Every suite of TLS 1.2 and earlier in the TLS library of this Node. */
 const OLDER_SUITES = getCiphers()
   .map((name) => name.toUpperCase())
   .filter((name) => !name.startsWith('TLS_'));
@@ -69,7 +72,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
     ['ECDSA', 'cert.pem', 'key.pem'],
     ['RSA', 'rsa-cert.pem', 'rsa-key.pem'],
   ])(
-    'speaks suites with forward secrecy and authenticated encryption alone, with a key of the kind %s',
+    'accepts only suites with forward secrecy and authenticated encryption, with an %s key',
     async (kind, cert, key) => {
       const server = await startServer({ transport, tls: files(cert, key) });
       try {
@@ -98,7 +101,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
     },
   );
 
-  test('tells browsers to come back by https only, with every answer; without TLS it does not', async () => {
+  test('sends Strict-Transport-Security with every answer, but not without TLS', async () => {
     const server = await startServer({ transport, tls: files('cert.pem', 'key.pem') });
     const plain = await startServer({ transport });
     try {
@@ -130,7 +133,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
     }
   });
 
-  test('is all that is spoken there: plain requests get no answer', async () => {
+  test('does not answer plain HTTP requests on the same port', async () => {
     const server = await startServer({ transport, tls: files('cert.pem', 'key.pem') });
     try {
       await expect(fetch(`http://127.0.0.1:${server.port}/health/live`)).rejects.toThrow();
@@ -146,9 +149,12 @@ describe.each(transportsHere())('https over %s', (transport) => {
     ['no certificate in it', 'text.pem', 'key.pem'],
     ['no key in it', 'cert.pem', 'text.pem'],
     ['exchanged', 'key.pem', 'cert.pem'],
-  ])('files that cannot be used stop the start, named: %s', async (_name, certFile, keyFile) => {
-    await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
-      /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
-    );
-  });
+  ])(
+    'refuses to start and names the files when the certificate or key cannot be used: %s',
+    async (_name, certFile, keyFile) => {
+      await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
+        /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
+      );
+    },
+  );
 });

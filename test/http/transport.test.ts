@@ -1,6 +1,6 @@
-// The contract of the transport port, which both implementations must keep. It tests the port
-// itself, below dispatcher and service. The raw-socket corpus (test/service/raw-sockets.test.ts)
-// and the described answers (test/service/openapi.test.ts) do the same over the whole service.
+// Tests the rules that every transport must keep. Both implementations are tested directly, below
+// dispatcher and service. The raw-socket cases (test/service/raw-sockets.test.ts) and the described
+// answers (test/service/openapi.test.ts) test the same over the whole service.
 
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ describe.each(transportsHere())('over %s', (name) => {
 
   interface Client {
     socket: Socket;
-    /** All bytes received so far, as Latin-1 text. */
+    /** Returns all bytes received so far, as Latin-1 text. */
     text: () => string;
     closed: Promise<void>;
   }
@@ -51,7 +51,7 @@ describe.each(transportsHere())('over %s', (name) => {
     return { socket, text: () => text, closed };
   }
 
-  /** Sends a request; returns what was received once `done` holds. */
+  /** Sends a request. Returns everything received once `done` returns true. */
   async function ask(sent: string, done: (text: string) => boolean): Promise<string> {
     const { socket, text } = await client();
     socket.write(sent, 'latin1');
@@ -60,7 +60,7 @@ describe.each(transportsHere())('over %s', (name) => {
   }
 
   const endsWith = (end: string) => (text: string) => text.endsWith(end);
-  /** Answers every request at once with the text that `say` returns. */
+  /** Answers every request immediately with the text that `say` returns. */
   const answering = (say: (request: TransportRequest, method: string) => string): RequestHandler => {
     return (response, request, method) => void response.end(say(request, method));
   };
@@ -75,12 +75,12 @@ describe.each(transportsHere())('over %s', (name) => {
     });
   };
 
-  test('says what it is', () => {
+  test('reports its name and whether it checks chunks', () => {
     expect(transport.facts).toMatchObject({ name, reason: 'configured' });
     expect(transport.checksChunks).toBe(name === 'node');
   });
 
-  test('gives method, path, query and headers as they came', async () => {
+  test('passes method, path, query and headers on unchanged', async () => {
     const seen: unknown[] = [];
     await serve((response, request, method) => {
       const headers: string[] = [];
@@ -98,7 +98,7 @@ describe.each(transportsHere())('over %s', (name) => {
     ]);
   });
 
-  test('writes status, headers of every form, and a length', async () => {
+  test('writes the status, headers in every form and the length', async () => {
     await serve((response) => {
       response.writeStatus('404 Not Found');
       response.writeHeader(bytesOf('Content-Type'), bytesOf('text/plain\r\nX-One: 1\r\nX-Two: a: b'));
@@ -112,7 +112,7 @@ describe.each(transportsHere())('over %s', (name) => {
     }
   });
 
-  test('copies what it is given: the memory may be used again at once', async () => {
+  test('copies the bytes it is given, so that their memory may be reused immediately', async () => {
     const shared = Buffer.alloc(300_000, 'a');
     let writes = 0;
     await serve((response) => {
@@ -134,7 +134,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(body).toBe(Array.from({ length: 40 }, (_, i) => String.fromCharCode(97 + (i % 26)).repeat(15_000)).join(''));
   });
 
-  test('answers HEAD with the length of what GET would answer, and stays in step', async () => {
+  test('answers HEAD with the length that GET would have, and keeps the connection usable', async () => {
     await serve((response, _request, method) => {
       if (method === 'HEAD') {
         if (!response.tryEnd('', 17)[1]) response.endWithoutBody();
@@ -146,7 +146,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Content-Length: 17\r\n(.*\r\n)*\r\nHTTP\/1\.1 200 OK/);
   });
 
-  test('puts bodies together, of a length and in any pieces', async () => {
+  test('assembles bodies with a length from pieces of any size', async () => {
     await serve(echo);
     const body = 'x'.repeat(200_000);
     expect(await ask(post(body), endsWith(body))).toContain('Content-Length: 200000');
@@ -160,13 +160,13 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(await ask(post(''), (received) => received.includes('\r\n\r\n'))).toContain('Content-Length: 0');
   });
 
-  test('reads past a body that nobody asks for', async () => {
+  test('skips a body that the handler does not read', async () => {
     await serve(answering((_request, method) => `<${method}>`));
     const text = await ask(post('y'.repeat(300_000)) + get('/'), endsWith('<GET>'));
     expect(text).toContain('<POST>');
   });
 
-  test('tells the address of the client', async () => {
+  test('reports the address of the client', async () => {
     const addresses: number[][] = [];
     await serve((response) => {
       addresses.push([...new Uint8Array(response.getRemoteAddress())]);
@@ -184,7 +184,7 @@ describe.each(transportsHere())('over %s', (name) => {
     );
   });
 
-  test('never runs a request while the one before it on the connection is unanswered', async () => {
+  test('never runs a request while the previous one on the connection is unanswered', async () => {
     const running: TransportResponse[] = [];
     await serve((response) => {
       running.push(response);
@@ -220,7 +220,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect([requests, gone]).toEqual([1, 1]);
   });
 
-  test('hands over a large answer at the pace of its reader, keeping nothing', async () => {
+  test('sends a large answer as fast as the client reads it, without buffering it', async () => {
     const body = Buffer.alloc(20_000_000, 'abcdefghij');
     let most = 0;
     let calls = 0;
@@ -254,7 +254,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  test('a stream learns when its client does not read, and when it does again', async () => {
+  test('tells a stream when its client stops reading and when it continues', async () => {
     const piece = Buffer.alloc(15_000, 's');
     let written = 0;
     let blocked = 0;
@@ -293,7 +293,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(unchunked(text().slice(text().indexOf('\r\n\r\n') + 4)).length).toBe(2000 * piece.length);
   });
 
-  test('says once that a client has left before its answer, and never after it', async () => {
+  test('reports once that a client has disconnected before its answer, and never after it', async () => {
     let aborted = 0;
     const waiting: TransportResponse[] = [];
     await serve((response, request) => {
@@ -316,7 +316,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(aborted).toBe(1);
   });
 
-  test('cuts off who reads nothing, or sends a body too slowly, or nothing at all', { timeout: 30_000 }, async () => {
+  test('cuts off clients that read nothing, send a body too slowly or send nothing', { timeout: 30_000 }, async () => {
     const body = Buffer.alloc(20_000_000);
     await serve((response, request) => {
       if (request.getUrl() === '/body') {
@@ -355,7 +355,7 @@ describe.each(transportsHere())('over %s', (name) => {
     }
   });
 
-  test('closes at once, and after an answer, when it is told to', async () => {
+  test('closes a connection immediately or after an answer, as the handler requests', async () => {
     await serve((response, request) => {
       if (request.getUrl() === '/cut') response.close();
       else response.end('bye', true);
@@ -370,7 +370,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(last.text()).toMatch(/\r\nConnection: close\r\n[\s\S]*bye$/);
   });
 
-  test('refuses heads over 4 KB, and takes those below', async () => {
+  test('refuses request heads over 4 KB and accepts smaller ones', async () => {
     await serve(answering(() => 'ok'));
     expect(await ask(get('/', `X: ${'x'.repeat(3900)}\r\n`), endsWith('ok'))).toContain(' 200 ');
     const { socket, text, closed } = await client();
@@ -379,7 +379,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(text()).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  test('an address that is taken is refused, with advice', async () => {
+  test('refuses with advice to listen on an address that is in use', async () => {
     await serve(answering(() => 'ok'));
     const { port } = server!;
     await expect(
@@ -390,7 +390,7 @@ describe.each(transportsHere())('over %s', (name) => {
     ).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: the address is in use, or not one of this machine`);
   });
 
-  test('nothing is accepted after the end, and what there is is cut', async () => {
+  test('accepts no connection after close, and cuts the open ones', async () => {
     await serve(answering(() => 'ok'));
     const { port } = server!;
     const { closed } = await client();
@@ -404,7 +404,7 @@ describe.each(transportsHere())('over %s', (name) => {
   });
 });
 
-/** The body without its chunk framing. */
+/** Returns the body without its chunk framing. */
 function unchunked(text: string): string {
   let body = '';
   for (let at = 0; ; ) {

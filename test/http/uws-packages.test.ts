@@ -1,5 +1,5 @@
-// The unofficial packages of uWebSockets.js are the ones that were reviewed (SECURITY.md): their
-// hashes, in the lock file and on disk.
+// The unofficial packages of uWebSockets.js must be the ones that were reviewed (see SECURITY.md).
+// Their hashes are checked in the lock file and on disk.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** By name and version: the integrity hash in the registry, and the SHA-256 of the binary. */
+/** By name and version: the integrity hash in the registry and the SHA-256 of the binary. */
 const known = read('test/http/uws-packages.json') as Record<string, { integrity: string; sha256?: string }>;
 
 interface Locked {
@@ -26,7 +26,7 @@ const locked: Locked[] = Object.entries(
   return own.startsWith('@uwsjs/') ? [{ path, name: `${own}@${version}`, integrity }] : [];
 });
 
-test('each that the lock file names for this platform is known, with its hash', () => {
+test('the lock file contains only reviewed packages for this platform, with their hashes', () => {
   const here = locked.filter(({ name }) => name.startsWith('@uwsjs/core@') || name.startsWith('@uwsjs/linux-x64-'));
   expect(here.length).toBeGreaterThan(2);
   expect(here.map(({ name, integrity }) => [name, integrity])).toEqual(
@@ -34,7 +34,7 @@ test('each that the lock file names for this platform is known, with its hash', 
   );
 });
 
-test('each binary that is installed is the one in the package that was looked at', () => {
+test('every installed binary is the one in the reviewed package', () => {
   const binaries = locked.filter(({ path }) => existsSync(join(root, path, 'uws.node')));
   for (const { path, name } of binaries) {
     const sha256 = createHash('sha256')
@@ -42,12 +42,12 @@ test('each binary that is installed is the one in the package that was looked at
       .digest('hex');
     expect([name, sha256]).toEqual([name, known[name]?.sha256]);
   }
-  // The packages are absent on other platforms, or without optional packages.
+  // The packages are absent on other platforms, or when optional packages are not installed.
   if (process.platform === 'linux' && process.arch === 'x64' && existsSync(join(root, 'node_modules/@uwsjs')))
     expect(binaries.length).toBeGreaterThan(0);
 });
 
-test('versions are pinned: an update is looked at before it is taken', () => {
+test('versions are pinned to reviewed ones', () => {
   const { dependencies, optionalDependencies } = read('package.json');
   const ranges = Object.values({ ...dependencies, ...optionalDependencies } as Record<string, string>).filter((range) =>
     range.startsWith('npm:@uwsjs/'),

@@ -1,5 +1,5 @@
-// Answers over virtual graphs that are sent whole although their rows came in several batches. The
-// memory of a batch is used again for the next one.
+// Answers over virtual graphs that are sent as a whole although their rows arrived in several
+// batches. The memory of a batch is reused for the next one.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test.each([3, 77, 199])('every row of place %i is in the answer once, in whatever batch it came', async (place) => {
+test.each([3, 77, 199])('every row of place %i is in the answer once, whatever batch it arrived in', async (place) => {
   const query = `MATCH (t:Trip){place:Place, driver:Driver} WHERE place.id = 'p${place}' RETURN t`;
   const { status, json } = await send(server, 'POST', '/v1/virtual/graphs/trips/query', { query, refresh: true });
   expect(status).toBe(200);

@@ -52,7 +52,7 @@ function specOf(table: string, backend: object, id: string = table) {
   return { id, name: id, backend, nodes: [{ label: 'N', table, id_column: 'a' }], edges: [edge] };
 }
 
-/** A service with the graphs few, big, slow and late on the backend. */
+/** Starts a service with the graphs few, big, slow and late on the backend. */
 async function start(backend: object, options: ServerOptions = {}): Promise<TestServer> {
   const dsns = postgres === undefined ? {} : { PG: postgres.address };
   const server = await startServer({ virtualRoot: root, dsns, ...options });
@@ -88,7 +88,7 @@ function openQuery(server: TestServer, graph: string, body: object, accept = 'ap
   return socket;
 }
 
-/** DuckDB processes that this test's service is running. */
+/** Returns the process ids of the DuckDB processes that the service in this test is running. */
 function duckdbPids(): number[] {
   try {
     const out = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'duckdb-process'], { encoding: 'utf8' });
@@ -99,7 +99,7 @@ function duckdbPids(): number[] {
 }
 
 describe.each(backends)('%s', (name, backend) => {
-  test('a runaway query ends by its deadline with 504, and the service goes on', async () => {
+  test('a query that runs too long ends at its deadline with 504, and the service continues', async () => {
     const server = await start(backend, { queryTimeoutMs: 1500 });
     try {
       await untilWorks(server);
@@ -119,14 +119,14 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('queries of clients that have left end', async () => {
+  test('queries end when their clients disconnect', async () => {
     const server = await start(backend);
     try {
       await works(server);
       const sockets = Array.from({ length: 6 }, () => openQuery(server, 'slow', { query: NOTHING }));
       await sleep(300);
       for (const socket of sockets) socket.destroy();
-      // The six queries fill all slots: if they were still running, this one would wait for their
+      // The six queries fill all slots. If they were still running, this query would wait for their
       // deadline.
       await works(server);
       if (name === 'postgres') {
@@ -138,7 +138,7 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('an answer that fails late is cut off', async () => {
+  test('an answer whose backend fails late is cut off', async () => {
     const server = await start(backend);
     try {
       for (const accept of ['application/json', 'application/x-ndjson']) {
@@ -158,7 +158,7 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('the service stops while a query runs', async () => {
+  test('the service can stop while a query runs', async () => {
     const server = await start(backend);
     await works(server);
     const running = query(server, 'slow', { query: NOTHING }).then(
@@ -180,7 +180,7 @@ describe.each(backends)('%s', (name, backend) => {
 describe('DuckDB', () => {
   const DUCKDB = backends[0][1];
 
-  test('killed in the middle is 502, and is started again', async () => {
+  test('answers 502 when it is killed during a query, and is started again', async () => {
     const server = await start(DUCKDB);
     try {
       await works(server);
@@ -198,7 +198,7 @@ describe('DuckDB', () => {
     }
   });
 
-  test('a client that reads slowly gets everything, and nothing piles up', async () => {
+  test('sends everything to a client that reads slowly, without buffering it', async () => {
     const server = await start(DUCKDB);
     try {
       const socket = openQuery(server, 'big', { ordered: false }, 'application/x-ndjson');
@@ -209,7 +209,7 @@ describe('DuckDB', () => {
       expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(20e6);
       const parts: Buffer[] = [];
       for await (const data of socket) parts.push(data);
-      // Without the chunk headers, which may split an edge.
+      // The chunk headers are removed first, because they may split an edge.
       const text = Buffer.concat(parts)
         .toString('latin1')
         .replaceAll(/\r\n[0-9a-f]+\r\n/g, '');
@@ -224,7 +224,7 @@ describe('DuckDB', () => {
     }
   });
 
-  test('an answer that is being sent is finished before the service stops', async () => {
+  test('lets an answer that is being sent finish before the service stops', async () => {
     const server = await start(DUCKDB);
     try {
       await works(server);
@@ -238,7 +238,7 @@ describe('DuckDB', () => {
     }
   });
 
-  test('a stream that its client leaves ends', async () => {
+  test('ends a stream when its client disconnects', async () => {
     const server = await start(DUCKDB);
     try {
       const sockets = Array.from({ length: 6 }, () =>
@@ -254,7 +254,7 @@ describe('DuckDB', () => {
 });
 
 describe.skipIf(postgres === undefined)('PostgreSQL', () => {
-  test('killed is 502, and serves again when it is back', async () => {
+  test('answers 502 after it was killed, and serves again when it is back', async () => {
     const server = await start(backends[1]![1]);
     try {
       await works(server);
@@ -274,7 +274,7 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
     }
   });
 
-  test('a table made a moment ago is found', async () => {
+  test('finds a table that was created a moment ago', async () => {
     const server = await start(backends[1]![1]);
     try {
       await works(server);
@@ -295,7 +295,7 @@ describe('the cache', () => {
     return writeFile(join(root, 'changing.csv'), `ts,a,b\n${lines}`);
   };
 
-  test('knows when a file has changed, and is off when it is switched off', async () => {
+  test('notices when a file has changed, and can be disabled', async () => {
     const on = await startServer({ virtualRoot: root });
     const off = await startServer({ virtualRoot: root, virtualCache: false });
     const ask = async (server: TestServer) => {
@@ -319,7 +319,7 @@ describe('the cache', () => {
         [4, false, true],
         [4, false, false],
       ]);
-      // Only its timestamp is touched, but the file may have changed.
+      // Only the timestamp of the file changes, but its content could have changed too.
       await utimes(join(root, 'changing.csv'), 1_600_000_000, 1_600_000_000);
       expect([await ask(on), await ask(on)]).toEqual([
         [4, false, true],
@@ -332,7 +332,7 @@ describe('the cache', () => {
   });
 });
 
-test('without the package the service starts, and every route says which one to install', async () => {
+test('the service starts without the package, and every route names the package to install', async () => {
   const server = await startServer({ auth: true, virtualRoot: root, installed: () => false });
   try {
     const body = specOf('few', backends[0][1]);

@@ -1,5 +1,5 @@
-// Results of virtual graphs stored as tables of the service: their contents, refusals, and what is
-// left after a failure.
+// Results of virtual graphs that are stored as tables of the service: their contents, their
+// refusals, and the state after a failure.
 
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -98,7 +98,7 @@ const rowsOf = async (table: string) =>
     .hyperedges;
 
 describe('a copy', () => {
-  test('has the edges, their columns, and the nodes with their names', async () => {
+  test('contains the edges, their columns, and the nodes with their names', async () => {
     const made = await copy({ query: TRIPS, table: 'Trips' });
     expect(made.status).toBe(201);
     const { sql, columns, ...told } = made.json;
@@ -160,7 +160,7 @@ describe('a copy', () => {
     });
   });
 
-  test('is asked by statements and measures', async () => {
+  test('can be used by statements and measures', async () => {
     const asked = await send(server, 'POST', '/v1/query', {
       query: 'MATCH (e:Trips) WHERE e.ok = true RETURN e.event_ts AS ts, e.Total_EUR AS total',
     });
@@ -171,7 +171,7 @@ describe('a copy', () => {
     expect(node.json.num_tuples).toBe(3);
   });
 
-  test('with hashed ids has the same ids every time', async () => {
+  test('has the same ids every time when they are hashed', async () => {
     const made = await copy({ query: TRIPS, table: 'hashed', ids: 'hash', bucket_seconds: 60 });
     expect([made.status, made.json.ids]).toEqual([201, 'hash']);
     const idOf = (vertex: string) =>
@@ -182,7 +182,7 @@ describe('a copy', () => {
     expect(await rowsOf('hashed_nodes')).toHaveLength(2);
   });
 
-  test('takes a limit, and nothing at all', async () => {
+  test('may be limited or empty', async () => {
     expect((await copy({ query: TRIPS, table: 'one', limit: 1 })).json).toMatchObject({
       inserted: 1,
       nodes: 2,
@@ -193,12 +193,12 @@ describe('a copy', () => {
     expect(await rowsOf('none')).toEqual([]);
   });
 
-  test('leaves out edges with more members than a table takes', async () => {
+  test('omits edges with more members than a table accepts', async () => {
     const made = await copy({ query: queryOf('Party'), table: 'parties' });
     expect([made.status, made.json.inserted, made.json.skipped, made.json.nodes]).toEqual([201, 1, 3, 50]);
   });
 
-  test('of many edges comes in several commits', async () => {
+  test('is written in several commits when there are many edges', async () => {
     const made = await copy({ query: queryOf('Many'), table: 'many' });
     expect(made.json).toMatchObject({ inserted: 25_000, nodes: 5000, skipped: 0 });
     expect(server.database.table('many').rowCount).toBe(25_000);
@@ -210,7 +210,7 @@ describe('a copy', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a copy that is refused or fails', () => {
   test.each([
     ['a table that is there', { table: 'Hyperedges' }, 409, 'table_exists'],
     ['a table whose nodes are there', { table: 'taken' }, 409, 'table_exists'],
@@ -221,7 +221,7 @@ describe('what is refused', () => {
     ['unknown ids', { table: 'x', ids: 'uuid' }, 400, 'invalid_input'],
     ['buckets of nothing', { table: 'x', bucket_seconds: 0 }, 400, 'invalid_input'],
     ['a limit that is none', { table: 'x', limit: -1 }, 400, 'invalid_input'],
-  ])('%s', async (_name, body, status, code) => {
+  ])('is not made: %s', async (_name, body, status, code) => {
     await server.database.createTable({ name: 'taken_nodes' }).catch(() => undefined);
     const before = tableNames();
     const answer = await copy({ query: TRIPS, ...body });
@@ -229,7 +229,7 @@ describe('what is refused', () => {
     expect(tableNames()).toEqual(before);
   });
 
-  test('a row whose time no edge has fails in the middle: 500, and nothing is left', async () => {
+  test('leaves no table behind when a row has a time that no edge can have', async () => {
     const before = tableNames();
     const query = 'MATCH (t:Wrong){guest:Guest} RETURN t';
     const answer = await copy({ query, table: 'wrong' });
@@ -238,7 +238,7 @@ describe('what is refused', () => {
     expect((await copy({ query: TRIPS, table: 'wrong' })).status).toBe(201);
   });
 
-  test('two copies into one table: one is made', async () => {
+  test('is refused when another copy into the same table runs at the same time', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => copy({ query: TRIPS, table: 'raced' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect(await rowsOf('raced')).toHaveLength(3);
@@ -246,14 +246,14 @@ describe('what is refused', () => {
   });
 });
 
-test('a backend that fails late: 502, and nothing is left', async () => {
+test('a copy whose backend fails late answers 502 and leaves no table behind', async () => {
   const before = tableNames();
   const answer = await copy({ query: queryOf('Late'), table: 'late' });
   expect([answer.status, answer.json.code]).toEqual([502, 'backend_failed']);
   expect(tableNames()).toEqual(before);
 });
 
-test('with an Idempotency-Key it is done once, also after a restart; copies and specs survive it', async () => {
+test('a copy with an Idempotency-Key is made once, even after a restart, and is kept with its spec', async () => {
   const headers = { 'idempotency-key': 'copy once' };
   const body = { query: TRIPS, table: 'once' };
   const first = await copy(body, headers);

@@ -1,5 +1,5 @@
-// Specs of virtual graphs: proposed by a language model, replaced atomically, kept across restarts
-// and backups. API keys must not appear anywhere.
+// Specs of virtual graphs: proposed by a language model, replaced atomically, and kept across
+// restarts and backups. API keys must not appear anywhere.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ const BACKEND = { type: 'csv', path: 'trips.csv' };
 const propose = (body: object, to = server): Promise<Answer> =>
   send(to, 'POST', '/v1/virtual/propose', { backend: BACKEND, id: 'trips', ...body });
 
-/** A possible answer of the model. */
+/** Returns a possible answer of the model. */
 function refined(change: object = {}) {
   return {
     nodes: [{ label: 'Town', table: 'trips', id_column: 'origin_id' }],
@@ -77,7 +77,7 @@ function refined(change: object = {}) {
 const edgeWith = (change: object) => refined({ edges: [{ ...refined().edges[0], ...change }] });
 
 describe('a proposal with a language model', () => {
-  test('of a backend of no known type is refused with what is taken', async () => {
+  test('is refused for an unknown type of backend, with the accepted types', async () => {
     const { status, json } = await propose({ backend: { type: 'nope' } });
     expect([status, json.detail]).toEqual([
       400,
@@ -85,7 +85,7 @@ describe('a proposal with a language model', () => {
     ]);
   });
 
-  test('takes what it answers when that is right', async () => {
+  test('uses the answer of the model when it is valid', async () => {
     model.answer = says(`Here you are:\n\`\`\`json\n${JSON.stringify(refined())}\n\`\`\``);
     const { status, json } = await propose({ use_llm: true, name: 'Mine' });
     expect(status).toBe(200);
@@ -103,7 +103,7 @@ describe('a proposal with a language model', () => {
     expect(body).not.toContain(root);
   });
 
-  test('is not asked unless wanted', async () => {
+  test('does not call the model unless requested', async () => {
     const { json } = await propose({});
     expect([json.llm_used, json.spec.edges.length > 0]).toEqual([false, true]);
     expect(model.asked).toEqual([]);
@@ -136,15 +136,18 @@ describe('a proposal with a language model', () => {
     ],
     ['a closed connection', (response) => void response.destroy()],
   ];
-  test.each(failures)('falls back when it answers %s', async (_name, answer) => {
-    const plain = (await propose({})).json;
-    model.answer = answer;
-    const { status, json } = await propose({ use_llm: true, llm_api_key: CALLERS_KEY });
-    expect([status, json]).toEqual([200, plain]);
-    expect(model.asked.length).toBeGreaterThan(0);
-  });
+  test.each(failures)(
+    'falls back to the proposal without a model when the model answers: %s',
+    async (_name, answer) => {
+      const plain = (await propose({})).json;
+      model.answer = answer;
+      const { status, json } = await propose({ use_llm: true, llm_api_key: CALLERS_KEY });
+      expect([status, json]).toEqual([200, plain]);
+      expect(model.asked.length).toBeGreaterThan(0);
+    },
+  );
 
-  test('falls back when it does not answer in time, and saves that', async () => {
+  test('falls back to the proposal without a model, and saves it, when the model is too slow', async () => {
     const at = await mkdtemp(join(tmpdir(), 'hedgerow-specs-slow-'));
     const slow = await start(at, { queryTimeoutMs: 4000 });
     try {
@@ -158,7 +161,7 @@ describe('a proposal with a language model', () => {
     }
   });
 
-  test('is not asked when the id is there already', async () => {
+  test('does not call the model when the id already exists', async () => {
     await propose({ id: 'there', save: true });
     model.answer = says(JSON.stringify(refined()));
     const { status, json } = await propose({ id: 'there', save: true, use_llm: true });
@@ -166,7 +169,7 @@ describe('a proposal with a language model', () => {
     expect(model.asked).toEqual([]);
   });
 
-  test('keeps keys out of answers, specs, logs and files, whatever it repeats', async () => {
+  test('keeps keys out of answers, specs, logs and files, whatever the model repeats', async () => {
     const edge = refined().edges[0]!;
     const echoes = (key: string) =>
       says(
@@ -198,7 +201,7 @@ async function filesBelow(folder: string): Promise<string[]> {
 const SPEC = { id: 'kept', name: 'Kept', backend: BACKEND, nodes: refined().nodes, edges: refined().edges };
 const QUERY = { query: 'MATCH (j:Journey){from:Town, to:Town} RETURN j LIMIT 3' };
 
-test('replaces at once are done one after the other: each has a version of its own', async () => {
+test('simultaneous replacements run one after another, and each gets its own version', async () => {
   await send(server, 'POST', '/v1/virtual/graphs', { ...SPEC, id: 'raced' });
   const names = Array.from({ length: 8 }, (_, n) => `name ${n}`);
   const answers = await Promise.all(
@@ -215,7 +218,7 @@ test('replaces at once are done one after the other: each has a version of its o
   expect(created.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
 });
 
-test('with an Idempotency-Key each write is done once', async () => {
+test('a write with an Idempotency-Key is executed once', async () => {
   const once = { ...SPEC, id: 'once' };
   const path = '/v1/virtual/graphs/once';
   const writes: [method: string, path: string, body: unknown, status: number][] = [
@@ -241,7 +244,7 @@ test('with an Idempotency-Key each write is done once', async () => {
   expect((await send(server, 'GET', path)).status).toBe(404);
 });
 
-test('specs outlive a restart and a backup, and answer there', async () => {
+test('specs survive a restart and a backup, and can be queried there', async () => {
   await send(server, 'POST', '/v1/virtual/graphs', SPEC);
   await send(server, 'PUT', '/v1/virtual/graphs/kept', { ...SPEC, name: 'Kept twice' });
   await send(server, 'POST', '/v1/virtual/graphs', { ...SPEC, id: 'gone' });

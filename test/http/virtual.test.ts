@@ -1,5 +1,4 @@
-// The complete life of a virtual graph over HTTP, in every backend, and every status that is
-// documented.
+// The complete life of a virtual graph over HTTP, on every backend, with every documented status.
 
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,7 +46,7 @@ describe.each(BACKEND_NAMES.filter((name) => name !== 'postgres' || postgres !==
   const id = `life-of-${name}`;
   const backend = BACKENDS[name];
 
-  test('propose, save, introspect, compile, query, cache, refresh, replace, clear, delete', async () => {
+  test('can be proposed, saved, introspected, compiled, queried, cached, replaced and deleted', async () => {
     const proposed = await ask('POST', 'propose', { backend, id, name: 'Mine', save: false }, 'readonly');
     expect(proposed.status).toBe(200);
     expect(sortedKeys(proposed.json)).toEqual(['llm_used', 'rationale', 'saved', 'spec']);
@@ -125,7 +124,7 @@ describe.each(BACKEND_NAMES.filter((name) => name !== 'postgres' || postgres !==
       event_ts: new Date(edge.event_ts * 1000).toISOString().replace('.000Z', 'Z'),
       provenance: { ...edge.provenance, captured_at: '1970-01-01T00:00:00Z' },
     }));
-    // Once from the cache, once from the backend.
+    // The first query is answered from the cache, the second from the backend.
     expect((await query({ times: 'iso' })).json).toEqual({ ...first.json, cached: true, hyperedges: isoEdges });
     expect((await query({ times: 'iso', refresh: true })).json).toEqual({ ...first.json, hyperedges: isoEdges });
     expect((await query({ refresh: true })).json).toEqual(first.json);
@@ -165,7 +164,7 @@ describe.each(BACKEND_NAMES.filter((name) => name !== 'postgres' || postgres !==
     await ask('DELETE', `graphs/${id}`);
   });
 
-  test('what a backend does not have is told when a query is compiled', async () => {
+  test('reports a missing table or column when a query is compiled', async () => {
     const [edge, ...edges] = specOf(name).edges as unknown as [Record<string, unknown>];
     const specs = {
       table: { ...specOf(name, `${id}-t`), edges: [{ ...edge, table: 'nowhere' }] },
@@ -197,14 +196,14 @@ describe('statuses', () => {
     });
   });
 
-  test('an id that is there already is 409, also when proposed', async () => {
+  test('an id that exists already is refused with 409, even in a proposal', async () => {
     expect(await refused(ask('POST', 'graphs', specOf('csv', 'known')))).toEqual([409, 'graph_exists']);
     const proposal = { backend: BACKENDS.csv, id: 'known', save: true };
     expect(await refused(ask('POST', 'propose', proposal))).toEqual([409, 'graph_exists']);
     expect((await ask('POST', 'propose', { ...proposal, save: false })).status).toBe(200);
   });
 
-  test('a readonly key may propose, and save nothing', async () => {
+  test('a readonly key may propose but not save', async () => {
     const denied = observer.audits.length;
     const save = { backend: BACKENDS.csv, id: 'sneaked', save: true };
     expect(await refused(ask('POST', 'propose', save, 'readonly'))).toEqual([403, 'forbidden']);
@@ -239,7 +238,7 @@ describe('statuses', () => {
     ['two edges of one label', { ...specOf('csv'), edges: [EDGES[0], EDGES[0]] }],
     ['a label of no node', { ...specOf('csv'), nodes: [{ label: 'X', table: 't', id_column: 'x' }] }],
   ];
-  test.each(invalid)('a spec with %s is 400', async (_name, spec) => {
+  test.each(invalid)('a spec is refused with 400: %s', async (_name, spec) => {
     for (const answer of [await ask('POST', 'graphs', spec), await ask('PUT', 'graphs/known', spec)]) {
       expect([answer.status, typeof answer.json.detail]).toEqual([400, 'string']);
       expect(answer.text).not.toMatch(/hunter2|u:p@/);
@@ -247,13 +246,13 @@ describe('statuses', () => {
     expect((await ask('GET', 'graphs/known')).json.spec_version).toBe(1);
   });
 
-  test('another id in the body of a replace is 400', async () => {
+  test('a replacement with another id in its body is refused with 400', async () => {
     const answer = await ask('PUT', 'graphs/known', specOf('csv', 'other'));
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_input']);
     expect(answer.json.errors).toEqual([{ loc: ['body', 'id'], msg: expect.any(String) }]);
   });
 
-  test('a backend that is not as configured is answered with the setting', async () => {
+  test('a backend outside the configuration is refused with the name of the setting', async () => {
     const outside = await ask('POST', 'graphs', { ...specOf('csv'), backend: { type: 'csv', path: '/etc/passwd' } });
     expect(outside.json.detail).toMatch(/^backend\.path leads out of .* See the setting HEDGEROW_VIRTUAL_ROOT\.$/);
     const unnamed = await ask('POST', 'graphs', { ...specOf('csv'), backend: { type: 'postgres' } });
@@ -275,7 +274,7 @@ describe('statuses', () => {
     ['half a query', 'MATCH (t:Trip){origin:Place'],
     ['a statement behind it', `${ALL}; DROP TABLE trips`],
   ];
-  test.each(queries)('a query with %s is 400', async (_name, query) => {
+  test.each(queries)('a query is refused with 400: %s', async (_name, query) => {
     for (const route of ['compile', 'query'])
       expect((await refused(ask('POST', `graphs/known/${route}`, { query })))[0]).toBe(400);
     const copy = { query, table: 'never' };
@@ -293,11 +292,11 @@ describe('statuses', () => {
     ['a refresh that is a number', { query: ALL, refresh: 1 }],
     ['no JSON', '{'],
     ['a list', []],
-  ])('a body with %s is 400', async (_name, body) => {
+  ])('a body is refused with 400: %s', async (_name, body) => {
     expect((await refused(ask('POST', 'graphs/known/query', body)))[0]).toBe(400);
   });
 
-  test('a backend that is missing is 201 when created and 502 when used', async () => {
+  test('a spec for a missing backend can be created, and its use answers 502', async () => {
     const missing = {
       file: { type: 'csv', path: 'missing.csv' },
       pattern: { type: 'parquet', path: 'none-*.parquet' },
@@ -322,7 +321,7 @@ describe('statuses', () => {
     }
   });
 
-  test('a file that is none of its format is 502, without places of this machine', async () => {
+  test('a file in the wrong format answers 502 without revealing paths of this machine', async () => {
     await symlink(join(root, 'trips.json'), join(root, 'false.parquet'));
     await ask('POST', 'graphs', { ...specOf('parquet', 'false'), backend: { type: 'parquet', path: 'false.parquet' } });
     const answer = await ask('POST', 'graphs/false/query', { query: ALL });
@@ -331,7 +330,7 @@ describe('statuses', () => {
     await rm(join(root, 'false.parquet'));
   });
 
-  test('below a link to a folder outside everything is 400 at create, so that nobody learns what is there', async () => {
+  test('a path below a link to an outside folder is refused, so that nobody learns what is in the folder', async () => {
     await symlink('/etc', join(root, 'etc'));
     try {
       for (const path of ['etc/passwd', 'etc/absent', 'etc/pass*', 'etc/absent*', 'etc/absent/passwd', '*/absent']) {
@@ -344,7 +343,7 @@ describe('statuses', () => {
     }
   });
 
-  test('a link that leads outside is 400 at create, and when it came later', async () => {
+  test('a link to an outside file is refused, both at creation and when it was made later', async () => {
     const spec = { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } };
     await symlink('/etc/passwd', join(root, 'link.csv'));
     expect(await refused(ask('POST', 'graphs', spec))).toEqual([400, 'invalid_input']);

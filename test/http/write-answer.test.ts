@@ -1,5 +1,5 @@
-// The one writer of answers: whole or streamed, in the shared space or in memory of its own, with
-// pieces that are lent, late, or read twice.
+// The only writer of answers: whole or streamed, in the shared space or in memory of their own,
+// with pieces that are lent, late or read twice.
 
 import { describe, expect, test } from 'vitest';
 import { AnswerSpace } from '../../src/http/answer/answer-space.ts';
@@ -25,12 +25,12 @@ interface Given {
   framed?: boolean;
   /** The format is lines of rows. */
   lines?: boolean;
-  /** The end is told with the last piece. */
+  /** The end is reported together with the last piece. */
   early?: boolean;
   look?: () => void;
 }
 
-/** Lends one buffer for all pieces, as the engine does. */
+/** A text that lends one buffer for all pieces, as the engine does. */
 class Text implements AnswerText {
   readonly format: AnswerFormat;
   readonly frameBytes = 100;
@@ -94,7 +94,7 @@ class Text implements AnswerText {
 const isShared = ({ body }: Reply) => (body as Uint8Array).buffer === space.bytes.buffer;
 const textOf = ({ body }: Reply) => Buffer.from(body as Uint8Array).toString();
 
-/** All of a stream. */
+/** Reads a stream to its end and returns its text. */
 async function rest({ source }: Reply): Promise<string> {
   let text = '';
   for (let chunk = source!.next(); chunk !== null; chunk = source!.next()) {
@@ -117,14 +117,14 @@ describe('a text that ends soon', () => {
     [{ pieces: ['abc'], framed: true, lines: true, early: true }, 'abc', 1],
     [{ pieces: [] }, '', 1],
     [{ pieces: ['abcdefghijklmno'], early: true }, 'abcdefghijklmno', 1],
-  ])('is whole, at once, in the shared space: %j', (given: Given, body, looks) => {
+  ])('is written whole and immediately in the shared space: %j', (given: Given, body, looks) => {
     const text = new Text(given);
     const reply = writeAnswer(callOf(), text, small, true) as Reply;
     expect([textOf(reply), reply.source, text.looks, text.closed]).toEqual([body, undefined, looks, 1]);
     expect(isShared(reply)).toBe(true);
   });
 
-  test('is in memory of its own if it is sent later', () => {
+  test('gets memory of its own when it is sent later', () => {
     const once = {} as Call['once'];
     for (const [call, atOnce] of [
       [callOf({ once }), true],
@@ -136,7 +136,7 @@ describe('a text that ends soon', () => {
     }
   });
 
-  test('is in memory of its own if it was waited for, or is longer than the space', async () => {
+  test('gets memory of its own when it had to be waited for or is longer than the shared space', async () => {
     const late = new Text({ pieces: ['abc', null, 'de'], framed: true });
     const reply = await writeAnswer(callOf(), late, small, true);
     expect([isShared(reply), textOf(reply), late.closed]).toEqual([false, '<abcde>', 1]);
@@ -146,7 +146,7 @@ describe('a text that ends soon', () => {
     expect([isShared(wideReply), textOf(wideReply) === `<${long}>`]).toEqual([false, true]);
   });
 
-  test('fails as the text does, which is closed then', async () => {
+  test('is closed when it fails, and its error is passed on', async () => {
     const fail = () => {
       throw new Error('too late');
     };
@@ -161,7 +161,7 @@ describe('a text that ends soon', () => {
 });
 
 describe('a longer text', () => {
-  test.each([true, false])('is a stream that begins with what was read; framed: %s', async (framed) => {
+  test.each([true, false])('becomes a stream that begins with what was read; framed: %s', async (framed) => {
     const pieces = ['abcd', 'efgh', null, 'ijkl', null, 'mnop', 'q'];
     const text = new Text({ pieces, framed });
     const reply = await writeAnswer(callOf(), text, small, true);
@@ -172,14 +172,14 @@ describe('a longer text', () => {
     expect(text.closed).toBe(1);
   });
 
-  test('begins after the first pieces if it does not wait', async () => {
+  test('begins after the first pieces when it may not wait', async () => {
     const text = new Text({ pieces: ['', '', '', 'abc'], framed: true });
     const reply = writeAnswer(callOf(), text, { ...OPENINGS.rows, pieces: 2 }, true) as Reply;
     space.bytes.fill(0);
     expect(await rest(reply)).toBe('<abc>');
   });
 
-  test('is not read on for a client that has gone', async () => {
+  test('is not read further when its client has disconnected', async () => {
     const text = new Text({ pieces: ['abc', 'def'] });
     const reply = await writeAnswer(callOf({ client: { gone: true } }), text, small, true);
     expect([text.looks, reply.source === undefined]).toEqual([0, false]);
@@ -189,13 +189,13 @@ describe('a longer text', () => {
 });
 
 describe('a text that is read to its end first', () => {
-  test('is whole if it is short', async () => {
+  test('is sent whole when it is short', async () => {
     const text = new Text({ pieces: ['ab', null, 'cd'] });
     const reply = await writeAnswer(callOf(), text, toEnd, true);
     expect([textOf(reply), text.restarts, text.closed]).toEqual(['abcd', 0, 1]);
   });
 
-  test('is read again if it is long', async () => {
+  test('is read again when it is long', async () => {
     const pieces = ['abcdefg', 'hijklmn', null, 'o'];
     const text = new Text({ pieces });
     const reply = await writeAnswer(callOf(), text, toEnd, true);
@@ -204,7 +204,7 @@ describe('a text that is read to its end first', () => {
     expect(text.closed).toBe(1);
   });
 
-  test('is not read again for a client that has gone meanwhile', async () => {
+  test('is not read again when its client has disconnected meanwhile', async () => {
     const client = { gone: false };
     const text = new Text({
       pieces: ['abcdefghijkl', null, 'm'],

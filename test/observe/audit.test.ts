@@ -42,7 +42,7 @@ function auditTo(file: string): AuditLog {
 }
 
 describe('a line', () => {
-  it('has the members of the contract, in one order', async () => {
+  it('has the documented fields in a fixed order', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write({ ...FACTS, table: 'trips', statement: 'INSERT INTO trips (event_ts) VALUES (1)' });
@@ -55,7 +55,7 @@ describe('a line', () => {
     );
   });
 
-  it('stays one line and holds no secret', async () => {
+  it('stays one line and contains no secret', async () => {
     redactor.registerSecret('known "secret" 1');
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
@@ -77,7 +77,7 @@ describe('a line', () => {
 });
 
 describe('the file', () => {
-  it('is made with its folders, for its owner only', async () => {
+  it('is created with its folders, accessible to its owner only', async () => {
     const file = join(dir, 'deep', 'er', 'audit.log');
     const audit = auditTo(file);
     audit.write(FACTS);
@@ -106,7 +106,7 @@ describe('the file', () => {
     await expect.poll(() => readFileSync(file, 'utf8')).toContain('r-1');
   });
 
-  it('can be moved away: later lines go into a new file of the same name', async () => {
+  it('can be moved away, and later lines are written to a new file with the same name', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write({ ...FACTS, requestId: 'old' });
@@ -121,7 +121,7 @@ describe('the file', () => {
     expect(logged).toEqual([]);
   });
 
-  it('that cannot be written stops the start with advice', () => {
+  it('prevents the start with advice when it cannot be written', () => {
     const folder = join(dir, 'folder');
     mkdirSync(folder);
     expect(() => auditTo(folder)).toThrow(
@@ -130,7 +130,7 @@ describe('the file', () => {
     expect(open).toEqual([]);
   });
 
-  it('is complete after a process that exits at once', async () => {
+  it('is complete after a process that exits immediately', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write(FACTS);
@@ -140,23 +140,20 @@ describe('the file', () => {
 });
 
 describe('a disk that fails later', () => {
-  it.skipIf(!existsSync('/dev/full'))(
-    'is logged once; the service keeps working and lost lines are counted',
-    async () => {
-      const audit = auditTo('/dev/full');
-      audit.write(FACTS);
-      await expect.poll(() => logged.length).toBe(1);
-      expect(JSON.parse(logged[0]!)).toMatchObject({
-        level: 'error',
-        file: '/dev/full',
-        error: expect.stringMatching(/ENOSPC/),
-      });
-      for (let count = 0; count < 60_000; count++) audit.write(FACTS);
-      expect(audit.lost).toBeGreaterThan(1000);
-      const before = audit.lost;
-      await audit.close();
-      expect(audit.lost - before).toBe(60_001 - before);
-      expect(logged).toHaveLength(1);
-    },
-  );
+  it.skipIf(!existsSync('/dev/full'))('is logged once, and the service continues and counts lost lines', async () => {
+    const audit = auditTo('/dev/full');
+    audit.write(FACTS);
+    await expect.poll(() => logged.length).toBe(1);
+    expect(JSON.parse(logged[0]!)).toMatchObject({
+      level: 'error',
+      file: '/dev/full',
+      error: expect.stringMatching(/ENOSPC/),
+    });
+    for (let count = 0; count < 60_000; count++) audit.write(FACTS);
+    expect(audit.lost).toBeGreaterThan(1000);
+    const before = audit.lost;
+    await audit.close();
+    expect(audit.lost - before).toBe(60_001 - before);
+    expect(logged).toHaveLength(1);
+  });
 });

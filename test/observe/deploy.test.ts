@@ -35,7 +35,7 @@ const dashboard = JSON.parse(readFileSync(`${DEPLOY}/grafana/dashboards/hedgerow
 const panels = dashboard.panels as Panel[];
 const dockerfile = readFileSync('Dockerfile', 'utf8').split('\n');
 
-/** Names of all metrics, once everything has happened. */
+/** Returns the names of all metrics, once every kind of event has happened. */
 async function exposedNames(): Promise<Set<string>> {
   const observer = createObserver({ log: SILENT_SERVICE_LOG, audit: undefined, version: '1.2.3' });
   observer.attach({
@@ -64,7 +64,9 @@ async function exposedNames(): Promise<Set<string>> {
   return metricNames(text);
 }
 
-/** Metrics in an expression: names that are not functions, labels, keywords or strings. */
+/**
+ * Returns the metrics in an expression: names that are not functions, labels, keywords or strings.
+ */
 function namesIn(expression: string): string[] {
   return expression.match(/\b(?:hedgerow|process|nodejs)_\w+/g) ?? [];
 }
@@ -95,7 +97,7 @@ describe('the dashboard', () => {
     expect(odd).toEqual([]);
   });
 
-  it('places panels side by side, none over another', () => {
+  it('places panels side by side without overlap', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
     );
@@ -120,7 +122,7 @@ describe('Prometheus', () => {
     expect(job.metrics_path).toBe('/metrics');
   });
 
-  it('warns by metrics the service has', async () => {
+  it('has alerts that use only metrics of the service', async () => {
     const exposed = await exposedNames();
     const alerts = rules.groups[0].rules as { alert: string; expr: string; annotations: { summary: string } }[];
     expect(alerts.length).toBeGreaterThan(5);
@@ -141,7 +143,7 @@ describe('compose.yaml', () => {
     expect(sources.filter((source) => !source.startsWith('.')).sort()).toEqual(Object.keys(compose.volumes).sort());
   });
 
-  it('gives Grafana a source and the folder its dashboards are read from', () => {
+  it('gives Grafana a data source and the folder of its dashboards', () => {
     const provisioning = `${DEPLOY}/grafana/provisioning`;
     const [source] = parse(readFileSync(`${provisioning}/datasources/prometheus.yml`, 'utf8')).datasources;
     expect(Object.keys(compose.services)).toContain(new URL(source.url).hostname);
@@ -160,7 +162,7 @@ describe('compose.yaml', () => {
 describe('the Dockerfile', () => {
   const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
 
-  it('copies what exists and what .dockerignore lets in', () => {
+  it('copies only files that exist and that .dockerignore allows', () => {
     const sources = dockerfile
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
       .flatMap((line) => line.split(/\s+/).slice(1, -1));
@@ -170,7 +172,7 @@ describe('the Dockerfile', () => {
     expect(sources.filter((source) => !isLetIn(source))).toEqual([]);
   });
 
-  it('takes from the first stage what its build makes', () => {
+  it('copies from the first stage what the build of that stage makes', () => {
     const taken = dockerfile
       .filter((line) => line.startsWith('COPY --from=build'))
       .map((line) => line.split(/\s+/)[2]!.replace('/app/', ''));
@@ -180,7 +182,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile).toContain(`ENTRYPOINT ["node", "${bin.hedgerow.replace('./', '')}"]`);
   });
 
-  it('runs as an unprivileged user and asks the probe that needs no key', () => {
+  it('runs as an unprivileged user and checks the probe that needs no key', () => {
     const at = (start: string) => dockerfile.findIndex((line) => line.startsWith(start));
     expect(dockerfile[at('USER')]).toBe('USER node');
     expect(at('USER')).toBeGreaterThan(at('RUN mkdir /data'));
@@ -188,7 +190,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile[at('HEALTHCHECK') + 1]).toContain('/health/live');
   });
 
-  it('reports only a service that answers as healthy', async () => {
+  it('reports a service as healthy only if it answers', async () => {
     const script = dockerfile.flatMap((line) => /"-e", "([^"]*)"/.exec(line)?.slice(1) ?? [])[0]!;
     let status = 200;
     const server = createServer((_request, response) => response.writeHead(status).end());
@@ -208,7 +210,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-it('the package contains everything for deployment', () => {
+it('the package contains all files for deployment', () => {
   const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(files).toContain(DEPLOY);
   const kept = (readdirSync(DEPLOY, { recursive: true }) as string[]).filter((path) => /\.\w+$/.test(path));

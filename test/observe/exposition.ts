@@ -1,10 +1,10 @@
-// Parses the Prometheus text exposition for tests: samples by name and labels, names of metrics.
+// Parses the Prometheus text format for tests: samples by name and labels, and names of metrics.
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
 
 /**
- * Value of each sample, by its name and labels verbatim. Throws on a line that is not a sample, and
- * on duplicates.
+ * Returns the value of each sample, by its name and labels verbatim. Throws on a line that is not a
+ * sample and on duplicates.
  */
 export function samplesOf(text: string): Map<string, number> {
   const samples = new Map<string, number>();
@@ -19,7 +19,7 @@ export function samplesOf(text: string): Map<string, number> {
   return samples;
 }
 
-/** Names that a query may use: every metric, and the parts of each histogram. */
+/** Returns the names that a query may use: every metric, and the parts of each histogram. */
 export function metricNames(text: string): Set<string> {
   const names = new Set<string>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

@@ -6,7 +6,7 @@ import {
   type LineSinkOptions,
 } from '../../src/observe/line-sink.ts';
 
-/** A destination that writes only when the test says so. */
+/** A destination that completes a write only when the test says so. */
 class HeldDestination implements Destination {
   readonly written: string[] = [];
   /** The text being written. */
@@ -72,7 +72,7 @@ function sinkWith(options: Partial<LineSinkOptions> = {}) {
 }
 
 describe('lines', () => {
-  it('wait for one timer and go out together', () => {
+  it('wait for one timer and are written together', () => {
     const { sink, destination, timers, tick } = sinkWith({ flushMs: 70 });
     sink.write('a\n');
     sink.write('b\n');
@@ -88,14 +88,14 @@ describe('lines', () => {
     expect(sink.lost).toBe(0);
   });
 
-  it('that are urgent take along what waits, at once', () => {
+  it('are written immediately with all waiting lines when one of them is urgent', () => {
     const { sink, destination } = sinkWith();
     sink.write('a\n');
     sink.write('b\n', true);
     expect(destination.pending).toBe('a\nb\n');
   });
 
-  it('of a full chunk do not wait for the timer; one chunk is on its way at a time', () => {
+  it('are written without the timer when a chunk is full, one chunk at a time', () => {
     const { sink, destination } = sinkWith();
     const line = `${'x'.repeat(999)}\n`;
     for (let count = 0; count < 200; count++) sink.write(line);
@@ -109,7 +109,7 @@ describe('lines', () => {
     expect(sink.lost).toBe(0);
   });
 
-  it('are masked before they leave', () => {
+  it('are masked before they are written', () => {
     const { sink, destination, tick } = sinkWith({ mask: (lines) => lines.replaceAll('secret', '[masked]') });
     sink.write('a secret\n');
     tick();
@@ -121,7 +121,7 @@ describe('lines', () => {
 });
 
 describe('a slow destination', () => {
-  it('never buffers more than the limit; lost lines are counted, and reported when it recovers', () => {
+  it('never buffers more than the limit, and reports the number of lost lines when it recovers', () => {
     const { sink, destination, lost, tick } = sinkWith({ limit: 1600 });
     sink.write('0\n', true);
     const line = `${'x'.repeat(99)}\n`;
@@ -143,7 +143,7 @@ describe('a slow destination', () => {
     expect(destination.written.join('')).toBe(`0\n${line.repeat(16)}again\n`);
   });
 
-  it('is waited for at the end, but for a limited time', async () => {
+  it('is waited for at the end, but only for a limited time', async () => {
     const { sink, destination } = sinkWith();
     sink.write('a\nb\n');
     sink.write('c\n', true);
@@ -155,7 +155,7 @@ describe('a slow destination', () => {
     expect(sink.lost).toBe(4);
   });
 
-  it('that catches up in time loses no lines at the end', async () => {
+  it('loses no lines at the end when it catches up in time', async () => {
     const { sink, destination } = sinkWith({ closeMs: 5000 });
     sink.write('a\n', true);
     sink.write('b\n');
@@ -184,7 +184,7 @@ describe('a failing destination', () => {
     expect(failed).toEqual(['ENOSPC', 'ENOSPC']);
   });
 
-  it('keeps what fits and counts the rest', () => {
+  it('keeps the lines that fit and counts the rest', () => {
     const { sink, destination, lost, tick } = sinkWith({ limit: 160 });
     sink.write('a\n', true);
     destination.fail();
@@ -198,8 +198,8 @@ describe('a failing destination', () => {
   });
 });
 
-describe('at the end of the process', () => {
-  it('everything that waits is written in place', () => {
+describe('the end of the process', () => {
+  it('writes everything that waits synchronously', () => {
     const { sink, destination } = sinkWith();
     sink.write('a\n');
     sink.write('b\n');
@@ -209,7 +209,7 @@ describe('at the end of the process', () => {
     expect(sink.lost).toBe(0);
   });
 
-  it('what cannot be written counts as lost', () => {
+  it('counts lines that cannot be written as lost', () => {
     const { sink, destination } = sinkWith();
     destination.synchronous = false;
     sink.write('a\n');
@@ -218,7 +218,7 @@ describe('at the end of the process', () => {
   });
 });
 
-it('reopens its file', async () => {
+it('the sink reopens its file', async () => {
   const { sink, destination } = sinkWith();
   sink.reopen();
   expect(destination.reopened).toBe(1);

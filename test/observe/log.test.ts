@@ -21,7 +21,7 @@ function logTo(options: { format?: 'text' | 'json'; level?: LogLevel; redactor?:
 }
 
 describe('JSON lines', () => {
-  it('hold level, time, fields and message, nothing else', () => {
+  it('contain level, time, fields and message, and nothing else', () => {
     const { log, lines } = logTo();
     log.info('database open', { dir: '/data', last_lsn: 7, nested: { a: [1, null] } });
     log.warn('alone');
@@ -46,7 +46,7 @@ describe('JSON lines', () => {
     });
   });
 
-  it('keep fields apart that are named like their own members', () => {
+  it('rename fields that have the names of their own members', () => {
     const { log, lines } = logTo();
     log.info('m', { msg: 'x', level: 'y', ts: 'z' });
     expect(lines).toEqual([`{"level":"info","ts":"${TIME}","msg_":"x","level_":"y","ts_":"z","msg":"m"}\n`]);
@@ -58,7 +58,7 @@ describe('JSON lines', () => {
     expect(JSON.parse(lines[0]!).msg).toBe('100 %s %d %j');
   });
 
-  it('carry the fields of a child', () => {
+  it('contain the fields of a child logger', () => {
     const { log, lines } = logTo();
     const child = log.child({ request_id: 'r1' }).child({ route: '/x' });
     child.info('m', { a: 1 });
@@ -73,7 +73,7 @@ describe('JSON lines', () => {
 });
 
 describe('text lines', () => {
-  it('read like a sentence with values behind it', () => {
+  it('contain the message followed by the values', () => {
     const { log, lines } = logTo({ format: 'text' });
     log.warn('stopping', { signal: 'SIGTERM', count: 3, list: [1, 2], none: null });
     log.serialised('info', 'query_complete', ',"records":4,"table":"t"');
@@ -102,7 +102,7 @@ describe('levels', () => {
     expect(LOG_LEVELS.filter((each) => log.isEnabled(each))).toEqual(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
   });
 
-  it('of warn and above are urgent', () => {
+  it('make lines urgent from warn on', () => {
     const { log, urgent } = logTo();
     for (const level of LOG_LEVELS) {
       log[level]('m');
@@ -111,14 +111,14 @@ describe('levels', () => {
     expect(urgent).toEqual([false, false, false, false, true, true, true, true]);
   });
 
-  it('do not matter to the silent log', () => {
+  it('have no effect on the silent log', () => {
     for (const level of LOG_LEVELS) expect(SILENT[level]('m')).toBeUndefined();
   });
 });
 
 describe('secrets', () => {
   it.each(['json', 'text'] as const)(
-    'are masked in %s lines: in messages, fields, children and finished members',
+    'are masked in %s lines: in messages, fields, children and serialised members',
     (format) => {
       const redactor = new Redactor();
       redactor.registerSecret('known-secret-1');

@@ -6,8 +6,8 @@ import { send, startServer, type TestServer } from '../http/support.ts';
 import { metricComplaints } from './metric-names.ts';
 
 /**
- * The only name that breaks a rule: the interface specification (section 4.1) fixes both the name
- * and that it is a gauge.
+ * The only name that breaks a rule. Both the name and the type gauge are part of the published
+ * interface.
  */
 const FIXED = ['hedgerow_records_total non-counter metrics should not have "_total" suffix'];
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await startServer({ auth: true, observer });
   observer.attach(server.database.statistics);
   const headers = { 'x-api-key': server.keys.admin };
-  // One sample of each kind: writes, reads, refusals.
+  // One sample of each kind: writes, reads and refusals.
   expect((await send(server, 'POST', '/v1/hyperedges', { event_ts: 1, members: [1, 2] }, headers)).status).toBe(201);
   expect((await send(server, 'GET', '/v1/hyperedges/node/1', undefined, headers)).status).toBe(200);
   expect((await send(server, 'GET', '/v1/tables')).status).toBe(401);
@@ -34,7 +34,7 @@ afterAll(async () => {
   observer.close();
 });
 
-test('names, types, labels and help texts keep the rules', () => {
+test('names, types, labels and help texts follow the rules', () => {
   expect(text).toContain('hedgerow_records_total 1\n');
   expect(metricComplaints(text)).toEqual(FIXED);
 });
@@ -42,13 +42,13 @@ test('names, types, labels and help texts keep the rules', () => {
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 const why = promtool ? '' : ' (skipped: no promtool on this machine; Debian has it in the package prometheus)';
 
-test.skipIf(!promtool)(`promtool check metrics complains of nothing else${why}`, () => {
+test.skipIf(!promtool)(`promtool check metrics finds no other fault${why}`, () => {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
   const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
   expect([...new Set(complaints)]).toEqual(FIXED);
 });
 
-describe('the check itself', () => {
+describe('the check of the rules', () => {
   const head = (name: string, type: string, help = 'Some.') => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
   const CASES: [string, string, string][] = [
     ['a counter without _total', `${head('a_requests', 'counter')}a_requests 1\n`, 'counter metrics should have'],
@@ -69,7 +69,7 @@ describe('the check itself', () => {
     expect(metricComplaints(given)).toEqual([expect.stringContaining(complaint)]);
   });
 
-  test('finds nothing in a histogram and a counter', () => {
+  test('finds no fault in a histogram and a counter', () => {
     const histogram = `${head('a_seconds', 'histogram')}a_seconds_bucket{le="1"} 1\na_seconds_bucket{le="+Inf"} 1\na_seconds_sum 1\na_seconds_count 1\n`;
     expect(metricComplaints(`${histogram}${head('a_bytes_total', 'counter')}a_bytes_total 1\n`)).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// The rules of `promtool check metrics` (client_golang's promlint) that a text exposition can
-// break.
+// Checks a text exposition against the rules of `promtool check metrics` (promlint of
+// client_golang).
 
 interface Family {
   help: string | undefined;
@@ -28,7 +28,7 @@ const OTHER_UNITS: Readonly<Record<string, string>> = {
 const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'm', 'h', 'd'];
 const TYPES = ['counter', 'gauge', 'histogram', 'summary'];
 
-/** Complaints as `name complaint`, in promtool's words, without duplicates. */
+/** Returns complaints as `name complaint`, with promtool's wording, without duplicates. */
 export function metricComplaints(text: string): string[] {
   const complaints = new Set<string>();
   for (const [name, family] of familiesOf(text))

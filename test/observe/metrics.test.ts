@@ -52,7 +52,7 @@ function query(strategy: string): QueryFacts {
 }
 
 describe('reads', () => {
-  it('make the line of the specification', () => {
+  it('are logged in the documented form', () => {
     const observer = observe();
     observer.queryDone(query('TPI_BUCKET_PUSHDOWN'), 123.6, 'req-1');
     expect(lines).toEqual([
@@ -60,12 +60,12 @@ describe('reads', () => {
     ]);
   });
 
-  it('stay valid JSON whatever the client calls its request', () => {
+  it('are logged as valid JSON, whatever request id the client sends', () => {
     observe().queryDone({ strategy: 'odd "one"', table: 'a\\b', records: 0 }, 1, 'x"\\ y');
     expect(JSON.parse(lines[0]!)).toMatchObject({ strategy: 'odd "one"', table: 'a\\b', request_id: 'x"\\ y' });
   });
 
-  it('that are slow are told at warn, with info lines off too', () => {
+  it('are logged at warn when they are slow, even without info lines', () => {
     const observer = observe({ level: 'warn', slowMs: 50 });
     observer.queryDone(query('FULL_SCAN'), 49_999, 'a');
     observer.queryDone(query('FULL_SCAN'), 50_000, 'b');
@@ -83,7 +83,7 @@ describe('reads', () => {
     ]);
   });
 
-  it('are counted by the five strategies of the contract, unknown ones as scan', async () => {
+  it('are counted by the five documented strategies, and unknown strategies count as scan', async () => {
     const observer = observe();
     const strategies = ['TPI_BUCKET_PUSHDOWN', 'FMI_LOOKUP', 'FMI_INTERSECT', 'PSI_RANGE', 'FULL_SCAN'];
     strategies.push('TEMPORAL_JOIN', 'MEMBER_JOIN', 'HASH_JOIN', 'NESTED_LOOP', 'toString', 'made up');
@@ -100,7 +100,7 @@ describe('reads', () => {
     expect(all).toHaveLength(5);
   });
 
-  it('fall into cumulated buckets from 50 us to 10 s, with their sum', async () => {
+  it('are counted in cumulative buckets from 50 us to 10 s, with their sum', async () => {
     const observer = observe();
     for (const us of [1, 50, 51, 9_999_999, 60_000_000]) observer.queryDone(query('PSI_RANGE'), us, 'r');
     const samples = samplesOf((await observer.metrics()).text);
@@ -140,7 +140,7 @@ describe('requests', () => {
     expect(samples.get(`${duration}_sum{method="GET",route="/v1/tables/{name}"}`)).toBeCloseTo(0.001, 9);
   });
 
-  it('count also when their status or their time makes no sense', async () => {
+  it('are counted even when their status or their time is invalid', async () => {
     const observer = observe();
     const route = observer.addRoute('GET', '/x');
     for (const status of [0, 99, 600, Number.NaN]) observer.requestDone(route, status, Number.NaN);
@@ -151,7 +151,7 @@ describe('requests', () => {
     expect(samples.get('hedgerow_http_request_duration_seconds_bucket{le="0.00005",method="GET",route="/x"}')).toBe(5);
   });
 
-  it('that are refused are counted by reason', async () => {
+  it('are counted by reason when they are refused', async () => {
     const observer = observe();
     for (const code of ['rate_limited', 'rate_limited', 'overloaded', 'forbidden'] as const) observer.refused(code);
     const samples = samplesOf((await observer.metrics()).text);
@@ -166,7 +166,7 @@ describe('requests', () => {
 });
 
 describe('the engine', () => {
-  it('shows its figures while it is attached', async () => {
+  it('has metrics while it is attached', async () => {
     const observer = observe();
     expect(samplesOf((await observer.metrics()).text).has('hedgerow_records_total')).toBe(false);
     observer.attach({ gatherFigures: async () => FIGURES });
@@ -206,7 +206,7 @@ describe('the engine', () => {
     expect(asked).toBe(1);
   });
 
-  it('tells of each group of the log', async () => {
+  it('reports each group of the log', async () => {
     const observer = observe();
     observer.logGroup({ operations: 3, bytes: 300, elapsedUs: 700 });
     observer.logGroup({ operations: 1, bytes: 100, elapsedUs: 300 });
@@ -240,7 +240,7 @@ const ENGINE_METRICS = [
 ].map((name) => `hedgerow_${name}`);
 
 describe('the exposition', () => {
-  it('names its type and describes every metric', async () => {
+  it('states its type and describes every metric', async () => {
     const transport = { name: 'node', version: '24.1.0', reason: 'no_binary' };
     const observer = observe({ logLinesLost: () => 12, transport });
     observer.attach({ gatherFigures: async () => FIGURES });
@@ -264,14 +264,14 @@ describe('the exposition', () => {
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
   });
 
-  it('of two observers in one process are apart', async () => {
+  it('is separate for two observers in one process', async () => {
     const [first, second] = [observe(), observe()];
     first.refused('overloaded');
     expect(samplesOf((await second.metrics()).text).get('hedgerow_requests_refused_total{code="overloaded"}')).toBe(0);
   });
 });
 
-it('a histogram counts like a sorted list', () => {
+it('a histogram has the same counts as a sorted list', () => {
   const histograms = new Histograms(DURATION_BOUNDS_US, 1);
   const values = Array.from({ length: 2000 }, (_, index) => (index * 7919) % 20_000_003);
   for (const value of values) histograms.add(0, value);

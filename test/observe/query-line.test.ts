@@ -6,7 +6,7 @@ import { createObserver } from '../../src/observe/service-observer.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 
-/** A sink that collects lines in one buffer. */
+/** Returns a sink that collects lines in one buffer. */
 function roomOf(size: number) {
   const buffer = Buffer.alloc(size);
   let used = 0;
@@ -22,7 +22,7 @@ function roomOf(size: number) {
   };
 }
 
-/** Lines for the same reads, as the logger writes them. */
+/** Returns the lines for the same reads, as the logger writes them. */
 function textLines(reads: readonly [string, number, number, string, string][]): string {
   let text = '';
   const log = createLogger({
@@ -40,7 +40,7 @@ function textLines(reads: readonly [string, number, number, string, string][]): 
   return text;
 }
 
-test('lines of reads are the same as bytes and as text', () => {
+test('lines of reads are the same when they are written as bytes and as text', () => {
   const reads: [string, number, number, string, string][] = [
     ['TPI_BUCKET_PUSHDOWN', 0, 0, 'hyperedges', 'abcdefgh-1'],
     ['TPI_BUCKET_PUSHDOWN', 9, 10, 'hyperedges', 'abcdefgh-99'],
@@ -58,7 +58,7 @@ test('lines of reads are the same as bytes and as text', () => {
   ).toEqual([0, 10, 2 ** 53 - 1]);
 });
 
-test('the time changes with the clock, and a line without room is dropped', () => {
+test('the time follows the clock, and a line without space is dropped', () => {
   const room = roomOf(512);
   let time = '2026-01-02T03:04:05.678Z';
   const lines = new QueryLines({ sink: room, timestamp: () => time, mask: (text) => text });
@@ -74,7 +74,7 @@ test('the time changes with the clock, and a line without room is dropped', () =
   expect(times.length).toBeLessThan(6);
 });
 
-test('a table whose name is a secret is masked', () => {
+test('a table name that is a secret is masked', () => {
   const redactor = new Redactor();
   redactor.registerSecret('verysecrettable');
   const room = roomOf(1024);
@@ -84,7 +84,7 @@ test('a table whose name is a secret is masked', () => {
   expect(room.text).not.toContain('verysecrettable');
 });
 
-test('only ids that the service made itself are written as they are', () => {
+test('only ids that the service generated are written without masking', () => {
   expect(['abcdefgh-1', 'AB_-1234-42', '12345678-0'].every(isOwnId)).toBe(true);
   expect(
     ['', '-1', 'abcdefgh', 'abcdefgh-x', 'abcdefghi-1', 'abcdefg-1', `abcdefgh-${'1'.repeat(40)}`].some(isOwnId),

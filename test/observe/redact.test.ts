@@ -38,7 +38,7 @@ describe('patterns', () => {
     ['a password after a colon', 'Password: s3cret', `Password: ${MASK}`],
     ['a key under a telling name', `token=${KEY}`, `token=${MASK}`],
     ['a key in a header', `Authorization: Bearer ${KEY}`, `Authorization: ${MASK}`],
-  ])('%s', (_name, text, expected) => {
+  ])('mask %s', (_name, text, expected) => {
     expect(maskPatterns(text)).toBe(expected);
     expect(maskPatterns(expected)).toBe(expected);
   });
@@ -52,11 +52,11 @@ describe('patterns', () => {
     'Unexpected token: RETURN',
     'a table called hgr_x',
     'ann@example.com',
-  ])('leave alone: %s', (text) => {
+  ])('do not mask: %s', (text) => {
     expect(maskPatterns(text)).toBe(text);
   });
 
-  it('take linear time in the length of the text', () => {
+  it('take time linear in the length of the text', () => {
     const hostile = [
       'a://b:'.repeat(3000),
       `password="${'\\'.repeat(8000)}`,
@@ -71,14 +71,14 @@ describe('patterns', () => {
 });
 
 describe('known secrets', () => {
-  it('are masked in texts, as they are and as an address spells them', () => {
+  it('are masked in texts, verbatim and percent-encoded', () => {
     const redactor = new Redactor();
     expect(redactor.registerSecret('p@ss/w"rd 1')).toBe(true);
     expect(redactor.text('it is p@ss/w"rd 1.')).toBe(`it is ${MASK}.`);
     expect(redactor.text('pg p%40ss%2Fw%22rd%201')).toBe(`pg ${MASK}`);
   });
 
-  it('are masked in finished JSON lines, which stay JSON', () => {
+  it('are masked in complete JSON lines, which remain JSON', () => {
     const redactor = new Redactor();
     for (const secret of ['quo"te\\d secret', '1234567890', 'plain-secret-text']) redactor.registerSecret(secret);
     const value = { a: 'x quo"te\\d secret y', n: 12345678901, b: 'plain-secret-text', c: ['plain-secret-text!'] };
@@ -86,13 +86,13 @@ describe('known secrets', () => {
     expect(JSON.parse(redactor.lines(line))).toEqual({ a: `x ${MASK} y`, n: 91, b: MASK, c: [`${MASK}!`] });
   });
 
-  it('that are short are masked as words only', () => {
+  it('are masked only as whole words when they are short', () => {
     const redactor = new Redactor();
     redactor.registerSecret('open');
     expect(redactor.text('open opened (open)')).toBe(`${MASK} opened (${MASK})`);
   });
 
-  it('that are too short to be looked for are refused', () => {
+  it('are refused when they are too short to be searched for', () => {
     const redactor = new Redactor();
     expect(['abc', '', 'true', 'null'].map((secret) => redactor.registerSecret(secret))).toEqual([
       false,
@@ -103,14 +103,14 @@ describe('known secrets', () => {
     expect(redactor.text('abc')).toBe('abc');
   });
 
-  it('leave no trace when one contains another', () => {
+  it('are masked completely when one contains another', () => {
     const redactor = new Redactor();
     redactor.registerSecret('inner-secret');
     redactor.registerSecret('outer-inner-secret-outer');
     expect(redactor.text('<outer-inner-secret-outer>')).toBe(`<${MASK}>`);
   });
 
-  it('and patterns are not cut in two where a long text ends', () => {
+  it('are masked even where a long text is truncated', () => {
     const redactor = new Redactor();
     redactor.registerSecret('k'.repeat(40));
     for (const secret of ['k'.repeat(40), 'x://u:passwordpassword@h', KEY]) {
@@ -141,7 +141,7 @@ describe('known secrets', () => {
 describe('fields', () => {
   const redactor = new Redactor();
 
-  it('with a telling name are masked whole', () => {
+  it('are masked completely when their name suggests a secret', () => {
     const names = ['api_key', 'password', 'openai_api_key', 'client_secret', 'refreshToken', 'Authorization', 'cookie'];
     for (const name of names) expect(redactor.fields({ [name]: 'x' })).toEqual({ [name]: MASK });
     expect(redactor.fields({ tokens: ['a', 'b'] })).toEqual({ tokens: [MASK, MASK] });
@@ -150,12 +150,12 @@ describe('fields', () => {
     });
   });
 
-  it('with a similar name are kept', () => {
+  it('are kept when their name is only similar', () => {
     const fields = { key_id: 'key_1', next_cursor: 'abc', idempotent: true, prompt_tokens: 12, keys: 3, password: '' };
     expect(redactor.fields(fields)).toEqual(fields);
   });
 
-  it('become plain values of bounded size', () => {
+  it('become plain values of limited size', () => {
     const loop: Record<string, unknown> = { a: 1 };
     loop.self = loop;
     const copy = redactor.fields({
@@ -184,7 +184,7 @@ describe('fields', () => {
     expect(JSON.stringify(copy.loop)).toContain('"..."');
   });
 
-  it('show errors with their stack, masked', () => {
+  it('show errors with their stack, which is masked', () => {
     const copy = redactor.fields({ error: new Error(`bad ${KEY}`) });
     expect(copy.error).toMatch(/^Error: bad \[masked\]\n {4}at /);
   });

@@ -36,7 +36,7 @@ async function scrape(): Promise<Map<string, number>> {
 }
 
 describe('GET /metrics', () => {
-  it('answers the text form to any role and nobody else', async () => {
+  it('returns the text format for every role, but not without a key', async () => {
     const answer = await call('GET', '/metrics', undefined, { 'x-api-key': server.keys.readonly });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -67,7 +67,7 @@ describe('GET /metrics', () => {
     expect(grown('hedgerow_query_duration_seconds_count{strategy="fmi"}')).toBe(1);
   });
 
-  it('uses no label that a client could make up', async () => {
+  it('uses no label value that a client can invent', async () => {
     await call('GET', '/v1/tables/evil-one');
     await call('GET', '/evil-two?x=evil-three', undefined, { 'x-request-id': 'evil-four' });
     await send(server, 'BREW', '/v1/tables');
@@ -78,7 +78,7 @@ describe('GET /metrics', () => {
 });
 
 describe('query_complete', () => {
-  it('is logged for each finished read, with the request id that was sent', async () => {
+  it('is logged for each finished read, with the request id of the client', async () => {
     const from = lines.length;
     await call('GET', '/v1/hyperedges?start_ts=0&end_ts=9', undefined, { 'x-request-id': 'mine-1' });
     await call('GET', '/v1/hyperedges?start_ts=zero&end_ts=9');

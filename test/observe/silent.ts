@@ -1,4 +1,4 @@
-// A log that writes nowhere, for tests of its users.
+// A log that writes nowhere, for tests of code that needs a log.
 
 import { createLogger } from '../../src/observe/log.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const CHILD = fileURLToPath(new URL('./slow-pipe-child.js', import.meta.url));
-/** The child writes 500 lines per round, plus one. */
+/** The child writes 500 lines per round, and one more at the end. */
 const ROUND = 500;
 
 function start(rounds: number, ...parameters: string[]) {
@@ -21,7 +21,7 @@ function reports(output: string): { turns?: number; lost: number }[] {
 }
 
 describe('a process whose standard error is not read', () => {
-  it('goes on, holds a bounded number of lines, counts the lost ones and ends', async () => {
+  it('continues, buffers a limited number of lines, counts the lost ones and ends', async () => {
     const { child, exit } = start(40);
     const [output, code] = await Promise.all([text(child.stdout), exit]);
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe('a process whose standard error is not read', () => {
 });
 
 describe('a process whose standard error is read', () => {
-  it('has written or counted every line when it ends, the last one too', async () => {
+  it('has written or counted every line when it ends, including the last one', async () => {
     const { child, exit } = start(40);
     const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
     expect(code).toBe(0);

@@ -3,7 +3,7 @@ import { Mutex, Semaphore } from '../../src/schedule/locks.ts';
 import { LONG_STEP_MS, Scheduler } from '../../src/schedule/scheduler.ts';
 import type { Steps } from '../../src/schedule/steps.ts';
 
-/** A scheduler with a clock that advances only through `work`. */
+/** Creates a scheduler with a clock that advances only through `work`. */
 function withClock() {
   let ms = 0;
   const work = (tookMs: number) => {
@@ -15,7 +15,7 @@ function withClock() {
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 describe('a scheduler', () => {
-  test('gives all tasks together at most 5 ms of a turn, one step each in their order', async () => {
+  test('runs steps of all tasks in turn, for about 5 ms of each turn of the event loop in total', async () => {
     const { scheduler, work } = withClock();
     const seen: string[] = [];
     for (const name of ['a', 'b']) {
@@ -70,7 +70,7 @@ describe('a scheduler', () => {
     expect(scheduler.figures).toMatchObject({ longestStepMs: LONG_STEP_MS + 1, longSteps: 1 });
   });
 
-  test('abandons work whose watch throws, and continues with the rest', async () => {
+  test('abandons work whose `look` callback throws, and continues with the rest', async () => {
     const { scheduler } = withClock();
     let freed = false;
     function* steps(): Steps<number> {
@@ -90,7 +90,7 @@ describe('a scheduler', () => {
   });
 });
 
-test('a semaphore lets a fixed number in, in their order; one that is aborted gives its place in the queue up', async () => {
+test('a semaphore admits a fixed number of holders in order, and an aborted wait leaves the queue', async () => {
   const semaphore = new Semaphore(1);
   const first = await semaphore.take();
   const controller = new AbortController();
@@ -107,7 +107,7 @@ test('a semaphore lets a fixed number in, in their order; one that is aborted gi
   expect(order).toEqual(['second', 'third']);
 });
 
-test('a mutex runs one at a time, also after one that fails', async () => {
+test('a mutex runs one task at a time, even after one that fails', async () => {
   const mutex = new Mutex();
   const failed = mutex.run(() => Promise.reject(new Error('no')));
   const after = mutex.run(async () => 1);

@@ -8,7 +8,7 @@ import { CALLERS, type Caller, FORMS, type Form, type Keys, makeKeys } from './c
 import { ADMIN_KEY, type ChildServer, startChild } from './child.ts';
 import { makeTrips, recipeOf, type Sent, send } from './valid-requests.ts';
 
-/** Section 4 of the specification, plus what the contract adds. */
+/** The documented role of every route. */
 const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
   none: [
     'GET /health/live',
@@ -76,7 +76,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
 
 const RANK: Readonly<Record<string, number>> = { none: 0, readonly: 1, readwrite: 2, admin: 3 };
 
-/** The status that the contract prescribes, from the route's role alone. */
+/** Returns the status that follows from the role of the route and the key of the caller. */
 function expectedStatus(role: Role, caller: Caller, success: number): number {
   if (role === 'none') return success;
   const rank = RANK[caller];
@@ -95,7 +95,7 @@ afterAll(() => server.stop());
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-test('every route has the role the specification gives it', () => {
+test('every route has its documented role', () => {
   const found = Object.fromEntries(routes.map((route) => [nameOf(route), route.role]));
   const specified = Object.entries(SPECIFIED).flatMap(([role, names]) => names.map((name) => [name, role]));
   expect(found).toEqual(Object.fromEntries(specified));
@@ -104,31 +104,34 @@ test('every route has the role the specification gives it', () => {
 describe('the matrix of routes and callers', () => {
   const rows: string[][] = [['route', 'role', ...CALLERS]];
 
-  test.each(routes.map((route) => [nameOf(route), route] as const))('%s', async (name, route) => {
-    const recipe = recipeOf(route.method, route.path);
-    const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
-    for (const method of methods) {
-      const row: string[] = [];
-      for (const caller of CALLERS) {
-        const statuses = new Set<number>();
-        for (const form of Object.keys(FORMS) as Form[]) {
-          const made = await recipe.make(keys.asAdmin, (sent) => keys.send(caller, sent, form));
-          const request = { method, ...made };
-          const answer = await keys.send(caller, request, form);
-          const where = `${method} ${request.path}, ${caller} in ${form}: ${answer.text.slice(0, 300)}`;
-          expect(answer.status, where).toBe(expectedStatus(route.role, caller, recipe.status));
-          expectHeaders(answer.headers, route, answer.status);
-          if (method !== 'HEAD' && answer.status >= 400) expectRefusal(answer.json, route.role, answer.status);
-          statuses.add(answer.status);
+  test.each(routes.map((route) => [nameOf(route), route] as const))(
+    'has the right status for every caller: %s',
+    async (name, route) => {
+      const recipe = recipeOf(route.method, route.path);
+      const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+      for (const method of methods) {
+        const row: string[] = [];
+        for (const caller of CALLERS) {
+          const statuses = new Set<number>();
+          for (const form of Object.keys(FORMS) as Form[]) {
+            const made = await recipe.make(keys.asAdmin, (sent) => keys.send(caller, sent, form));
+            const request = { method, ...made };
+            const answer = await keys.send(caller, request, form);
+            const where = `${method} ${request.path}, ${caller} in ${form}: ${answer.text.slice(0, 300)}`;
+            expect(answer.status, where).toBe(expectedStatus(route.role, caller, recipe.status));
+            expectHeaders(answer.headers, route, answer.status);
+            if (method !== 'HEAD' && answer.status >= 400) expectRefusal(answer.json, route.role, answer.status);
+            statuses.add(answer.status);
+          }
+          row.push([...statuses].join('/'));
         }
-        row.push([...statuses].join('/'));
+        rows.push([`${method} ${route.path}`, route.role, ...row]);
       }
-      rows.push([`${method} ${route.path}`, route.role, ...row]);
-    }
-    expect(rows.some(([first]) => first === name)).toBe(true);
-  });
+      expect(rows.some(([first]) => first === name)).toBe(true);
+    },
+  );
 
-  test('is the one that was reviewed', () => {
+  test('equals the reviewed golden file', () => {
     const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
     const lines = rows.map((row) =>
       row
@@ -139,7 +142,7 @@ describe('the matrix of routes and callers', () => {
     expectGolden('authorization.txt', `${lines.join('\n')}\n`);
   });
 
-  test('left a line in the audit log for every refusal', async () => {
+  test('has an audit line for every refusal', async () => {
     const events = () =>
       readFileSync(join(server.dir, 'audit.log'), 'utf8')
         .trim()
@@ -174,13 +177,13 @@ function expectRefusal(body: Record<string, unknown>, role: Role, status: number
 describe('forms of a key', () => {
   const wal = (headers: Record<string, string>) => send(server.url, { method: 'GET', path: '/v1/wal', headers });
 
-  test('X-API-Key wins', async () => {
+  test('a key in X-API-Key has priority over one in Authorization', async () => {
     const { admin, unknown } = keys.of;
     expect((await wal({ 'x-api-key': admin, authorization: `Bearer ${unknown}` })).status).toBe(200);
     expect((await wal({ 'x-api-key': unknown, authorization: `Bearer ${admin}` })).status).toBe(401);
   });
 
-  test('the scheme is Bearer, in any letters', async () => {
+  test('the Authorization scheme is Bearer in any letter case', async () => {
     const { admin } = keys.of;
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect([scheme, (await wal({ authorization: `${scheme} ${admin}` })).status]).toEqual([scheme, 200]);
@@ -235,7 +238,7 @@ describe('forms of a key', () => {
     expect((await send(server.url, { method: 'POST', path: '/v1/keys', body })).status).toBe(401);
   });
 
-  test('a revoked key is refused at once, for replays and tags too', async () => {
+  test('a revoked key is refused immediately, even for replays and matching ETags', async () => {
     const { json } = await keys.asAdmin({ method: 'POST', path: '/v1/keys', body: { role: 'readwrite' } });
     const own = { 'x-api-key': json.plaintext_key };
     const write: Sent = {
@@ -253,8 +256,8 @@ describe('forms of a key', () => {
       headers: { ...own, 'if-none-match': tables.headers.get('etag')! },
     };
     expect((await send(server.url, read)).status).toBe(304);
-    // A replay belongs to the key that wrote: another key writes anew, and a key that may not write
-    // gets nothing.
+    // A replay belongs to the key that wrote. Another key writes again, and a key that may not
+    // write gets nothing.
     const other = { ...write, headers: { 'idempotency-key': 'once' } };
     expect((await keys.send('admin', other)).json.id).not.toBe(first.json.id);
     expect((await keys.send('readonly', other)).status).toBe(403);
@@ -264,10 +267,10 @@ describe('forms of a key', () => {
   });
 });
 
-describe('before the key is looked at', () => {
+describe('the order of the checks', () => {
   const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
-  test('an unknown route is 404', async () => {
+  test('an unknown route is 404 before the key is checked', async () => {
     for (const path of [
       '/console',
       '/v1',
@@ -285,7 +288,7 @@ describe('before the key is looked at', () => {
     }
   });
 
-  test('a wrong method is 405 with Allow, OPTIONS is 200', async () => {
+  test('a wrong method is 405 with Allow, and OPTIONS is 200, before the key is checked', async () => {
     for (const path of new Set(routes.map((route) => route.path))) {
       const allowed = routes.filter((route) => route.path === path).map((route) => route.method as string);
       const sent = path.replace(/\{\w+\}/g, '1');
@@ -299,7 +302,7 @@ describe('before the key is looked at', () => {
     }
   });
 
-  test('and after it: type, then body', async () => {
+  test('the content type and then the body are checked after the key', async () => {
     const request = { method: 'POST', path: '/v1/tables', body: '{' };
     const typed = { ...request, headers: { 'content-type': 'text/plain' } };
     expect((await keys.send('no key', typed)).status).toBe(401);
@@ -314,7 +317,7 @@ describe('a write hidden in a body or a header', () => {
   const lsn = async () => (await keys.asAdmin({ method: 'GET', path: '/v1/wal' })).json.last_lsn as number;
   const edge = { event_ts: 3000, members: [9] };
 
-  test('needs the write role', async () => {
+  test('needs the role readwrite', async () => {
     const before = await lsn();
     const ndjson = { 'content-type': 'application/x-ndjson' };
     const hidden: Sent[] = [
@@ -338,7 +341,7 @@ describe('a write hidden in a body or a header', () => {
     expect(await lsn()).toBe(before);
   });
 
-  test('is not reached by another method in a header, the query or the body', async () => {
+  test('cannot be done by naming another method in a header, the query or the body', async () => {
     const before = await lsn();
     const names = ['x-http-method-override', 'x-http-method', 'x-method-override', '_method'];
     for (const name of names) {
@@ -357,7 +360,7 @@ describe('a write hidden in a body or a header', () => {
     expect(await lsn()).toBe(before);
   });
 
-  test('is not reached by an operation inside an operation, nor DDL by the write role', async () => {
+  test('cannot be done by a nested operation, and the role readwrite cannot define tables in a batch', async () => {
     const before = await lsn();
     const operations = [
       { type: 'batch', operations: [{ type: 'insert', ...edge }] },
@@ -387,7 +390,7 @@ describe('with HEDGEROW_AUTH_DISABLED=1', () => {
   });
   afterAll(() => open.stop());
 
-  test('every route answers without a key, the key routes with 503', async () => {
+  test('every route answers without a key, but the key routes answer 503', async () => {
     for (const route of routes) {
       const recipe = recipeOf(route.method, route.path);
       for (const headers of [{}, { 'x-api-key': 'no key' }, { authorization: `Bearer ${ADMIN_KEY}` }]) {
@@ -400,7 +403,7 @@ describe('with HEDGEROW_AUTH_DISABLED=1', () => {
     }
   });
 
-  test('it says so in its health and its log', async () => {
+  test('health and the log report that keys are disabled', async () => {
     expect((await send(open.url, { method: 'GET', path: '/health' })).json.auth_disabled).toBe(true);
     expect(open.output.error).toMatch(/"level":"warn".*key/);
     expect((await keys.asAdmin({ method: 'GET', path: '/health' })).json.auth_disabled).toBe(false);

@@ -15,7 +15,7 @@ export const CALLERS = [
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
-/** The two ways to send a key (contract section 1). */
+/** The two ways to send a key. */
 export const FORMS = {
   'X-API-Key': (key: string) => ({ 'x-api-key': key }),
   Authorization: (key: string) => ({ authorization: `Bearer ${key}` }),

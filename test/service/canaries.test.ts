@@ -46,7 +46,7 @@ test('the search finds keys in every encoding', () => {
   }
 });
 
-/** Requests with a secret where none belongs. */
+/** Requests with a secret in places where no secret belongs. */
 function oddPlaces(secret: string): Sent[] {
   const escaped = encodeURIComponent(secret);
   const get = (path: string, headers: Record<string, string> = {}): Sent => ({ method: 'GET', path, headers });
@@ -96,18 +96,18 @@ function oddPlaces(secret: string): Sent[] {
 }
 
 /**
- * The answers are the same with either log format: the second time, some of the requests go to fill
- * the log.
+ * Runs the tests once with each log format. The answers do not depend on the format. The second
+ * time, fewer requests are sent, only to fill the log.
  */
 describe.each([
   ['json', true],
   ['text', false],
-] as const)('with a log in %s', (format, inFull) => {
+] as const)('a service that logs in %s', (format, inFull) => {
   const environment = { ...ENVIRONMENT, HEDGEROW_LOG_FORMAT: format };
   let dir: string;
   let server: ChildServer;
   const secrets: Secret[] = [BOOTSTRAP, MODEL, PASSWORD, { name: 'address', text: DSN }, WRONG];
-  /** Output of the processes that have ended. */
+  /** The output of the processes that have ended. */
   let printed = '';
   const leaks: string[] = [];
   let answers = 0;
@@ -122,9 +122,10 @@ describe.each([
   });
 
   /**
-   * Sends the request and searches the answer: it must not contain any secret except one that the
-   * request itself contained outside its key, and not even that if it looks like a key. (Masking
-   * the others as well would tell a guesser that the guess was right.)
+   * Sends the request and searches the answer for secrets. The answer must not contain any secret
+   * that looks like a key. It may contain another secret only if the request contained it outside
+   * its key. (If the service also masked those, a client could test whether a guessed secret is
+   * right.)
    */
   async function watched(request: Sent): Promise<Answered> {
     const answer = await send(server.url, request);
@@ -158,14 +159,14 @@ describe.each([
       const { status, json } = await send(server.url, request);
       expect([status, json.plaintext_key]).toEqual([200, expect.stringMatching(/^hgr_/)]);
       secrets.push({ name: `${role} key`, text: json.plaintext_key });
-      // The same request with another key: nothing was kept that could be replayed.
+      // A second identical request creates another key, so no answer was kept for a replay.
       const again = await send(server.url, request);
       expect(again.json.plaintext_key).not.toBe(json.plaintext_key);
       secrets.push({ name: `second ${role} key`, text: again.json.plaintext_key });
     }
   });
 
-  test('no answer holds one: every route, right and wrong keys in both headers', async () => {
+  test('no answer contains a key, whatever route is called with right and wrong keys in both headers', async () => {
     const keys = inFull ? secrets.filter(({ name }) => name.endsWith('key')) : [BOOTSTRAP, WRONG];
     const senders = [...keys, { name: 'nobody', text: '' }];
     for (const route of routes) {
@@ -181,7 +182,7 @@ describe.each([
     expect(leaks).toEqual([]);
   });
 
-  test('nor one that was sent where none belongs', async () => {
+  test('no answer contains a secret that was sent in an unusual place', async () => {
     for (const { text } of inFull ? secrets : [WRONG, PASSWORD, secrets.at(-1)!]) {
       for (const request of oddPlaces(text)) {
         await watched(request);
@@ -192,7 +193,7 @@ describe.each([
     expect(leaks.splice(0).slice(0, 20)).toEqual([]);
   });
 
-  test('no command prints one', async () => {
+  test('no command prints a secret', async () => {
     const { HEDGEROW_LOG_LEVEL, ...settings } = environment;
     const inUse = ['serve', '--data', dir, '--port', '0'];
     const others = [
@@ -214,7 +215,7 @@ describe.each([
     }
   });
 
-  test('no file and no log line contains one, after a crash, a compaction, backups and an orderly stop', async () => {
+  test('no file and no log line contains a secret, even after a crash, a compaction and backups', async () => {
     await restart('SIGKILL');
     await asAdmin({ method: 'POST', path: '/v1/hyperedges/compact', body: {} });
     const backup = await asAdmin({ method: 'POST', path: '/v1/backup', body: { compact_first: true } });
@@ -233,7 +234,7 @@ describe.each([
   });
 });
 
-test('a generated first admin key appears once on standard output, and nowhere else', async () => {
+test('a generated first admin key appears once on standard output and nowhere else', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-canaries-'));
   try {
     const settings = { dir, environment: { HEDGEROW_API_KEY: '', HEDGEROW_LOG_LEVEL: 'debug' } };

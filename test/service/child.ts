@@ -1,4 +1,4 @@
-// Runs the built service (`node dist/main.js serve`) as a separate process over its own directory,
+// Runs the built service (`node dist/main.js serve`) as a separate process with its own directory,
 // and watches that process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** A made-up first admin key of the usual form. */
+/** An invented first admin key in the usual form. */
 export const ADMIN_KEY = 'hgr_service-tests-0123456789abcdefghijklmnop';
 
 export interface ChildOptions {
-  /** Data directory; by default a new one is created, and removed at the end. */
+  /** The data directory. By default, a new directory is created and removed at the end. */
   dir?: string;
   environment?: Readonly<Record<string, string>>;
   flags?: readonly string[];
@@ -29,8 +29,8 @@ export interface ChildServer {
   /** `exit code 0` or `signal SIGKILL`; undefined while it runs. */
   readonly ended: string | undefined;
   /**
-   * Sends a signal (by default SIGTERM) and waits for the end; returns how it ended. Removes a
-   * directory that was created for it.
+   * Sends a signal (by default SIGTERM), waits for the end of the process and returns how it ended.
+   * Removes the directory if it was created for this process.
    */
   stop(signal?: NodeJS.Signals): Promise<string>;
 }
@@ -41,8 +41,8 @@ export interface Run {
 }
 
 /**
- * Variables passed on: the transport that all tests run over, and an alternative location of
- * packages (another version of uWebSockets.js).
+ * Environment variables that are passed on: the transport that all tests use, and another location
+ * of packages (for another version of uWebSockets.js).
  */
 const PASSED_ON = Object.fromEntries(
   ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>
@@ -55,7 +55,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Resolves once `/health/ready` answers with 200. */
+/** Starts the service. Resolves once `/health/ready` answers with 200. */
 export async function startChild(options: ChildOptions = {}): Promise<ChildServer> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'hedgerow-service-')));
   const child = launch(['serve', '--data', dir, '--port', '0', ...(options.flags ?? [])], {
@@ -97,7 +97,7 @@ export async function startChild(options: ChildOptions = {}): Promise<ChildServe
   };
 }
 
-/** Runs a command of the built program to completion. */
+/** Runs a command of the built program until it ends. */
 export async function runCommand(
   parameters: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-// The container files, as far as they can be tested without a container.
+// Checks the container files, as far as this is possible without a container.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Exit code of the image's health check against a port of this machine. */
+/** Runs the health check of the image against a port of this machine and returns its exit code. */
 function health(port: number): Promise<number> {
   const [command, ...parameters] = JSON.parse(/HEALTHCHECK .*\\\n\s+CMD (\[.*\])\n/.exec(dockerfile)![1]!) as string[];
   expect(command).toBe('node');
@@ -32,7 +32,7 @@ function health(port: number): Promise<number> {
   });
 }
 
-test('the health check finds the service alive over http and over https, and nothing else', async () => {
+test('the health check accepts the service over http and https, and no other server', async () => {
   const plain = await startServer();
   const secure = await startServer({ tls: { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') } });
   const other = createServer((socket) => {
@@ -52,7 +52,7 @@ test('the health check finds the service alive over http and over https, and not
   expect(await health(plain.port)).toBe(1);
 });
 
-test('both stages take one base image, which a digest can be given for, and every workspace that is installed is there', () => {
+test('both build stages use one configurable base image, and every installed workspace is copied', () => {
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
   expect(bases.map((base) => base!.replace(/[${}]/g, ''))).toEqual(['NODE_IMAGE', 'NODE_IMAGE']);
   const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)!;

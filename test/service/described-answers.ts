@@ -1,5 +1,5 @@
-// Checks an answer against the served OpenAPI document: status, headers, content type and body,
-// with nothing undescribed.
+// Checks an answer against the served OpenAPI document: status, headers, content type and body.
+// Anything that the document does not describe is a fault.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -56,7 +56,9 @@ export class DescribedApi {
     this.#ajv.addSchema(closed(document), 'document');
   }
 
-  /** Every deviation of the answer from its description; empty if it conforms. */
+  /**
+   * Returns every deviation of the answer from its description. The list is empty if it conforms.
+   */
   faults({ path, method, responses }: Operation, answer: Answered): string[] {
     const at = ['paths', path, method.toLowerCase(), 'responses', String(answer.status)];
     if (responses[answer.status] === undefined) return [`status ${answer.status} is not described`];
@@ -64,7 +66,7 @@ export class DescribedApi {
     return [...this.#headerFaults(response.at, answer.headers), ...this.#bodyFaults(response.at, answer)];
   }
 
-  /** Every deviation of a value from the schema at this place of the document. */
+  /** Returns every deviation of a value from the schema at this place of the document. */
   valueFaults(at: readonly string[], value: unknown): string[] {
     return this.#schemaFaults(at, value);
   }
@@ -114,7 +116,7 @@ export class DescribedApi {
     return validate.errors!.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
   }
 
-  /** The value at a place and, if that is a reference, its real place. */
+  /** Returns the value at a place. If the value is a reference, returns its target instead. */
   #resolve(at: readonly string[]): { at: readonly string[]; value: Json } {
     const value = this.#value(at);
     if (typeof value?.$ref !== 'string') return { at, value };
@@ -131,8 +133,8 @@ function escaped(key: string): string {
 }
 
 /**
- * The document with every object closed that is not declared open, so that an undescribed field is
- * a fault.
+ * Returns the document with every object closed that is not declared open, so that a field without
+ * a description is a fault.
  */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);

@@ -1,5 +1,5 @@
-// For every status that a route lists: a request that really causes it, and the world in which it
-// does.
+// For every status that a route lists: a request that causes this status, and the state of the
+// service ("world") in which it does.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,18 +12,18 @@ import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds
 /** How each world differs from the usual one. */
 const WORLDS = {
   usual: {},
-  /** Only the test that uses it creates keys or holds syncs here. */
+  /** Only the test that uses this world creates keys or holds syncs in it. */
   quiet: {},
   starting: { open: false },
   overloaded: { limits: { requests: 0 } },
   limited: { rateLimitQpm: 1 },
   keyless: { authDisabled: true },
-  /** Accepts small bodies only. */
+  /** Accepts only small bodies. */
   narrow: { maxBodyBytes: 1000 },
   hurried: { queryTimeoutMs: 20 },
   damaged: {},
   full: {},
-  /** Without the package that the backends of virtual graphs need. */
+  /** Lacks the package that the backends of virtual graphs need. */
   bare: { rooms: { installed: () => false } },
 } as const satisfies Record<string, WorldOptions>;
 
@@ -33,7 +33,7 @@ export class Worlds {
   readonly #root = mkdtempSync(join(tmpdir(), 'hedgerow-worlds-'));
   readonly #started = new Map<string, Promise<World>>();
 
-  /** All worlds are served over `transport`. */
+  /** Serves all worlds over `transport`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
@@ -51,7 +51,7 @@ export class Worlds {
     return world;
   }
 
-  /** A world that nothing else uses; the caller closes it. */
+  /** Starts a world that nothing else uses. The caller closes it. */
   own(options: WorldOptions): Promise<World> {
     return startWorld({ ...options, transport: this.#transport });
   }
@@ -62,7 +62,9 @@ export class Worlds {
   }
 }
 
-/** The table is known to be damaged once something of it has been read. */
+/**
+ * Starts a world with a damaged table. The damage is known once some of the table has been read.
+ */
 async function damaged(options: WorldOptions): Promise<World> {
   const world = await startWorld({ ...options, disk: await damagedDisk() });
   await world.as('admin', { method: 'GET', path: '/v1/hyperedges?start_ts=0&end_ts=100' });
@@ -72,7 +74,7 @@ async function damaged(options: WorldOptions): Promise<World> {
 /** What the requests need to know about an operation. */
 export interface Target extends Operation {
   role: string;
-  /** Whether it takes a body. */
+  /** Whether the operation takes a body. */
   hasBody: boolean;
   /** All operations that write, including this one. */
   writes: readonly Target[];
@@ -80,7 +82,7 @@ export interface Target extends Operation {
 
 type Make = (target: Target, worlds: Worlds) => Promise<Answered>;
 
-/** The function that causes a status; undefined if there is none yet. */
+/** Returns the function that causes a status, or undefined if there is none yet. */
 export function makerOf(target: Target, status: number): Make | undefined {
   return OWN[`${target.id} ${status}`] ?? BY_STATUS[status];
 }
@@ -128,7 +130,7 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
   507: (target, worlds) => onFullDisk(target, worlds),
 };
 
-/** By operation and status. */
+/** Functions that cause a status on one route only, by operation and status. */
 const OWN: Readonly<Record<string, Make>> = {
   'rangeHyperedges 404': missing('/v1/hyperedges?start_ts=0&end_ts=1&table=nope'),
   'lookupNode 404': missing('/v1/hyperedges/node/1?table=nope'),
@@ -173,7 +175,7 @@ const OWN: Readonly<Record<string, Make>> = {
   'reason 422': missing('/v1/reason', { query: '', table: 'nope' }),
   'ragQuery 404': missing('/v1/rag/query', { query: '', table: 'nope', mock: true }),
   'ragQuery 422': missing('/v1/rag/query', { query: '', mode: 'oracular' }),
-  // Nothing listens at the address of the test's model.
+  // Nothing listens at the address of the model.
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
   'checkClaims 404': missing('/v1/rag/check', { text: '', edge_ids: [], table: 'nope' }),
   'checkClaims 422': missing('/v1/rag/check', { edge_ids: [] }),
@@ -212,7 +214,7 @@ const OWN: Readonly<Record<string, Make>> = {
     });
   },
   'clearVirtualCache 409': (target, worlds) => whileItRuns(target, worlds),
-  // The answer kept under the key is all that it writes.
+  // The only write of this request is the answer that is stored under its key.
   'clearVirtualCache 507': async (target, worlds) => {
     await onFullDisk(target, worlds);
     return plain(target, await worlds.get('full'), {
@@ -245,8 +247,7 @@ const OWN: Readonly<Record<string, Make>> = {
 };
 
 /**
- * Pairs with their own function, as `operation status`; a pair that is no longer listed in the
- * document is a fault too.
+ * The keys of OWN, as `operation status`. A pair that the document no longer lists is a fault too.
  */
 export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
 
@@ -254,7 +255,9 @@ function missing(path: string, body?: unknown): Make {
   return async ({ method }, worlds) => (await worlds.get('usual')).as('admin', { method, path, body });
 }
 
-/** Queries a graph over another file: a missing one, or one whose times are out of range. */
+/**
+ * Queries a graph over another file: one that does not exist, or one whose times are out of range.
+ */
 function ofFile(name: 'missing' | 'late', path: string, body?: unknown): Make {
   return async ({ method }, worlds) => {
     const world = await worlds.get('usual');
@@ -277,18 +280,21 @@ async function requestOf({ method, path }: Target, world: World): Promise<Sent> 
   return { method, ...(await recipeOf(method, path).make((request) => world.as('admin', request))) };
 }
 
-/** A request that succeeds in the usual world. */
+/** Sends a request that succeeds in the usual world. */
 async function good(target: Target, world: World, headers: Record<string, string> = {}): Promise<Answered> {
   return world.as('admin', { ...(await requestOf(target, world)), headers });
 }
 
-/** A request that is refused before the things it names are looked up. */
+/** Sends a request that is refused before the things it names are looked up. */
 function plain(target: Target, world: World, more: Partial<Sent> = {}, role: Parameters<World['as']>[0] = 'admin') {
   const body = target.hasBody ? { body: {} } : {};
   return world.as(role, { method: target.method, path: target.path.replaceAll(/[{}]/g, ''), ...body, ...more });
 }
 
-/** The second of two requests with one Idempotency-Key, while the first waits for the disk. */
+/**
+ * Returns the answer to the second of two requests with the same Idempotency-Key, sent while the
+ * first waits for the disk.
+ */
 async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
   const world = await worlds.get('quiet');
   const request = { ...(await requestOf(target, world)), headers: { 'idempotency-key': 'twice' } };
@@ -304,8 +310,8 @@ async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
 const onFull = new WeakMap<Worlds, Promise<Map<string, Answered>>>();
 
 /**
- * Prepares all writes, fills the disk, then sends them: after the first of them the log accepts no
- * more.
+ * Prepares all writes, fills the disk and then sends the writes. After the first of them, the log
+ * accepts no more.
  */
 async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
   let answers = onFull.get(worlds);

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 const get = (path: string, headers = {}) => world.as('none', { method: 'GET', path, headers });
 
 describe('the page at /docs', () => {
-  test('names only files of its own, and each of them is there with its type', async () => {
+  test('refers only to its own files, each of which is served with its type', async () => {
     const page = await get('/docs');
     const names = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
     const types: Record<string, string | null> = {};
@@ -33,7 +33,7 @@ describe('the page at /docs', () => {
     });
   });
 
-  test('allows no script but those files, and nothing from elsewhere', async () => {
+  test('allows no script but these files, and nothing from other origins', async () => {
     for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
       const { headers } = await get(path);
       const policy = headers.get('content-security-policy')!;
@@ -44,7 +44,7 @@ describe('the page at /docs', () => {
     expect((await get('/docs')).text).not.toMatch(/<script(?![^>]* src=)[^>]*>|\son\w+=|\sstyle=/);
   });
 
-  test('is served packed, whole and to HEAD too', async () => {
+  test('is served compressed, uncompressed and for HEAD', async () => {
     const bytes = built('swagger-ui-bundle.js');
     const whole = await get('/docs/swagger-ui-bundle.js');
     expect(whole.headers.get('content-encoding')).toBe('gzip');
@@ -66,13 +66,13 @@ describe('the page at /docs', () => {
     'constructor',
     '__proto__',
     'start.js%00',
-  ])('has no file %s', async (name) => {
+  ])('does not serve the file %s', async (name) => {
     expect((await get(`/docs/${name}`)).status).toBe(404);
   });
 
   if (CHROMIUM === undefined) console.log('docs page: skipped in a browser: no chromium in /usr/bin');
   test.skipIf(CHROMIUM === undefined)(
-    'shows every operation in a browser, with nothing refused',
+    'shows every operation in a browser without refused requests',
     async () => {
       const page = await openPage(`${world.url}/docs`);
       const shown = [...page.html.matchAll(/id="operations-(?!tag-)\w+-(\w+)"/g)].map((match) => match[1]!);

@@ -1,5 +1,5 @@
-// Files are accessible to their owner only (0600, directories 0700), whatever the umask; wider
-// directories are reported at startup and left unchanged.
+// Files are accessible only to their owner (0600, directories 0700), whatever the umask.
+// Directories with a wider mode are reported at startup and left unchanged.
 
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -27,8 +27,8 @@ afterEach(async () => {
 });
 
 /**
- * A directory and everything below it, as `mode path`. Sockets are left out: they hold nothing, and
- * other users must be able to ask who holds the lock.
+ * Returns a directory and everything below it, as `mode path`. Sockets are omitted: they contain no
+ * data, and other users must be able to ask who holds the lock.
  */
 function modesBelow(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true }) as string[];
@@ -38,7 +38,9 @@ function modesBelow(dir: string): string[] {
   });
 }
 
-/** Entries whose mode is too wide; the mode also distinguishes directories from files. */
+/**
+ * Returns the entries whose mode is too wide. The mode also distinguishes directories from files.
+ */
 function wide(dir: string): string[] {
   return modesBelow(dir).filter((line) => !/^(600|700) /.test(line));
 }
@@ -50,7 +52,7 @@ async function post(path: string, body: unknown): Promise<Response> {
   return answer;
 }
 
-test('a service that runs with no umask keeps everything it writes to its owner: data, backups, COPY, the audit log', async () => {
+test('a service with umask 0 keeps all its files private: data, backups, COPY and the audit log', async () => {
   const audit = world.path('logs/deep/audit.log');
   const environment = {
     HEDGEROW_COPY_ROOT: world.path('copies'),
@@ -79,7 +81,7 @@ test('a service that runs with no umask keeps everything it writes to its owner:
   server = undefined;
 });
 
-test('files written by commands are private to their user too', async () => {
+test('files written by commands are private to their user', async () => {
   world.file('edges.ndjson', '{"event_ts":1,"members":[1]}\n{"event_ts":2,"members":[1]}\nnonsense\n');
   const flags = { data: 'db', table: 'made', createTable: true, onError: 'skip' };
   expect(await importCommand(['edges.ndjson'], flags, world), world.err).toBe(0);
@@ -101,7 +103,7 @@ test('files written by commands are private to their user too', async () => {
   expect(wide(world.cwd).filter((line) => line !== given)).toEqual([]);
 });
 
-test('directories readable by others are reported at startup, with advice, and are not changed', async () => {
+test('directories readable by others are reported at startup with advice and are not changed', async () => {
   const dir = world.path('old');
   const backups = world.path('backups');
   const copies = world.path('copies');
@@ -110,7 +112,7 @@ test('directories readable by others are reported at startup, with advice, and a
   const environment = { HEDGEROW_BACKUP_ROOT: backups, HEDGEROW_COPY_ROOT: copies };
   const warned = async (): Promise<string[]> => {
     const child = await startChild({ dir, environment });
-    // Lines are written in the background, but all are there at the end.
+    // Lines are written in the background, but all of them have been written when the process ends.
     await child.stop();
     return child.output.error.split('\n').filter((line) => line.includes('others than its owner'));
   };

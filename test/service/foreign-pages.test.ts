@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Recorder, send, startServer, type TestServer } from '../http/support.ts';
 import { CHROMIUM } from '../support/chromium.ts';
 
-/** Stored before each attack; no page may get to see it. */
+/** Stored before each attack. No page may see this text. */
 const SECRET = 'the-secret-formation';
 const LONGEST_WAIT_MS = 10_000;
 
 if (CHROMIUM === undefined) console.log('foreign pages: skipped: no chromium in /usr/bin');
 
 /**
- * Everything that an arbitrary page can do without asking first: each attempt returns what it saw,
- * and must write nothing. Runs in the browser.
+ * Tries everything that a page can do without permission. Each attempt returns what it saw and must
+ * write nothing. Runs in the browser.
  */
 async function attack(target: string): Promise<string[]> {
   const seen: string[] = [];
@@ -63,7 +63,7 @@ async function attack(target: string): Promise<string[]> {
     target: 'sink',
     enctype: 'text/plain',
   });
-  // As text this is {"event_ts":5,"members":[666],"a":"="}.
+  // As text, this is {"event_ts":5,"members":[666],"a":"="}.
   form.append(
     Object.assign(document.createElement('input'), { name: '{"event_ts":5,"members":[666],"a":"', value: '"}' }),
   );
@@ -77,7 +77,7 @@ async function attack(target: string): Promise<string[]> {
 
 interface Outcome {
   seen: string[];
-  /** Status of every request that arrived from the page. */
+  /** Statuses of all requests that arrived from the page. */
   statuses: number[];
   rows: number;
   tables: string[];
@@ -155,23 +155,23 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(rows).toBe(1);
       expect(tables).toEqual(['hyperedges', 'other']);
       expect(statuses.length).toBeGreaterThan(10);
-      // 404: the browser requests an icon.
+      // 404 is the answer to the browser's request for an icon.
       expect(statuses.filter((status) => status !== 403 && status !== 404)).toEqual([]);
     }
 
-    test('a page of another port of this machine gets nothing', async () => {
+    test('does not answer a page from another port of this machine', async () => {
       for (const host of ['127.0.0.1', 'localhost'])
         expectNothing(await outcomeOf(`http://${host}:${pagesPort}/`, `http://${host}:${server.port}`));
     });
 
-    test('another site gets nothing', async () => {
+    test('does not answer a page of another site', async () => {
       expectNothing(await outcomeOf(`http://evil.test:${pagesPort}/`, `http://127.0.0.1:${server.port}`));
       expectNothing(await outcomeOf(`http://evil.test:${pagesPort}/`, `http://localhost:${server.port}`));
     });
 
-    test('a site whose name now leads to this machine gets nothing', async () => {
-      // DNS rebinding: the name leads to the site's server while its page loads, and to the service
-      // from then on.
+    test('does not answer a site whose name now resolves to this machine', async () => {
+      // DNS rebinding: the name resolves to the server of the site while the page loads, and to the
+      // service afterwards.
       let port = pagesPort;
       const sockets = new Set<Socket>();
       const name = createTcpServer((socket) => {
@@ -194,7 +194,7 @@ describe.skipIf(CHROMIUM === undefined)(
       }
     });
 
-    test('a link opens the page of the API, which then works', async () => {
+    test('serves the API page through a link, and the page works', async () => {
       const opened = await onPage(`http://evil.test:${pagesPort}/`, async (page) => {
         await page.evaluate((address) => {
           document.body.append(Object.assign(document.createElement('a'), { href: address, textContent: 'there' }));
@@ -206,11 +206,11 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(opened).toEqual([200, 'Hedgerow API', 200]);
     });
 
-    test('a listed origin reads and writes', async () => {
+    test('lets a listed origin read and write', async () => {
       const outcome = await outcomeOf(`http://listed.test:${pagesPort}/`, `http://127.0.0.1:${server.port}`);
       expect(outcome.seen.find((line) => line.startsWith('get:'))).toContain(SECRET);
       expect(outcome.seen.find((line) => line.startsWith('json:'))).toContain('cors 201');
-      // Even from there, a body without a type, or typed as text, is refused.
+      // Even from a listed origin, a body without a type or with a text type is refused.
       expect(outcome.statuses.filter((status) => status === 415).length).toBeGreaterThan(2);
       expect(outcome.rows).toBe(2);
     });

@@ -1,5 +1,5 @@
-// Every command that serves starts without uWebSockets.js: as after `npm install --omit=optional`,
-// on musl, or on a Node.js that has no binary of it.
+// Every command that serves also starts without uWebSockets.js: after `npm install
+// --omit=optional`, on musl, or on a Node.js version for which uWebSockets.js has no binary.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -27,7 +27,7 @@ test.each([
   ['serve', ['serve', '--data', 'data', '--port', '0']],
   ['serve-virtual', ['serve-virtual', '--spec-dir', 'graphs', '--port', '0']],
   ['demo', ['demo', '--data', 'demo', '--port', '0', '--people', '20', '--days', '1']],
-])('%s', async (_name, parameters) => {
+])('%s serves over node:http', async (_name, parameters) => {
   const child = spawn(process.execPath, [join(dir, 'dist', 'main.js'), ...parameters], {
     cwd: dir,
     env: { PATH: process.env.PATH ?? '' },

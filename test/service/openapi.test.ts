@@ -34,31 +34,31 @@ function expectDescribed(operation: Operation, answer: Answered, status: number)
   expect(api.faults(operation, answer), where).toEqual([]);
 }
 
-test('it lists every route once, and no other', () => {
+test('the document lists every route once, and no other', () => {
   const listed = api.operations.map(({ id, method, path }) => [id, method, path]);
   expect(listed).toEqual(routes.map(({ id, method, path }) => [id, method, path]));
   expect(new Set(routes.map((route) => route.id)).size).toBe(routes.length);
 });
 
-test('no status that a request is known for is left out', () => {
+test('every status for which a test request exists is listed', () => {
   const listed = new Set(pairs.map(([id, status]) => `${id} ${status}`));
   expect(OWN_PAIRS.filter((pair) => !listed.has(pair))).toEqual([]);
 });
 
 const BODIES = ['{', '[]', '{}', '{"table":"nope"}'];
-/** The other worlds refuse before they read a body. */
+/** The other worlds refuse a request before they read its body. */
 const READS_BODIES = ['usual', 'damaged', 'full'];
 
 describe.each(transportsHere())('over %s', (transport) => {
   const worlds = new Worlds(testTransport(transport));
   afterAll(() => worlds.close());
 
-  test('the document that is served is the one that is checked here', async () => {
+  test('the served document is the one that is tested here', async () => {
     const { json } = await (await worlds.get('usual')).as('none', { method: 'GET', path: '/openapi.json' });
     expect(json).toEqual(document);
   });
 
-  describe('every status of every route can be had, and is as described', () => {
+  describe('every listed status of every route can be caused and is as described', () => {
     test.each(pairs)('%s %i', async (_id, status, target) => {
       const make = makerOf(target, status);
       expect(make, `test/service/described-requests.ts has no request for ${target.id} ${status}`).toBeDefined();
@@ -66,7 +66,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     });
   });
 
-  describe('in every world every answer is one that is described', () => {
+  describe('every answer in every world is described', () => {
     test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)('%s', async (name) => {
       const world = await worlds.get(name);
       for (const target of targets) {
@@ -148,7 +148,7 @@ describe.each(transportsHere())('over %s', (transport) => {
       return { ...answer, headers };
     };
 
-    test('finds nothing wrong in what is right', async () => {
+    test('finds no fault in a correct answer', async () => {
       expect(await faultsOf((answer) => answer)).toEqual([]);
     });
 

@@ -9,8 +9,8 @@ import { send } from './valid-requests.ts';
 
 const LOAD = fileURLToPath(new URL('overload-load.mjs', import.meta.url));
 /**
- * HEDGEROW_OVERLOAD_SECONDS=60 runs the full form of the issue; without it a few seconds and fewer
- * connections.
+ * HEDGEROW_OVERLOAD_SECONDS=60 runs the long form. Without it, the test takes a few seconds and
+ * uses fewer connections.
  */
 const LONG_SECONDS = Number(process.env.HEDGEROW_OVERLOAD_SECONDS ?? 0);
 const IS_LONG = LONG_SECONDS > 0;
@@ -19,22 +19,22 @@ const CONNECTIONS = IS_LONG ? 2000 : 1000;
 const SILENT = IS_LONG ? 200 : 40;
 const EDGES = 50_000;
 const FIRST_TIME = 1_000_000;
-/** Upper limit for the resident size, in MB. */
+/** Upper limit of the resident size, in MB. */
 const MOST_MEGABYTES = 1024;
 const TIMES_CAPACITY = 10;
 
 interface LoadResult {
   offered: number;
-  /** Requests not sent, because all connections were waiting. */
+  /** Requests that were not sent, because all connections were waiting. */
   held: number;
   statuses: Record<string, number>;
-  /** Incorrect answers. */
+  /** Wrong answers. */
   wrong: string[];
   /** Requests whose connection ended before an answer. */
   cut: number;
   /** Times of the edges whose insert was answered with 201. */
   acknowledged: number[];
-  /** Times of the edges whose insert was answered otherwise. */
+  /** Times of the edges whose insert was answered with another status. */
   refused: number[];
   attempted: number;
   /** How often a client that never reads was cut off. */
@@ -79,13 +79,13 @@ async function load(given: {
   return JSON.parse(out) as LoadResult;
 }
 
-/** Peak resident size so far. */
+/** Returns the peak resident size so far. */
 function peakMegabytes(): number {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024;
 }
 
-/** Requests `/health/live` repeatedly until `isOver`; returns the latencies in ms. */
+/** Requests `/health/live` repeatedly until `isOver` returns true. Returns the latencies in ms. */
 async function probe(isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isOver()) {
@@ -139,14 +139,14 @@ test.runIf(process.platform === 'linux')(
     expect(loaded.offered).toBeGreaterThan(served / 2);
     expect(peak).toBeLessThan(MOST_MEGABYTES);
     await expectStored([measured, loaded]);
-    // Killed, so that nothing is written during shutdown.
+    // The service is killed so that it cannot write anything during shutdown.
     await server.stop('SIGKILL');
     server = await startChild({ dir, environment });
     await expectStored([measured, loaded]);
   },
 );
 
-/** Checks that everything acknowledged is stored, and nothing refused is. */
+/** Checks that every acknowledged edge is stored and that no refused edge is. */
 async function expectStored(results: readonly LoadResult[]): Promise<void> {
   const attempted = results.reduce((sum, result) => sum + result.attempted, 0);
   const path = `/v1/hyperedges?start_ts=${FIRST_TIME}&end_ts=${FIRST_TIME + attempted}`;

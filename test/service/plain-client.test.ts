@@ -10,7 +10,7 @@ const CLIENT = fileURLToPath(new URL('plain_client.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) console.log('test/service/plain-client.test.ts is left out: python3 is not installed');
 
-test.skipIf(!hasPython)('a plain Python client gets through every route', async () => {
+test.skipIf(!hasPython)('a plain Python client can use every route', async () => {
   const server = await startChild();
   makeTrips(join(server.dir, 'virtual'));
   try {

@@ -1,4 +1,4 @@
-// Raw-socket corpus, part two: lengths, chunks and bodies that a well-behaved client never sends.
+// Raw-socket cases, part two: lengths, chunks and bodies that a well-behaved client never sends.
 
 import {
   chunk,
@@ -102,7 +102,7 @@ export const chunks: readonly RawCase[] = [
     send: [chunked(`${EDGE_HEX};n="a\r\n${edge(4005)}\r\n0\r\n\r\n`)],
     outcome: '400 closed',
   },
-  // uWebSockets.js reads `1;` as 27.
+  // uWebSockets.js reads the size `1;` as 27.
   {
     name: 'an empty extension',
     send: [chunked(`${EDGE_HEX};\r\n${edge(4041)}\r\n0\r\n\r\n`)],

@@ -1,5 +1,5 @@
-// Speaks to a port byte by byte and summarizes the result in one line: the statuses in order, and
-// what happened to the connection.
+// Sends bytes to a port and summarizes the result in one line: the statuses in order, and what
+// happened to the connection.
 
 import { connect, type Socket } from 'node:net';
 
@@ -11,24 +11,24 @@ export type Step = string | number | 'ANSWER' | 'FIN' | 'RESET' | 'PAUSE';
 
 /** Longer than any time limit of the service. */
 const PATIENCE_MS = 30_000;
-/** Silence after which a client concludes that the service waits for more. */
+/** Silence after which a client concludes that the service waits for more bytes. */
 const SILENCE_MS = 150;
 
 const FOLLOW_ID = 'follow-up';
 const FOLLOW_UP = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${FOLLOW_ID}\r\n\r\n`;
 
 /**
- * Sends the steps and returns what happened, in the form of `expected`, which also determines how
- * long to wait: statuses, then `closed` (the service ended the connection), `silent` (it waits for
- * more bytes) or `open` (the next request on this connection got its correct answer, so both sides
- * agree where this one ended).
+ * Sends the steps and returns what happened, in the form of `expected`: the statuses, followed by
+ * one word. `closed`: the service ended the connection. `silent`: the service waits for more bytes.
+ * `open`: the next request on this connection got its correct answer, so both sides agree where
+ * this request ended. `expected` also determines how long to wait.
  */
 export async function converse(port: number, steps: readonly Step[], expected: string): Promise<Conversation> {
   const connection = new RawConnection(port);
   await connection.opened;
   for (const [at, step] of steps.entries()) {
-    // An end after a request is sent together with it: a pause in between would leave time for an
-    // answer.
+    // The end of the stream is sent together with the request before it. A pause between them would
+    // leave time for an answer.
     const next = steps[at + 1];
     if (next === 'FIN' && isBytes(step)) connection.end(step);
     else if (step !== 'FIN' || !isBytes(steps[at - 1])) await connection.take(step);
@@ -38,8 +38,8 @@ export async function converse(port: number, steps: readonly Step[], expected: s
     return { outcome: 'gone', text: connection.text };
   }
   const wanted = statusesOf(expected).length;
-  // If the connection stays open there is no silence to wait for: a surplus answer would precede
-  // that of the next request.
+  // If the connection stays open, there is no need to wait for silence: a surplus answer would
+  // arrive before the answer to the next request.
   const most = expected.endsWith('open') ? wanted - 1 : wanted;
   await connection.until(() => connection.closed || connection.statuses().length > most, {
     ms: expected.endsWith('closed') ? PATIENCE_MS : SILENCE_MS,
@@ -114,8 +114,8 @@ class RawConnection {
   }
 
   /**
-   * Waits until `done`, or until nothing has arrived for `ms`; does not give up while `restartAt`
-   * holds, except after PATIENCE_MS.
+   * Waits until `done` returns true, or until nothing has arrived for `ms`. While `restartAt`
+   * returns true, silence does not end the wait. After PATIENCE_MS the wait ends in any case.
    */
   async until(done: () => boolean, { ms, restartAt }: { ms: number; restartAt: () => boolean }): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
@@ -125,7 +125,9 @@ class RawConnection {
     }
   }
 
-  /** Sends another request on the same connection: `open` if its answer comes next. */
+  /**
+   * Sends another request on the same connection. Returns `open` if the next answer belongs to it.
+   */
   async followUp(): Promise<string> {
     const before = this.statuses().length;
     await this.take(FOLLOW_UP);
@@ -153,7 +155,9 @@ class RawConnection {
   }
 }
 
-/** Statuses of answers or of an expectation, written `HTTP/1.1 200` or as a bare number. */
+/**
+ * Returns the statuses in answers or in an expectation, written `HTTP/1.1 200` or as a bare number.
+ */
 function statusesOf(text: string): string[] {
   if (/^(\d{3} )*[a-z]+$/.test(text)) return text.match(/\d{3}/g) ?? [];
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]!);

@@ -1,4 +1,4 @@
-// Raw-socket corpus, part three: other protocols, pipelining, slow clients and clients that
+// Raw-socket cases, part three: other protocols, pipelining, slow clients and clients that
 // disconnect.
 
 import { BULK, chunk, chunked, edge, get, insert, LIVE, lengthOf, post, type RawCase, request } from './raw-request.ts';
@@ -24,7 +24,7 @@ export const protocols: readonly RawCase[] = [
     send: [`\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\x01\x02\x03\x04\x05\x06\x07\x08\x00\x01\x00\x02${LIVE}`],
     outcome: 'closed',
   },
-  // uWebSockets.js skips it silently; it has no effect.
+  // uWebSockets.js skips this header silently, and it has no effect.
   {
     name: 'the PROXY protocol, version 2, of no address',
     send: [`\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00${LIVE}`],
@@ -83,7 +83,7 @@ export const leavers: readonly RawCase[] = [
     name: 'half closed behind a write',
     send: [insert(7002), 'FIN'],
     outcome: '201 closed',
-    // The end may be noticed before the write is durable.
+    // The end of the stream may be noticed before the write is durable.
     orElse: 'closed',
     mayStore: [7002],
   },
@@ -108,8 +108,8 @@ export const leavers: readonly RawCase[] = [
 ];
 
 /**
- * These take as long as the service's time limits; they run concurrently with each other and with
- * all others.
+ * These cases take as long as the time limits of the service. They run at the same time as each
+ * other and as all other cases.
  */
 export const waiters: readonly RawCase[] = [
   { name: 'a connection that says nothing', send: [], outcome: 'closed' },

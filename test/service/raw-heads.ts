@@ -1,4 +1,4 @@
-// Raw-socket corpus, part one: request lines, paths and headers that a well-behaved client never
+// Raw-socket cases, part one: request lines, paths and headers that a well-behaved client never
 // sends.
 
 import { ADMIN_KEY } from './child.ts';
@@ -80,8 +80,8 @@ export const headers: readonly RawCase[] = [
   { name: 'two equal Hosts', send: [live('Host: x\r\n')], outcome: '400 closed' },
   { name: 'two Hosts', send: [live('hOST: y\r\n')], outcome: '400 closed' },
   { name: 'no colon', send: [live('X-Odd\r\n')], outcome: '400 closed' },
-  // uWebSockets.js sees no header after it; a length hidden this way does not count (see
-  // src/http/README.md).
+  // uWebSockets.js ignores the headers after a line without a name. A length hidden in this way
+  // does not count (see src/http/README.md).
   { name: 'no name', send: [live(': x\r\n')], outcome: '200 open' },
   {
     name: 'no name, before the key',

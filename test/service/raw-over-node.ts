@@ -1,20 +1,21 @@
-// The cases of the raw-socket corpus that come out differently over node:http. The corpus itself
-// states the results over uWebSockets.js.
+// The raw-socket cases that have another result over node:http. The cases themselves contain the
+// results over uWebSockets.js.
 //
-// The two parsers refuse the same things with different statuses. Beyond that node:http accepts a
-// few harmless things (a leading empty line, two spaces), refuses some that uWebSockets.js skips,
-// reads chunks strictly, and holds back a pipelined request until its predecessor is answered.
+// The two parsers refuse the same requests with different statuses. In addition, node:http accepts
+// some harmless deviations (a leading empty line, two spaces) and refuses some that uWebSockets.js
+// skips. It parses chunks strictly, and holds back a pipelined request until its predecessor is
+// answered.
 
 import type { RawCase } from './raw-request.ts';
 
-/** Undefined if the case makes no statement about node:http. */
+/** Undefined if the case has no defined result over node:http. */
 export type Difference = {
   [Name in 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore']?: RawCase[Name] | undefined;
 };
 
 const REFUSED: Difference = { outcome: '400 closed', says: undefined, stores: undefined, mayStore: undefined };
 
-/** All named cases with the same difference. */
+/** Returns all named cases with the same difference. */
 const all = (names: readonly string[], difference: Difference = REFUSED): Record<string, Difference> =>
   Object.fromEntries(names.map((name) => [name, difference]));
 
@@ -82,7 +83,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'in capitals': stored(4028),
     'after a tab': stored(4032),
     none: { outcome: '400 open' },
-    // The wait for such a chunk ends with the limit on the pace of a body.
+    // The wait for such a chunk ends at the limit on the pace of a body.
     ...all(
       [
         'a size of 16 digits',

@@ -26,13 +26,13 @@ const GROUPS: Readonly<Record<string, readonly RawCase[]>> = {
   'a client': leavers,
 };
 
-/** The cases of a group with their results over this transport. */
+/** Returns the cases of a group with their results over this transport. */
 function casesOver(transport: TransportName, group: string, cases: readonly RawCase[]): RawCase[] {
   const differences = transport === 'node' ? (OVER_NODE[group] ?? {}) : {};
   return cases.map((raw) => ({ ...raw, ...differences[raw.name] }) as RawCase);
 }
 
-test('the differences over node:http are differences of cases that there are', () => {
+test('every difference over node:http belongs to an existing case', () => {
   const names = (group: string) => (group === 'waiters' ? waiters : (GROUPS[group] ?? [])).map(({ name }) => name);
   for (const [group, differences] of Object.entries(OVER_NODE)) {
     expect(names(group)).toEqual(expect.arrayContaining(Object.keys(differences)));
@@ -46,7 +46,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   );
   const slow = casesOver(transport, 'waiters', waiters);
   let server: ChildServer;
-  /** Started first, since they take longest; checked last. */
+  /** Started first, because these cases take longest, and checked last. */
   let waiting: Promise<Conversation[]>;
   beforeAll(async () => {
     server = await startChild({ environment });
@@ -68,8 +68,8 @@ describe.each(transportsHere())('over %s', (transport) => {
   }
 
   /**
-   * After each case, sends a normal request on a new connection: the process must still be alive
-   * and serving.
+   * Sends a normal request on a new connection after each case, because the process must still be
+   * alive and serving.
    */
   async function expectWhole(): Promise<void> {
     expect(server.ended, server.output.error).toBeUndefined();
@@ -87,7 +87,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   }
 
   describe.each(Object.entries(groups))('%s', (_, cases) => {
-    test.each(cases.map((raw) => [raw.name, raw] as const))('%s', async (_, raw) => {
+    test.each(cases.map((raw) => [raw.name, raw] as const))('has the expected result: %s', async (_, raw) => {
       await check(raw);
       await expectWhole();
     });
@@ -99,7 +99,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     await expectWhole();
   });
 
-  test('600 connections opened and reset at once do no harm', async () => {
+  test('600 connections that are opened and reset at once do no harm', async () => {
     const half = 'POST /v1/hyperedges HTTP/1.1\r\nHost: x\r\nContent-Length: 99';
     await Promise.all(
       Array.from({ length: 600 }, (_, i) =>
@@ -109,7 +109,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     await expectWhole();
   });
 
-  describe('afterwards', () => {
+  describe('after all cases', () => {
     const all = [...Object.values(groups).flat(), ...slow];
     const certain = all.flatMap((raw) => raw.stores ?? []);
     const possible = all.flatMap((raw) => raw.mayStore ?? []);
@@ -125,13 +125,13 @@ describe.each(transportsHere())('over %s', (transport) => {
       return times;
     }
 
-    test('acknowledged writes are stored, and nothing else', async () => {
+    test('acknowledged writes are stored, and no others', async () => {
       expect(all.length).toBeGreaterThanOrEqual(60);
       expect(new Set(all.map((raw) => raw.name)).size).toBeGreaterThan(150);
       await expectStored();
     });
 
-    test('also after an orderly end and a new start; no request was a bug', async () => {
+    test('the same edges are stored after a restart, and no request has caused an internal error', async () => {
       const before = await expectStored();
       const bugs = server.output.error
         .split('\n')

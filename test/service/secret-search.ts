@@ -18,7 +18,7 @@ interface Needle {
 
 const known = new Map<string, Needle[]>();
 
-/** Every form of every secret. */
+/** Returns every form of every secret. */
 export function needlesOf(secrets: readonly Secret[]): Needle[] {
   return secrets.flatMap((secret) => {
     const key = `${secret.name} ${secret.text}`;
@@ -43,20 +43,26 @@ function formsOf({ name, text }: Secret): Needle[] {
   return [utf16, ...forms.map(([form, found]) => ({ name: `${name} ${form}`, bytes: Buffer.from(found) }))];
 }
 
-/** The middle part of `text` in base64, as it looks when preceded by `shift` (modulo 3) bytes. */
+/**
+ * Returns the part of the base64 form of `text` that does not depend on its neighbours, when
+ * `shift` (modulo 3) bytes precede the text.
+ */
 function base64At(text: string, shift: number, encoding: 'base64' | 'base64url'): string {
   const coded = Buffer.from('\0'.repeat(shift) + text).toString(encoding);
   const whole = Math.floor((shift + text.length) / 3) * 4;
   return coded.slice(shift === 0 ? 0 : 4, whole);
 }
 
-/** Names of the needles in `hay`, each once. */
+/** Returns the names of the needles in `hay`, each once. */
 export function findIn(hay: string | Buffer, needles: readonly Needle[]): string[] {
   const bytes = typeof hay === 'string' ? Buffer.from(hay) : hay;
   return [...new Set(needles.filter((needle) => bytes.includes(needle.bytes)).map((needle) => needle.name))];
 }
 
-/** `file: needle` for every file below `dir`, including its name; gzip is unpacked. */
+/**
+ * Returns `file: needle` for every file below `dir` that contains a needle in its name or its
+ * content. Gzip is unpacked.
+ */
 export function findBelow(dir: string, needles: readonly Needle[]): { files: number; found: string[] } {
   const found: string[] = [];
   const names = readdirSync(dir, { recursive: true, withFileTypes: true });

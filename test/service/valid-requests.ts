@@ -1,5 +1,5 @@
-// One valid request for every route of the route table, repeatable: whatever it removes is created
-// first.
+// One valid request for every route. Each request can be repeated, because everything that it
+// removes is created first.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,15 +20,15 @@ export interface Answered {
   json: any;
 }
 
-/** Sends with an admin key. */
+/** Sends a request with an admin key. */
 export type AsAdmin = (request: Sent) => Promise<Answered>;
 
 interface Recipe {
-  /** Status on success. */
+  /** The status on success. */
   status: number;
   /**
-   * Builds the request; first creates what it needs as admin, and as the sender what only the
-   * sender may see.
+   * Builds the request. First creates what the request needs, as admin, and as the sender whatever
+   * only the sender may see.
    */
   make(admin: AsAdmin, sender?: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
 }
@@ -37,7 +37,7 @@ const EDGE = { event_ts: 1000, members: [1, 2] };
 const RANGE = '/v1/hyperedges?start_ts=0&end_ts=10';
 
 let count = 0;
-/** A table name that has not been used. */
+/** Returns a table name that has not been used. */
 function newName(): string {
   count += 1;
   return `made_${count}`;
@@ -60,7 +60,7 @@ const RULE = {
   then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
 };
 
-/** A recipe that stores the rule first. */
+/** Returns a recipe that stores the rule first. */
 function withRule(): Recipe {
   return {
     status: 200,
@@ -71,7 +71,9 @@ function withRule(): Recipe {
   };
 }
 
-/** The file under the virtual graphs of these requests; `root` is HEDGEROW_VIRTUAL_ROOT. */
+/**
+ * Writes the file that the virtual graphs of these requests read. `root` is HEDGEROW_VIRTUAL_ROOT.
+ */
 export function makeTrips(root: string): void {
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'trips.csv'), 'trip_id,origin_id,target_id,left_at\n1,5,7,1700000000\n2,7,9,1700000060\n');
@@ -98,7 +100,7 @@ export const TRIPS = {
 };
 export const ALL_TRIPS = 'MATCH (t:Trip){origin:Place, target:Place} RETURN t';
 
-/** A recipe on the graph `trips`, which it stores first. */
+/** Returns a recipe that stores the graph `trips` first and then calls a route of this graph. */
 function withTrips(status: number, path: string, bodyOf: () => unknown = () => undefined): Recipe {
   return {
     status,
@@ -110,7 +112,10 @@ function withTrips(status: number, path: string, bodyOf: () => unknown = () => u
   };
 }
 
-/** Its file name contains a hash, so it is taken from the built page. */
+/**
+ * Returns the name of the console's script. The name contains a hash, so it is taken from the built
+ * page.
+ */
 function scriptOfConsole(): string {
   const page = readFileSync(new URL('../../build/console/index.html', import.meta.url), 'utf8');
   return /console\/([\w.-]+\.js)"/.exec(page)![1]!;
@@ -211,7 +216,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'POST /v1/backup': {
     status: 200,
     make: async (admin) => {
-      // The backup's name consists of the second and the LSN: a new LSN gives a new file.
+      // The name of a backup consists of the second and the LSN, so a new LSN gives a new file.
       await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
       return { path: '/v1/backup', body: {} };
     },
@@ -222,7 +227,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     status: 200,
     make: async (admin) => {
       const { json } = await admin({ method: 'POST', path: '/v1/keys', body: { role: 'admin' } });
-      // Without authentication no key can be created: any id will do.
+      // Without authentication no key can be created, and any id is accepted.
       return { path: `/v1/keys/${json.key_id ?? 'key_none'}` };
     },
   },

@@ -1,5 +1,5 @@
-// Services in every state that an API answer can come from: healthy, starting, overloaded, limited,
-// over a full disk, over a damaged table, ...
+// Starts services ("worlds") in every state that an API answer can come from: healthy, starting,
+// overloaded, limited, with a full disk, with a damaged table, ...
 
 import { randomBytes } from 'node:crypto';
 import { KeyStore } from '../../src/access/keys.ts';
@@ -19,7 +19,7 @@ export interface World {
   readonly url: string;
   readonly disk: GatedFs;
   readonly database: Database;
-  /** Sends with a key of the role; `none` sends no key. */
+  /** Sends with a key of the role. `none` sends no key. */
   as(role: KeyRole | 'none', request: Sent): Promise<Answered>;
   close(): Promise<void>;
 }
@@ -30,7 +30,8 @@ export class GatedFs extends SimFs {
   #arrived: (() => void) | undefined;
 
   /**
-   * From now on no sync completes before `release`. `arrived` resolves when the first one waits.
+   * Holds every sync from now on until `release` is called. `arrived` resolves when the first sync
+   * waits.
    */
   hold(): { arrived: Promise<void>; release: () => void } {
     let release = () => {};
@@ -121,7 +122,7 @@ export async function startWorld({
   };
 }
 
-/** A disk on which the primary table has a segment with changed bytes. */
+/** Returns a disk on which the primary table has a segment with changed bytes. */
 export async function damagedDisk(): Promise<GatedFs> {
   const disk = new GatedFs(1);
   const database = await openSim(disk, { core: 'release' });

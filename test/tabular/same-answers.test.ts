@@ -1,5 +1,5 @@
-// One table, three users: the command, the console and proposals of virtual graphs take its columns
-// for the same.
+// The command, the console and proposals of virtual graphs must interpret the columns of a table in
+// the same way.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -22,11 +22,11 @@ interface Case {
   readonly hasNames?: boolean;
   readonly values?: Readonly<Record<string, string>>;
   /**
-   * Why a database that holds the table is no graph: specs take neither lists nor times as texts or
-   * in milliseconds.
+   * The reason why no graph is proposed for a database that contains the table: specs accept
+   * neither lists nor times that are texts or milliseconds.
    */
   readonly noGraph?: string;
-  /** The command does not write on such a guess, but names the flag for it. */
+  /** The command refuses to import with such a guess, and names the flag to use. */
   readonly isLikely?: boolean;
 }
 
@@ -35,7 +35,7 @@ const TOTAL = { time: 'date iso', values: { total: 'REAL' } };
 const PLACE = { time: 'date iso', values: { place: 'TEXT' } };
 const NO_SIDES = { members: [], hasNames: false, noGraph: 'no member' };
 
-/** Members are from and to, and names, where nothing else is said. */
+/** Unless a case says otherwise, the members are the columns from and to, and contain names. */
 const MESSY: Readonly<Record<string, Case>> = {
   'bars.csv': { time: 'date iso' },
   'blank-lines.csv': { time: 'date iso' },
@@ -96,12 +96,12 @@ const MESSY: Readonly<Record<string, Case>> = {
   'utf-8-mark.csv': PLACE,
   'windows-1252.csv': { time: 'date iso', values: { price: 'TEXT' } },
 };
-/** Without rows, or without a header. */
+/** Files without rows or without a header. */
 const NO_TABLES = ['empty.csv', 'no-header.csv', 'only-a-header.csv'];
 
 const LIST = { noGraph: 'a list' };
 
-/** A header and rows, as somebody else may call and write them. */
+/** A header and rows that another program could have written. */
 const TABLES: readonly (readonly [what: string, lines: readonly string[], expected: Case])[] = [
   [
     'of mails: sides, lists in one of them',
@@ -205,29 +205,29 @@ async function expectSame(text: string, expected: Case): Promise<void> {
   );
 }
 
-describe('the command, the console and a proposal say the same', () => {
-  test.each(Object.entries(MESSY))('of messy-csv/%s', async (file, expected) => {
+describe('the command, the console and a proposal', () => {
+  test.each(Object.entries(MESSY))('agree on the columns of messy-csv/%s', async (file, expected) => {
     const decoder = new TextDecoder(ENCODINGS[file] ?? 'utf-8');
     await expectSame(decoder.decode(readFileSync(new URL(file, FOLDER))), expected);
   });
 
-  test('of every messy file', () => {
+  test('are compared on every messy file', () => {
     const files = readdirSync(FOLDER).filter((name) => /\.[ct]sv$/.test(name));
     expect([...Object.keys(MESSY), ...NO_TABLES].sort()).toEqual(files.sort());
   });
 
-  test.each(TABLES)('of a table %s', async (_what, lines, expected) => {
+  test.each(TABLES)('agree on the columns of a table %s', async (_what, lines, expected) => {
     await expectSame(`${lines.join('\n')}\n`, expected);
   });
 
-  test('that one of two columns is the time: the command asks which, the others show the first', async () => {
+  test('differ when two columns could be the time: the command asks, and the others choose one', async () => {
     const text = 'start,when,from,to\n2024-05-01,2024-05-02,a,b\n';
     await expect(commandAnswer(text)).rejects.toThrow(/Columns when, start could each be the time/);
     expect(consoleAnswer(text).time).toBe('when iso');
     expect(proposedAnswer(await tableIn(text)).time).toBe('when');
   });
 
-  test.each(['no-header.csv', 'empty.csv'])('that %s is no table', async (file) => {
+  test.each(['no-header.csv', 'empty.csv'])('refuse %s because it is not a table', async (file) => {
     const text = readFileSync(new URL(file, FOLDER), 'utf8');
     await expect(commandAnswer(text)).rejects.toThrow(/has no header/);
     expect(() => consoleAnswer(text)).toThrow(/has no header|holds no rows/);

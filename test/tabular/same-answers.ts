@@ -1,5 +1,5 @@
-// What the command, the console and proposals of virtual graphs take the columns of a table for,
-// each asked through the function that it uses itself.
+// Returns how the command, the console and a proposal of a virtual graph interpret the columns of a
+// table. Each is called through the function that it uses itself.
 
 import { csvHead } from '../../src/cli/import/csv/csv-head.ts';
 import { planRows, type RowFlags } from '../../src/cli/import/rows/row-plan.ts';
@@ -15,21 +15,24 @@ import type { BackendTable, ColumnKind, SqlRow } from '../../src/virtual/backend
 import { proposeSpec } from '../../src/virtual/propose/propose.ts';
 
 export interface Answer {
-  /** Its name, and how its cells are written. */
+  /** The name of the column with the time, and the format of its cells. */
   readonly time: string;
   readonly members: readonly string[];
-  /** Between the nodes of a list; undefined: each cell is one node. */
+  /** The separator between the nodes of a list. If undefined, each cell is one node. */
   readonly separator: string | undefined;
-  /** Names are given numbers. */
+  /** Whether the nodes are names, which are given numbers. */
   readonly hasNames: boolean;
-  /** Name and type of each property that is no built-in column. */
+  /** Name and type of each property that is not a built-in column. */
   readonly values: Readonly<Record<string, string>>;
 }
 
 const NO_FLAGS: RowFlags = { types: new Map() };
 const NO_CSV_FLAGS = { delimiter: undefined, isHeadless: false, columns: undefined };
 
-/** The table as the command reads it: it takes newlines for carriage returns that are alone. */
+/**
+ * Returns the table as the command reads it. The command replaces carriage returns by newlines if
+ * there are no newlines.
+ */
 export async function tableIn(text: string): Promise<ForeignTable> {
   const lines = text.includes('\n') ? text : text.replaceAll('\r', '\n');
   const head = { head: Buffer.from(lines), isWhole: true };
@@ -37,8 +40,8 @@ export async function tableIn(text: string): Promise<ForeignTable> {
 }
 
 /**
- * Of the command without a flag. Where it refuses to write what it guesses: `said` is its message,
- * and the answer that of the flag which the message names.
+ * Returns the interpretation by the command without flags. If the command refuses to import with
+ * its guess, `said` is its message, and the result is that of the flag which the message names.
  */
 export async function commandAnswer(text: string): Promise<Answer & { readonly said?: string }> {
   const table = await tableIn(text);
@@ -79,7 +82,10 @@ export function consoleAnswer(text: string): Answer {
   };
 }
 
-/** Of a database that has taken the table over: its types say what its cells are. */
+/**
+ * Returns the interpretation by a proposal for a database that contains the table with typed
+ * columns.
+ */
 export function proposedAnswer(table: ForeignTable): Pick<Answer, 'members'> & { readonly time: string | undefined } {
   const kinds = table.names.map((_, index) => kindOf(table, index));
   const columns = table.names.map((name, index) => ({ name, kind: kinds[index]!, type: kinds[index]! }));

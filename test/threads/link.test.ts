@@ -12,7 +12,7 @@ type SampleCalls = {
   never: (none: undefined) => void;
 };
 
-/** A stand-in for a thread, running in this one: its messages are cloned and arrive later. */
+/** A stand-in for a thread that runs in this thread. Its messages are cloned and arrive later. */
 class SampleWorker extends EventEmitter implements ThreadWorker {
   isHeld = false;
   readonly #receive = serve<SampleCalls>((message: FromThread) => this.#say(message), {
@@ -53,7 +53,7 @@ function linked() {
   return { worker, link: new ThreadLink<SampleCalls>({ worker, died }) };
 }
 
-test('calls give their outputs, and keep the process alive while they run', async () => {
+test('calls return their outputs and keep the process alive while they run', async () => {
   const { worker, link } = linked();
   const both = Promise.all([link.call('double', 4), link.call('double', 5)]);
   expect([link.calls, worker.isHeld]).toEqual([2, true]);
@@ -61,7 +61,7 @@ test('calls give their outputs, and keep the process alive while they run', asyn
   expect([link.calls, worker.isHeld]).toEqual([0, false]);
 });
 
-test('errors keep their class, code and fields; those of the system their code', async () => {
+test('errors keep their class, code and fields, and system errors keep their code', async () => {
   const { link } = linked();
   const ours = await link.call('fail', 'conflict').catch((error: unknown) => error);
   expect(ours).toBeInstanceOf(HedgerowError);
@@ -69,7 +69,7 @@ test('errors keep their class, code and fields; those of the system their code',
   await expect(link.call('fail', 'ENOENT')).rejects.toMatchObject({ code: 'ENOENT', message: 'no file' });
 });
 
-test('messages cross both ways while a call runs; one that is cancelled ends by the last word of the thread', async () => {
+test("messages are exchanged while a call runs, and a cancelled call ends with the thread's last answer", async () => {
   const { link } = linked();
   const talk = link.open('talk', undefined, { receive: (message: string) => talk.send(`${message}!`) });
   expect(await talk.output).toBe('heard speak!');
@@ -91,7 +91,7 @@ test('a thread that dies or is stopped fails all calls and refuses later ones', 
   await Promise.all([stopped.stop(new Error('enough')), expect(last).rejects.toThrow('enough')]);
 });
 
-test('an input that cannot cross rejects its call alone', async () => {
+test('an input that cannot be cloned rejects only its own call', async () => {
   const { link } = linked();
   await expect(link.call('double', (() => 1) as unknown as number)).rejects.toThrow(/could not be cloned/);
   expect([link.calls, await link.call('double', 1)]).toEqual([0, 2]);
