@@ -1,4 +1,4 @@
-// One side of `beside.ts`: runs rounds of work with the built engine and statements of one checkout,
+// One side of `beside.ts`: runs rounds of work with the built engine and statements of a checkout,
 // on request.
 
 import { mkdirSync, rmSync } from 'node:fs';
