@@ -24,14 +24,14 @@
 import type { Steps } from './steps.ts';
 
 /**
- * One bounded piece of work (a few ms at most). True: call again; false: finished, or waiting to be
- * added again. Must not throw.
+ * Does one bounded piece of work (a few ms at most). Returns true to be called again. Returns false
+ * when it is finished, or when it waits to be added again. Must not throw.
  */
 export type Step = () => boolean;
 
 /**
- * Runs `step` until it returns false, yielding to other work in between. Rejects with whatever it
- * throws.
+ * Runs `step` until it returns false, yielding to other work in between. Rejects with the error if
+ * `step` throws.
  */
 export type RunSteps = (step: Step) => Promise<void>;
 
@@ -138,8 +138,8 @@ export class Scheduler {
   }
 
   /**
-   * Resolves after other work has had a turn. What the caller does until its next `await` counts as
-   * a step of this scheduler: a few ms at most.
+   * Resolves after other work has had a turn. The caller's work until its next `await` counts as a
+   * step of this scheduler and may take a few ms at most.
    */
   pause(): Promise<void> {
     return new Promise((resolve) => {
@@ -184,7 +184,7 @@ export class Scheduler {
 
   /**
    * Node runs a nextTick callback requested in a microtask after the last microtask, including
-   * those that the resumed work adds.
+   * microtasks that the resumed work adds.
    */
   readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
 
@@ -193,7 +193,7 @@ export class Scheduler {
     else this.#rest();
   };
 
-  /** Accounts for the step that just ended; true: the turn has time left. */
+  /** Records the step that just ended. Returns whether the turn has time left. */
   #count(): boolean {
     const now = this.#now();
     const tookMs = now - this.#stepMs;
@@ -212,8 +212,8 @@ export class Scheduler {
 }
 
 /**
- * Runs the work's `finally` blocks to free its scratch memory. Errors from that are dropped: the
- * original reason is what the caller sees.
+ * Runs the work's `finally` blocks to free its scratch memory. Errors from those blocks are
+ * dropped: the original reason is what the caller sees.
  */
 function giveUp<T>(steps: Steps<T>): void {
   try {
