@@ -59,7 +59,7 @@ export interface RunningStatement {
   readonly columns: readonly string[];
   /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** Iterating rejects with the error that stops the statement midway. */
+  /** Iterating rejects with the error if the statement fails midway. */
   readonly batches: AsyncGenerator<readonly StatementRow[], void, undefined>;
   /** Returns the figures, which are complete only after all batches were read. */
   plan(): QueryPlanFigures | null;
