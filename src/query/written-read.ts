@@ -33,7 +33,7 @@ export class WrittenRead {
   readonly strategy: Strategy;
   private readonly scan: Scan;
   private readonly format: RowFormat;
-  /** Text before each row; see `WrittenRows`. */
+  /** Text before each row; see `WrittenRows` (planner/shape.ts). */
   private readonly before: Uint8Array | undefined;
   private readonly view: ReadView;
   private readonly totalBuckets: number;

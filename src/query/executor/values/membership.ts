@@ -60,7 +60,7 @@ interface Known {
 
 interface ListFacts {
   readonly known: Known;
-  /** Whether one of the items is null. */
+  /** True if one of the items is null. */
   readonly missIsUnknown: boolean;
 }
 
