@@ -20,8 +20,8 @@ export interface ColumnTypeRule {
    */
   readonly problem: (value: unknown) => string | undefined;
   /**
-   * Returns the value that a text stands for, for instance a cell of a CSV file. Returns undefined
-   * if the text is not a value of the type.
+   * Returns the value that a text means, for instance a cell of a CSV file. Returns undefined if
+   * the text is not a value of the type.
    */
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
   /** What `fromText` accepts, for messages. */

@@ -1,10 +1,10 @@
 // Defines what an edge is: every edge is checked here before it is stored, whatever its source.
 //
-// A source is either the JSON of a request (`readEdge`: a body, a line, an operation of a batch) or
-// a value in a program (`checkEdge`: an embedded insert, a statement, a row of a file). Both
-// functions return a `CheckedEdge`, or throw one error that lists every wrong field with its place.
-// Only these functions can make a CheckedEdge, and the engine stores nothing else. Code that
-// receives a CheckedEdge therefore never looks at types again.
+// `readEdge` reads the JSON of a request: a body, a line, or an operation of a batch. `checkEdge`
+// takes a value from a program: an embedded insert, a statement, or a row of a file. Both functions
+// return a `CheckedEdge`, or throw one error that lists every wrong field with its place. Only
+// these functions can make a CheckedEdge, and the engine stores nothing else. Code that receives a
+// CheckedEdge therefore never looks at types again.
 
 import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';

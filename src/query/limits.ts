@@ -1,6 +1,6 @@
 // Limits of one statement. They ensure that any text is answered in linear time and bounded memory.
 
-/** Characters of a statement. Longer inserts go through the bulk route or COPY. */
+/** Characters of a statement. For longer inserts there are the bulk route and COPY. */
 export const MAX_STATEMENT_LENGTH = 2 ** 20;
 /** Characters of a text literal; a stored text holds at most 64 KB. */
 export const MAX_LITERAL_LENGTH = 2 ** 17;

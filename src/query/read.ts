@@ -20,9 +20,9 @@ import { type RowFormat, WrittenRead, writtenPath } from './written-read.ts';
 /** The tables as one statement sees them. */
 export interface ReadView {
   readonly lsn: number;
-  /** The table's snapshot; the same one on every call. */
+  /** Returns the table's snapshot, the same one on every call. */
   snapshotOf(table: Table): Snapshot;
-  /** A transaction's staged writes to the table, if any. */
+  /** Returns a transaction's staged writes to the table, if any. */
   overlayOf(table: Table): ScanOverlay | undefined;
   release(): void;
 }

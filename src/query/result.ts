@@ -100,7 +100,7 @@ export function rowsResult(
   };
 }
 
-/** Makes a result whose rows are made page by page, as they are sent. */
+/** Makes a result whose rows are made page by page while they are sent. */
 export function pagedResult(
   pages: Iterable<readonly object[]>,
   columns: readonly string[],

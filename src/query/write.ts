@@ -39,8 +39,8 @@ export interface WriteOptions {
   readonly memory?: MemoryPool | undefined;
   readonly memoryBytes?: number | undefined;
   /**
-   * Whether the commit will be asked for each changed row. True for batches, which answer with the
-   * rows of every operation.
+   * Whether the commit must return each changed row. True for batches, which answer with the rows
+   * of every operation.
    */
   readonly answersRows: boolean;
 }

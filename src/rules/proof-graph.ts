@@ -92,8 +92,8 @@ function walk(nodes: ReadonlyMap<string, ProofNode>): Walk {
 }
 
 /**
- * In a graph without cycles every path ends at a node that is not a premise. The goal must be the
- * only such node.
+ * Checks that the goal is the only node that is not a premise. In a graph without cycles, every
+ * path ends at such a node, so everything then leads to the goal.
  */
 function checkGoal(proof: Proof, without: readonly ProofNode[], problems: string[]): void {
   const last = without.filter((node) => 'fact' in node && node.fact === proof.goal);

@@ -1,7 +1,7 @@
-// Converts times in rules to epoch seconds, the form that edges use. A text is read as an ISO 8601
-// time in two places: as the second argument of `at`, and in a guard that compares it with a
-// variable which is the second argument of an `at`. Any other text stays a text, which never
-// compares as equal to a number. The stored rule keeps the text as it was written.
+// Converts times in rules to epoch seconds, the form that edges use. A text may be an ISO 8601 time
+// if it is the second argument of `at`. It may also be one if a guard compares it with the variable
+// for the time in an `at`. All other texts stay texts, and no guard holds between a text and a
+// number. The stored rule keeps the text as it was written.
 
 import { isoSeconds } from '../iso-time.ts';
 import type { Atom, Condition, Term } from './rule.ts';

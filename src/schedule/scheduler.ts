@@ -1,19 +1,19 @@
 // Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of
 // the loop.
 //
-// Long work comes in two forms. A task is a function that does one bounded step each time it is
+// There are two kinds of long work. A task is a function that does one bounded step each time it is
 // called; statements, streamed answers, rules and measures are tasks. Paused work is an
 // asynchronous function of the engine that awaits `pause()` between its slices. Both wait in
-// queues, and one callback per turn of the event loop takes from them until TURN_MS has passed; the
-// rest waits for the next turn, after sockets and timers.
+// queues. One callback per turn of the event loop takes work from them until TURN_MS has passed.
+// The rest waits for the next turn, after sockets and timers.
 //
 //   turn n:   step of A | slice of a commit | step of B | slice of the commit | ... (5 ms passed)
 //   sockets, timers, short requests
 //   turn n+1: step of C | ...
 //
 // Tasks run round-robin, one step each, so long tasks do not delay each other's progress by more
-// than a step each. Every second place of a turn goes to paused work if there is any: a commit or a
-// compaction may hold a lock that many tasks and requests wait for, so it must not slow down as
+// than a step each. Every second place of a turn is for paused work, if there is any. A commit or a
+// compaction may hold a lock that many tasks and requests wait for, so it must not become slower as
 // their number grows.
 //
 // Paused work continues in microtasks. The scheduler resumes in a process.nextTick that the last of
@@ -65,7 +65,7 @@ export class Scheduler {
   readonly #tasks: Step[] = [];
   /** Functions that resolve the promises of `pause`. */
   readonly #paused: (() => void)[] = [];
-  /** Whether the next place of the turn goes to paused work. */
+  /** Whether the next place of the turn is for paused work. */
   #isPausedNext = true;
   #scheduled = false;
   /** Clock readings in milliseconds: start of this turn, and end of its last step. */

@@ -34,8 +34,8 @@ export function isNullWord(text: string): boolean {
 }
 
 /**
- * A word for a missing number does not determine a type. In a column of texts it is an ordinary
- * text.
+ * Returns the type that fits a text. A word for a missing number does not determine a type: in a
+ * column of texts it is an ordinary text.
  */
 function textType(text: string): ColumnType | undefined {
   if (text === '' || isNullWord(text)) return undefined;

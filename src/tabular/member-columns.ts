@@ -15,7 +15,7 @@ import { isValueName } from './value-columns.ts';
 import { ROLES, saysAmount, saysId, saysList, saysOwnId, sideOf, wordsOf } from './words.ts';
 
 export interface MemberGuess {
-  /** Indexes of columns; empty if no column looks like nodes. */
+  /** Indexes of columns. Empty if none of the columns looks like nodes. */
   readonly indexes: readonly number[];
   /**
    * True if the names leave no doubt. A guess that no person sees before it is used must be
@@ -99,7 +99,8 @@ function holdsLists(table: ForeignTable, index: number): boolean {
 }
 
 /**
- * A single column of numbers is more often an amount than a node, so the caller needs two of them.
+ * Returns whether a column contains only numbers and is not named like an amount. A single such
+ * column is more often an amount than a node, so the caller needs two of them.
  */
 function holdsNumbers(table: ForeignTable, index: number): boolean {
   const cells = presentCells(table, index);

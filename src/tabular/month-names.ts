@@ -38,7 +38,7 @@ const MONTH_DAY = new RegExp(String.raw`^(?:(${WORD}),? )?(${WORD}) (\d{1,2})(?:
 const UNIX = new RegExp(String.raw`^(${WORD}) (${WORD}) (\d{1,2}) ${CLOCK} (\d{4})$`, 'u');
 
 interface DateWords {
-  /** The months by name, 1 to 12. In these languages no name stands for two different months. */
+  /** The months by name, 1 to 12. In these languages, each name means only one month. */
   readonly months: ReadonlyMap<string, number>;
   readonly weekdays: ReadonlySet<string>;
 }
@@ -119,7 +119,7 @@ function wordsOfDates(): DateWords {
   for (const language of LANGUAGES) {
     for (const style of ['long', 'short'] as const) {
       const alone = new Intl.DateTimeFormat(language, { month: style, timeZone: 'UTC' });
-      // Slavic languages put the month in another grammatical case when it stands beside a day.
+      // Slavic languages put the month in another grammatical case if there is a day beside it.
       const beside = new Intl.DateTimeFormat(language, { day: 'numeric', month: style, timeZone: 'UTC' });
       const weekday = new Intl.DateTimeFormat(language, { weekday: style, timeZone: 'UTC' });
       for (let month = 1; month <= 12; month++) {

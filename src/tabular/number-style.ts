@@ -2,9 +2,9 @@
 // thousands.
 //
 // `1,250` is 1250 in one file and 1.25 in another. Each file is assumed to use one style, which is
-// found from cells that can be read in only one way: 12,5 and 1.234,50 have a decimal comma;
-// 1,234.50 and 12,345,678 have a decimal point. If no cell decides this, ambiguous cells are kept
-// as texts, and a warning names the flag to set.
+// found from cells that can be read in only one way. For example, 12,5 and 1.234,50 have a decimal
+// comma; 1,234.50 and 12,345,678 have a decimal point. If no cell decides this, ambiguous cells are
+// kept as texts, and a warning names the flag to set.
 
 export type Decimal = ',' | '.';
 

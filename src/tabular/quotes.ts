@@ -7,8 +7,8 @@ export interface QuotedRow {
 }
 
 /**
- * Returns a function that tells whether the cell in a row and column is quoted. If all cells have
- * quotes, the quotes mean nothing, and the function always returns false.
+ * Returns a function that returns true if the cell in a row and column is quoted. If all cells have
+ * quotes, quotes do not mean that a cell is a text, so the function always returns false.
  */
 export function quotedTexts(rows: readonly QuotedRow[]): (row: number, column: number) => boolean {
   const quoted = rows.map(({ cells, raw }) => (raw.includes('"') ? quotedCells(cells, raw) : undefined));

@@ -25,9 +25,9 @@ const CERTAIN_NAMES = [
  */
 const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 't'];
 /**
- * Names in other languages and less usual names, without accents. They count only if no column with
- * a name from the lists above holds times. Numbers in the column must be too large to be hours or
- * days.
+ * Names in other languages and less usual names, without accents. They count only if none of the
+ * columns with a name from the lists above holds times. Numbers in the column must be too large to
+ * be hours or days.
  */
 const OTHER_NAMES = [
   ...['time_stamp', 'event_date', 'start_date', 'created', 'created_on', 'date_created', 'recorded_at', 'sent_at'],

@@ -43,7 +43,7 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   return { type: TYPES[expression.type] };
 }
 
-/** MIN, MAX and AVG of times are times; SUM and COUNT are not. */
+/** Returns the form of an aggregate. MIN, MAX and AVG of times are times; SUM and COUNT are not. */
 function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
   const of = operand && formOf(operand, undefined);
   if (name === 'COLLECT') return { type: 'LIST', items: of };

@@ -1,9 +1,9 @@
 // Decodes the RLE/bit-packing hybrid encoding of Parquet, a sequence of runs of small integers. In
 // each run, either one integer is repeated, or the integers are packed bit by bit.
 //
-// For example, with integers of 3 bits, the bytes `08 05` are a run of four fives: the header 8 is
-// 4 * 2, and its lowest bit 0 means that one integer is repeated. In the header of a packed run,
-// the lowest bit is 1 and the other bits are the number of groups of eight integers.
+// For example, with integers of 3 bits, the bytes `08 05` are a run of four fives. The header 8 is
+// 4 * 2; its lowest bit 0 means that one integer is repeated. In the header of a packed run, the
+// lowest bit is 1 and the other bits are the number of groups of eight integers.
 
 export type SmallIntegers = Uint8Array | Uint16Array | Uint32Array;
 

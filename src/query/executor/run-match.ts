@@ -96,8 +96,8 @@ interface Evaluated {
 }
 
 /**
- * `isLate` tells which items are not evaluated yet if a batch has many rows; null stands in for
- * them.
+ * `isLate` is true for each item that is not evaluated yet if a batch has many rows; null stands in
+ * for its values.
  */
 function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {

@@ -2,17 +2,19 @@
 //
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
-// - taken: the condition becomes part of the bounds (event_ts or a bucket compared with a constant,
-//   node IN members, a numeric column compared with a constant, or an AND of these).
+// - taken: the condition becomes part of the bounds. It compares event_ts, a bucket or a numeric
+//   column with a constant, or is node IN members, or is an AND of these.
 // - nothing: the condition cannot be true, so the pattern has no rows.
-// - left: the condition remains as a filter on each row. One condition may become a union: the
-//   first OR whose branches the indexes can all answer, or IN over times or buckets. A union has
-//   one way per branch, each intersected with the bounds of the other conditions. Together the ways
-//   cover all rows that can match. `instead` is the same access without the union; the planner
-//   chooses the one that reads fewer buckets.
+// - left: the condition remains as a filter on each row.
 //
-// Example: `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members) AND e.room = 'x'` gives two
-// ways, [100, max] with node 1 and [100, max] with node 2, and the filter `e.room = 'x'`.
+// One condition may become a union: the first OR whose branches the indexes can all answer, or IN
+// over times or buckets. A union has one way per branch, each intersected with the bounds of the
+// other conditions. Together the ways cover all rows that can match. `instead` is the same access
+// without the union; the planner chooses the one that reads fewer buckets.
+//
+// Example: the conditions `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members)` give two ways,
+// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
+// a filter.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';

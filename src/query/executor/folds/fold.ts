@@ -12,7 +12,7 @@
 //    evaluated once per combination of keys and operand fields, and added with their number of
 //    occurrences.
 //
-// A segment is folded as a whole or not at all: if fields have too many values or combinations,
+// A segment is folded as a whole or not at all. If fields have too many values or combinations,
 // this is detected before anything is added, and the segment is read as rows. Rows in memory are
 // always read as rows, and so are segments in which an index finds few rows.
 //

@@ -2,10 +2,10 @@
 //
 // A plan is a left-deep tree. At each level the right side is a single pattern, collected once
 // (with a hash table if joined by key). The left side is a single pattern too, or the output of the
-// join below, which is consumed in blocks of 32,768 combinations: find the pairs of a block, check
-// them, yield, then take the next block. So, however many combinations there are, memory contains
-// only the rows of the patterns, the lookup structures and one block per join. A combination stores
-// row numbers, one per pattern, not values.
+// join below. This output is processed in blocks of 32,768 combinations: find the pairs of a block,
+// check them, yield, then take the next block. So, however many combinations there are, memory
+// contains only the rows of the patterns, the lookup structures and one block per join. A
+// combination stores row numbers, one per pattern, not values.
 //
 // There is one exception: a nested loop whose rows are sent to the client collects its whole left
 // side. If its product is too large, this error must be reported before rows have been sent.

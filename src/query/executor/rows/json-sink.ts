@@ -1,7 +1,7 @@
 // A buffer for JSON text. Values are written into it directly, without intermediate strings where
 // possible.
 
-/** Bytes of the first buffer: few enough to be allocated from Node's pool. */
+/** Bytes of the first buffer: so few that Node allocates it from its pool. */
 const FIRST_BYTES = 4000;
 /** Up to this length, copying in a loop is faster than a call into the buffer. */
 const SHORT_TEXT = 32;

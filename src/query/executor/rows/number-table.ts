@@ -43,7 +43,7 @@ const SEED = SEEDS[0]!;
 const FACTOR = SEEDS[1]! | 1;
 const LAST_FACTOR = SEEDS[2]! | 1;
 
-/** A 32-bit hash. */
+/** Returns a 32-bit hash. */
 function hashOf(value: number): number {
   NUMBER[0] = value;
   let hash = Math.imul(HALVES[0]! ^ SEED, FACTOR);

@@ -28,7 +28,10 @@ export function comparator(descending: readonly boolean[]): Compare {
   };
 }
 
-/** Null is the greatest value: last in ascending order, first in descending order. */
+/**
+ * Compares values of which each may be null. Null is the greatest value: last in ascending order,
+ * first in descending order.
+ */
 function compareNullable(a: Value, b: Value): number {
   if (a === null) return b === null ? 0 : 1;
   if (b === null) return -1;
