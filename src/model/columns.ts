@@ -42,7 +42,7 @@ export const EDGE_FIELDS: ReadonlySet<string> = new Set([...KEY_COLUMNS, 'table'
 /** Names that a user column cannot have: they are in every row or in every request. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([...EDGE_FIELDS, ...BUILT_IN_TYPES.keys()]);
 
-/** The most user columns that a table can have. A segment can have 4,000 columns in all. */
+/** Maximum number of user columns in a table. A segment can have 4,000 columns in all. */
 export const MOST_COLUMNS = 1000;
 
 /**

@@ -1,7 +1,7 @@
 // Compares texts by code point, the order of texts everywhere in the database.
 
 /**
- * Returns a number below 0, 0 or a number above 0. JavaScript's own order, by UTF-16 units, is
+ * Returns a negative number, 0 or a positive number. JavaScript's own order, by UTF-16 units, is
  * different only where a surrogate is compared with a unit above the surrogates.
  */
 export function compareTexts(a: string, b: string): number {

@@ -1,6 +1,6 @@
 // Checks whether a text can be stored: it must be valid Unicode and not too long.
 
-/** The most bytes of UTF-8 that a text property can hold. */
+/** Maximum number of bytes of UTF-8 that a text property can hold. */
 export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** What is wrong with a text that is not well-formed, as a phrase that follows its name. */

@@ -14,8 +14,9 @@ export const MOST_TRANSACTIONS = 100;
 export const MOST_TRANSACTIONS_OF_ONE = 90;
 
 /**
- * Maximum number of sessions that are remembered after their idle transaction was rolled back. Such
- * a session is remembered until it is told; above this number, the oldest are forgotten.
+ * Maximum number of sessions that are remembered after their idle transaction was rolled back. A
+ * session is remembered until its next BEGIN or ROLLBACK; above this number, the oldest are
+ * forgotten.
  */
 const MOST_EXPIRED = 100_000;
 

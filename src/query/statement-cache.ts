@@ -21,8 +21,8 @@ const LIMITS: CacheLimits = { statements: 1000, bytes: 32 * 2 ** 20 };
 /** Longest text that is cached, in characters. */
 const LONGEST_KEPT = 4096;
 /**
- * Estimated bytes of a tree, syntax or bound, per character of its text. A token has two or more
- * characters.
+ * Estimated bytes of a tree, syntax or bound, per character of its text. The estimate assumes that
+ * a token has at least two characters.
  */
 const BYTES_OF_CHARACTER = 100;
 /**

@@ -15,9 +15,12 @@ export interface Fault {
   readonly whole: boolean;
 }
 
-/** The most sentences in the detail of an error. */
+/** Maximum number of sentences in the detail of an error. */
 const MAX_SENTENCES = 5;
-/** The most errors in an answer: more than one rule can have of a kind, but few enough to read. */
+/**
+ * Maximum number of errors in an answer: more than one rule can have of a kind, but few enough to
+ * read.
+ */
 export const MAX_ERRORS = 200;
 const MAX_SHOWN = 60;
 

@@ -10,7 +10,9 @@ import { sorted, sortedNumbers } from './sort-values.ts';
 
 /** Constants that one step of building handles: about a millisecond. */
 const BUILD_CONSTANTS = 10_000;
-/** From these units on, the order of UTF-16 units may differ from the order of code points. */
+/**
+ * Matches the units for which the order of UTF-16 units may differ from the order of code points.
+ */
 const UNORDERED = /[\ud800-\uffff]/;
 
 export class Interner {
@@ -75,7 +77,7 @@ function* sortedTexts(texts: readonly string[]): Steps<readonly string[]> {
   return yield* sorted(texts, isPlain ? compareUnits : compareTexts);
 }
 
-/** Compares two texts that differ. */
+/** Compares two texts that differ, by UTF-16 units. */
 function compareUnits(left: string, right: string): number {
   return left < right ? -1 : 1;
 }

@@ -22,7 +22,7 @@ const PREFIX = 'rule:';
 export const NO_ID = 'rule:?';
 export const MAX_CONDITIONS = 64;
 const MAX_NAME_LENGTH = 256;
-/** The most characters in all texts of a rule together. */
+/** Maximum number of characters in all texts of a rule together. */
 const MAX_RULE_CHARACTERS = 256 * 1024;
 
 /** Returns the rule, or everything that is wrong with it. */

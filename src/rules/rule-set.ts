@@ -10,7 +10,7 @@ import { atomsOf, countText, safetyFaults } from './safety.ts';
 import { stratify } from './strata.ts';
 
 export const MAX_RULES = 1000;
-/** The most conditions in all rules of a set together. */
+/** Maximum number of conditions in all rules of a set together. */
 export const MAX_SET_CONDITIONS = 10_000;
 
 /**

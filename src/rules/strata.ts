@@ -33,9 +33,12 @@ interface Edge {
 /** Edges by head predicate. Predicates that no rule derives have no edges of their own. */
 type Graph = ReadonlyMap<string, readonly Edge[]>;
 
-/** The most negative edges from which cycles are searched. Each search visits a whole component. */
+/**
+ * Maximum number of negative edges from which cycles are searched. Each search visits a whole
+ * component.
+ */
 const MAX_SEARCHES = 16;
-/** The most steps of a cycle that are reported. */
+/** Maximum number of steps of a cycle that are reported. */
 const MAX_STEPS = 16;
 
 /**

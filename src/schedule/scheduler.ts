@@ -16,10 +16,10 @@
 // compaction may hold a lock that many tasks and requests wait for, so it must not become slower as
 // their number grows.
 //
-// Paused work continues in microtasks. The scheduler resumes in a process.nextTick that the last of
-// those microtasks requests, so that the time of the slice is counted and the turn ends on time. A
-// step is not interrupted: a turn takes at most TURN_MS plus one step. `figures` shows whether
-// steps keep to their bound.
+// Paused work continues in microtasks. The scheduler continues in a process.nextTick callback,
+// which Node runs after the last of these microtasks. So the time of the slice is counted, and the
+// turn ends on time. A step is not interrupted: a turn takes at most TURN_MS plus one step.
+// `figures` shows whether steps stay within their bound.
 
 import type { Steps } from './steps.ts';
 

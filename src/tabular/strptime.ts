@@ -1,3 +1,6 @@
+// Reads times by a pattern of strptime (POSIX), the notation of Python, R, Ruby and SQL tools:
+// `%d.%m.%y %H:%M`.
+//
 // Each directive becomes a part of one regular expression. The names of months and days are those
 // of month-names.ts, in any of its languages. This is our own code because no maintained library
 // does it correctly: d3-time-format reads 30 February as 1 March, and the others use other

@@ -34,7 +34,7 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
         throw tooManyTimes(place, scope);
       const nodes = place.kind === 'list' ? place.items : [];
       const items = bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit));
-      // The caller recognizes by the same list that nothing in it was read as a time.
+      // If the same list is returned, the caller knows that nothing in it was read as a time.
       return items.every((item, index) => item === bound.items[index]) ? bound : { ...bound, items };
     }
     default:

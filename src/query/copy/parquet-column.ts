@@ -33,8 +33,8 @@ const WINDOW_BYTES = 2 ** 16;
 /** The largest page that is accepted. Writers make pages of 1 MB to 100 MB. */
 const MAX_PAGE_BYTES = 2 ** 28;
 /**
- * The most values in a page that are accepted. Equal values take no bytes in the file, but each
- * takes an index in memory.
+ * Maximum number of values in a page. Equal values take no bytes in the file, but each takes an
+ * index in memory.
  */
 const MAX_PAGE_VALUES = 2 ** 25;
 /**

@@ -248,7 +248,8 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
 const FEW_SORTED = 4096;
 
 /**
- * Returns whether items are lists or whole rows, except for a list that is the same for all rows.
+ * Returns whether the values of an expression are lists or whole rows, except for a list that is
+ * the same for all rows.
  */
 function isMadeLate(expression: BoundExpression): boolean {
   if (expression.type !== 'list' && expression.type !== 'row') return false;

@@ -8,7 +8,7 @@ import { partsOf } from '../binder/parts.ts';
 
 /** A statement of at most this many characters, without long parameters, is not checked. */
 const SHORT_TEXT = 4096;
-/** The most characters and items that may be processed in one step: about 10 ms. */
+/** Maximum number of characters and items that may be processed in one step: about 10 ms. */
 const MOST_LETTERS = 16 * 2 ** 20;
 /** Cost of a list item in characters. Items are expensive because they are put into sets. */
 const LETTERS_AN_ITEM = 32;

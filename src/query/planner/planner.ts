@@ -111,7 +111,7 @@ export function planScan(
     return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
   }
   const paths = ways.map((way) => planPath(pattern, way, estimate));
-  // Rows that several ways find are recognized by their keys, so these are read.
+  // Rows that several ways find are recognized by their keys, so the keys are read.
   if (paths.length > 1) {
     needs.times = true;
     needs.ids = true;

@@ -1,6 +1,6 @@
-// A growing array of numbers that are 0 at first. The next, larger array is zeroed piece by piece
-// in advance. Otherwise many such arrays would grow at the same moment, and the system takes
-// milliseconds to provide megabytes of fresh memory.
+// A growing array of numbers that are 0 at first. The system takes milliseconds to provide
+// megabytes of fresh memory, and many such arrays grow at the same moment. Therefore the next,
+// larger array is zeroed piece by piece in advance.
 
 const FIRST_ROOM = 64;
 /** Arrays up to this length are allocated when needed. */

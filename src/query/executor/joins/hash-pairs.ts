@@ -41,7 +41,7 @@ export function* hashTable(links: readonly KeyLink[], right: Batch, context: Que
   return { keys, rows: yield* rowsById(keys, rights, right, context) };
 }
 
-/** Yields pairs with equal keys. Null is equal to nothing. */
+/** Yields pairs with equal keys. Null is not equal to any value, not even to null. */
 export function* hashPairs(
   links: readonly KeyLink[],
   left: Batch,

@@ -123,7 +123,7 @@ export class MemberMemory {
   }
 }
 
-/** Charges bytes that are held to the statement's memory. */
+/** Charges held bytes to the statement's memory. */
 export type Charge = (bytes: number) => void;
 
 /**

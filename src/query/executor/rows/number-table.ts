@@ -1,14 +1,13 @@
-// Numbers distinct values 0, 1, 2, ... in the order in which they first occur. The number of a
-// value is called its place.
+// Assigns places 0, 1, 2, ... to distinct numbers, in the order in which they first occur.
 //
-// Small integers are looked up directly, by value, in an array. All other values are in a hash
-// table with open addressing, at most half full, whose slots contain the value and its place side
-// by side. Above 16,384 values the table is split into 64 parts by the upper bits of the hash. The
-// parts grow independently and at different times, so that no single step moves very many values.
+// Small integers are looked up directly, by value, in an array. All other numbers are in a hash
+// table with open addressing, at most half full, whose slots contain the number and its place side
+// by side. Above 16,384 numbers the table is split into 64 parts by the upper bits of the hash. The
+// parts grow independently and at different times, so that no single step moves very many numbers.
 //
-// Invariant: each value is in the array or in the slots, and `#values[place]` is the value with
+// Invariant: each number is in the array or in the slots, and `#values[place]` is the number with
 // this place. A small integer may be in both: it was put into the slots ("stray") while the array
-// would have been too sparse for it. Both then have the same place.
+// would have been too sparse for it. Both then contain the same place.
 
 import { GrowingNumbers } from '../folds/growing-numbers.ts';
 

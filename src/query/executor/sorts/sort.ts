@@ -43,7 +43,9 @@ export class Sorter {
   readonly #descending: readonly boolean[];
   readonly #compare: Compare;
   readonly #limit: number;
-  /** Number of rows at which they are cut to the limit. With a large limit, all rows are kept. */
+  /**
+   * When this many rows are held, they are cut to the limit. With a large limit, all rows are kept.
+   */
   readonly #cutAt: number;
   #rows: SortRow[] = [];
   /** Length of the longest text among the sort keys. */

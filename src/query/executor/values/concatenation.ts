@@ -7,7 +7,7 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 /** Bytes that are copied, or texts that are looked up, between two pauses. */
 const COPIED_AT_ONCE = 2 ** 22;
 const TEXTS_AT_ONCE = 8192;
-/** Looking up a text takes the time of one short text per this many characters. */
+/** Characters of a long text for which a lookup takes as long as one for a short text. */
 const LETTERS_A_TEXT = 64;
 
 type Building<T> = Generator<null, T, void>;
