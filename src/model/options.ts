@@ -22,7 +22,10 @@ interface OptionRule {
    * with another value cannot take the rows of a dump.
    */
   readonly isFixed: boolean;
-  /** A phrase about the value for a list after the table's name: `buckets of 10 s`. */
+  /**
+   * A phrase that describes the value, such as `buckets of 10 s`. It is shown after the table's
+   * name.
+   */
   readonly said: (value: number) => string;
 }
 

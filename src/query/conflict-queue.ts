@@ -1,5 +1,5 @@
-// Retries writes that lost a conflict outside explicit transactions. The first attempt runs at
-// once. Retries run one after another, so that each of them succeeds in the end.
+// Retries writes that lost a conflict. This is for writes outside explicit transactions. The first
+// attempt runs at once. Retries run one after another, so that each of them succeeds in the end.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -9,7 +9,9 @@ import { HedgerowError } from '../errors.ts';
  * retry's own snapshot.
  */
 const ATTEMPTS = 20;
-/** Milliseconds that a retry waits until the commit that it lost against is visible. */
+/**
+ * Maximum time in milliseconds that a retry waits until the commit that it lost against is visible.
+ */
 const WAIT_MS = 5000;
 
 export class ConflictQueue {

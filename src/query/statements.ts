@@ -60,8 +60,8 @@ export interface ExecuteOptions {
 }
 
 /**
- * Parsing a text longer than this takes milliseconds, so it is done in steps with other work in
- * between. In characters.
+ * A text of more characters than this takes milliseconds to parse, so it is parsed in steps with
+ * other work in between.
  */
 export const LONG_TEXT = 16_384;
 /** Staged operations that one step makes readable: a millisecond or two. */

@@ -1,5 +1,5 @@
-// Stores the rules of a database durably, with their versions. Every change is checked as a change
-// of the whole set.
+// Stores the rules of a database durably, with their versions. Every change is checked together
+// with all other rules.
 //
 // Invariants: The stored rules are durable and passed `ruleSetOf` as a whole. Changes run one after
 // the other (#last); otherwise two rules that are each valid alone could be stored although they

@@ -18,8 +18,8 @@ export interface MemberGuess {
   /** Indexes of columns. Empty if none of the columns looks like nodes. */
   readonly indexes: readonly number[];
   /**
-   * True if the names leave no doubt. A guess that no person sees before it is used must be
-   * certain.
+   * True if the names leave no doubt. A guess must be certain if it is used before a person has
+   * seen it.
    */
   readonly isCertain: boolean;
   /** The separator between the nodes in one cell, or undefined if each cell is one node. */

@@ -1,4 +1,4 @@
-// Binds function calls: functions over rows here, aggregates through the scope.
+// Binds function calls. Functions over rows are bound here, aggregates by the scope.
 
 import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';

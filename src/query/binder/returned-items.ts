@@ -79,8 +79,8 @@ export class ReturnedItems {
 }
 
 /**
- * Returns the positions of items by their names as written. If no item has the lower-case form of a
- * name, that form refers to the item too.
+ * Returns the positions of items by their names as written. An item is also found by the lower-case
+ * form of its name, unless another item has exactly that name.
  */
 function placesByName(items: readonly BoundItem[]): ReadonlyMap<string, number> {
   const places = new Map(items.map(({ name }, place) => [name, place]));

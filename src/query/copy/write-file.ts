@@ -17,9 +17,9 @@ export interface WriteOptions {
 
 /**
  * Makes the names of incomplete files, `.hedgerow-copy-<data directory>-<id>.tmp`. Only one process
- * at a time holds a data directory. So a file whose prefix is that of this directory and which this
- * process is not writing was left by a killed process. Files of servers with other data directories
- * are not touched.
+ * at a time holds a data directory. If a file has the prefix for this directory but is not being
+ * written by this process, a killed process has left it. Files of servers with other data
+ * directories are not touched.
  */
 export class TemporaryNames {
   readonly #prefix: string;

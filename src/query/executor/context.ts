@@ -19,7 +19,7 @@ export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
   /**
    * Does the same as `scan` but returns two scans, of segments and of memory. Returns undefined if
-   * the rows of segments and memory are hardly interleaved in time.
+   * one of them has few rows or none.
    */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
   /** Returns the rows of a request without nodes and limit, segment by segment. */

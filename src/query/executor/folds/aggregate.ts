@@ -62,7 +62,7 @@ export class Aggregator {
     this.#accumulator(index).add(vector, groups, batch.count, times);
   }
 
-  /** Adds figures that a segment computed for its rows to one aggregate. */
+  /** Adds figures to one aggregate. A segment computed them for its rows. */
   addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
     this.#accumulator(index).addFigures(figures, groups);
   }
