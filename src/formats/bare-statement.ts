@@ -1,8 +1,9 @@
-// A statement without what only looks like parts of it.
+// Blanks out the comments and the quoted parts of a statement.
 
 /**
- * The same text with everything inside comments, texts and backquotes blanked out: what is found in
- * it is found in the statement itself.
+ * Returns a text of the same length in which comments are replaced by spaces, and quoted texts and
+ * backquoted names by underscores. A search in the result therefore finds only parts of the
+ * statement itself.
  */
 export function bare(statement: string): string {
   return statement.replaceAll(

@@ -1,10 +1,10 @@
-// The columns of a result as files have them: names with types.
+// The columns of a result as files store them: names and types.
 
 import type { ValueKind } from '../model/column-types.ts';
 
 export type CellType = ValueKind;
 
-/** `json`: row objects, and lists of anything but single values of one type. */
+/** `json`: row objects, and lists whose elements are not all single values of one type. */
 export type ColumnType = CellType | { readonly listOf: CellType } | 'json';
 
 export interface ResultColumn {

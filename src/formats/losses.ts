@@ -1,20 +1,20 @@
-// What a statement takes away without naming it, from its text alone: the shell and the console ask
-// before they run it.
+// Finds statements that delete or change data on a large scale, from the text of a statement alone.
+// The shell and the console ask for confirmation before they run such a statement.
 
 import { bare } from './bare-statement.ts';
 
 const DELETE_WHERE = /^\s*DELETE\s+FROM\s+\w+\s+WHERE\b/i;
 const UPDATE_SET = /^\s*UPDATE\s+\w+\s+SET\b/i;
 /**
- * A clause after a value, not a column of that name: a column follows an operator or a word that
- * needs a value, or precedes an equals sign.
+ * Matches the keyword WHERE but not a column of that name. The keyword follows a value. A column
+ * name follows an operator or a word that needs a value, or precedes an equals sign.
  */
 const WHERE = /(?<!(?:^|[,=+\-*/%(.<>[$]|\b(?:AND|OR|NOT|IN|BETWEEN|CONTAINS|WITH))\s*)\bWHERE\b(?!\s*(?:=|;|$))/i;
 const SHOWN = 100;
 
 /**
- * Why to ask before one statement runs: it drops something, or changes or removes every edge of a
- * table. Undefined: it does not.
+ * Returns the reason to ask before the statement runs: it drops something, or it changes or removes
+ * every edge of a table. Returns undefined for other statements.
  */
 export function lossOf(statement: string): string | undefined {
   const plain = bare(statement);

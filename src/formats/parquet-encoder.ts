@@ -1,10 +1,10 @@
-// Encodes rows as a Parquet file, a row group at a time, for the service, the command and the
-// console. The only file that knows hyparquet-writer.
+// Encodes rows as a Parquet file, one row group at a time, for the service, the command line and
+// the console. Only this file imports hyparquet-writer.
 
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CellType, ColumnType, ResultColumn } from './columns.ts';
 
-/** Rows of a row group, fewer when their texts are long. */
+/** Limits of a row group: it is written when it reaches either of them. */
 const GROUP_ROWS = 8192;
 const GROUP_CHARACTERS = 2 ** 22;
 
@@ -29,7 +29,10 @@ export class ParquetEncoder {
     return this.#taken();
   }
 
-  /** No flush and no finish of its own: nothing of this waits. */
+  /**
+   * Does not await `write`: it is synchronous for a ByteWriter, which has no `flush` that returns a
+   * promise.
+   */
   #writeGroup(): void {
     const { data, rows } = this.#group;
     void this.#writer.write({ columnData: data, rowGroupSize: rows });
@@ -42,7 +45,7 @@ export class ParquetEncoder {
     return this.#taken();
   }
 
-  /** What was written since the last time. */
+  /** Returns the bytes that were written since the last call. */
   #taken(): Uint8Array<ArrayBuffer> {
     const bytes = this.#bytes;
     const piece = new Uint8Array(bytes.buffer.slice(0, bytes.index));
@@ -95,8 +98,9 @@ function schemaOf(columns: readonly ResultColumn[]): Schema {
 }
 
 /**
- * INT64, DOUBLE, BOOLEAN and UTF8, all of them optional; lists in the three levels of the Parquet
- * format.
+ * Returns the schema of a column. Integers, reals, booleans and texts are optional columns of the
+ * types INT64, DOUBLE, BOOLEAN and UTF8. A list has the three levels that the Parquet format
+ * requires.
  */
 function elementsOf({ name, type }: ResultColumn): Element[] {
   if (type === 'json') return [leaf(name, 'text')];

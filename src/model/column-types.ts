@@ -1,34 +1,36 @@
-// The types of columns. Whatever depends on a type reads this table: checks, statements, files, the
-// stored form and the API.
+// The types of columns. All code that depends on a type reads this table: checks, statements,
+// files, the stored form and the API.
 
 import { HALF_PAIR, isTooLong, isWellFormed, MAX_TEXT_BYTES } from './text.ts';
 
 export type PropertyValue = number | string | boolean | null;
 
 /**
- * What values of a type are to statements, files and the core. Several types may be of one kind.
+ * How statements, files and the core treat the values of a type. Several types may have the same
+ * kind.
  */
 export type ValueKind = 'integer' | 'real' | 'text' | 'boolean';
 
 export interface ColumnTypeRule {
-  /** Other words for the type in statements (contract section 4). */
+  /** Other words for the type in statements. */
   readonly synonyms: readonly string[];
   /**
-   * What is wrong with a value that is not null, after the name of its column; undefined: nothing.
+   * Returns what is wrong with a value that is not null, as a phrase that follows the name of its
+   * column. Returns undefined if the value is valid.
    */
   readonly problem: (value: unknown) => string | undefined;
   /**
-   * The value that is written as this text, for instance in a cell of a CSV file; undefined: it is
-   * none of the type.
+   * Returns the value that a text means, for instance a cell of a CSV file. Returns undefined if
+   * the text is not a value of the type.
    */
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
-  /** What `fromText` takes, for a message. */
+  /** What `fromText` accepts, for messages. */
   readonly takes: string;
-  /** What a question compares such a column with. */
+  /** What a condition may compare such a column with, for messages. */
   readonly comparedWith: string;
 }
 
-/** The codes of the stored form (assembly/FORMAT.md section 1); 0 is null. */
+/** The codes of the kinds in the stored form (assembly/FORMAT.md, section 1); 0 is null. */
 export const KIND_CODES = { real: 1, integer: 2, text: 3, boolean: 4 } as const satisfies Record<ValueKind, number>;
 
 const INTEGER_RANGE = 'an integer between -(2^53-1) and 2^53-1';
@@ -36,8 +38,8 @@ const INTEGER_TEXT = /^[+-]?\d+(\.0*)?$/;
 const REAL_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * How values of each type are compared, computed with and stored. Apart from the rules: the
- * console's first page needs no more.
+ * The kind of each type: how its values are compared, computed with and stored. This table is
+ * separate from the rules because the first page of the console needs nothing else.
  */
 const KINDS = {
   INTEGER: 'integer',
@@ -79,7 +81,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
   },
 };
 
-/** In the order in which they are listed. */
+/** The names, in the order in which lists show them. */
 export const COLUMN_TYPE_NAMES = Object.keys(KINDS) as [ColumnType, ...ColumnType[]];
 
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
@@ -100,7 +102,10 @@ export function isNumeric(type: ColumnType): boolean {
   return kind === 'integer' || kind === 'real';
 }
 
-/** The types by every word that statements know for them, in capitals; their own names first. */
+/**
+ * Returns the types by every word that statements accept for them, in capitals. The types' own
+ * names come first.
+ */
 export function typesByWord(): ReadonlyMap<string, ColumnType> {
   return new Map([
     ...COLUMN_TYPE_NAMES.map((type) => [type, type] as const),

@@ -1,4 +1,5 @@
-// Columns of a table: the built-in ones, the user's, and which names they may have.
+// The columns of a table: the built-in ones, those of the user, and the names that columns may
+// have.
 
 import { HedgerowError } from '../errors.ts';
 import { COLUMN_TYPE_NAMES, type ColumnType, isNumeric, type PropertyValue, ruleOf } from './column-types.ts';
@@ -14,14 +15,14 @@ export interface ColumnDefinition {
 }
 
 export interface Column {
-  /** Stable in its table, never reused; 0 to 2 are built in. */
+  /** Unique in the table and never reused. Ids 0 to 2 belong to the built-in columns. */
   id: number;
   name: string;
   type: ColumnType;
   default: PropertyValue;
 }
 
-/** What every row has besides its properties. */
+/** The fields that every row has besides its properties. */
 export const KEY_COLUMNS = ['id', 'event_ts', 'members'] as const;
 
 export const BUILT_IN_COLUMNS: readonly Column[] = [
@@ -32,26 +33,28 @@ export const BUILT_IN_COLUMNS: readonly Column[] = [
 
 const BUILT_IN_TYPES: ReadonlyMap<string, ColumnType> = new Map(BUILT_IN_COLUMNS.map(({ name, type }) => [name, type]));
 
-/** The id of a table's first own column. */
+/** The id of a table's first user column. */
 export const FIRST_USER_COLUMN = BUILT_IN_COLUMNS.length;
 
-/** Fields of an edge in a request that are no properties. */
+/** Fields of an edge in a request that are not properties. */
 export const EDGE_FIELDS: ReadonlySet<string> = new Set([...KEY_COLUMNS, 'table', 'properties']);
 
-/** Names a user column cannot take: they are in every row or in every request. */
+/** Names that a user column cannot have: they are in every row or in every request. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([...EDGE_FIELDS, ...BUILT_IN_TYPES.keys()]);
 
-/** User columns of a table, at most: its segments take 4,000 columns in all. */
+/** Maximum number of user columns in a table. A segment can have 4,000 columns in all. */
 export const MOST_COLUMNS = 1000;
 
-/** The type of the built-in column of exactly that name; undefined: there is none. */
+/**
+ * Returns the type of the built-in column with exactly this name, or undefined if there is none.
+ */
 export function builtInType(name: string): ColumnType | undefined {
   return BUILT_IN_TYPES.get(name);
 }
 
 /**
- * Checks definitions of user columns and gives them ids from `firstId` on. Throws `invalid_input`
- * or `column_exists`.
+ * Checks definitions of user columns and gives them consecutive ids that begin with `firstId`.
+ * Throws `invalid_input` or `column_exists`.
  */
 export function defineColumns(definitions: readonly ColumnDefinition[], firstId: number): Column[] {
   if (definitions.length > MOST_COLUMNS)
@@ -81,14 +84,14 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
   });
 }
 
-/** Throws `invalid_input` when `value` (not null) is none of the column's. */
+/** Throws `invalid_input` when `value`, which is not null, is not a valid value of the column. */
 export function checkValue({ name, type }: Pick<Column, 'name' | 'type'>, value: PropertyValue): void {
   const msg = ruleOf(type).problem(value);
   if (msg !== undefined)
     throw new HedgerowError('invalid_input', `${name} ${msg}.`, { errors: [{ loc: [name], msg }] });
 }
 
-/** A table's columns, found by their names without case. */
+/** The columns of a table. They are found by name without regard to case. */
 export class ColumnSet {
   readonly columns: readonly Column[];
   readonly #byName: Map<string, Column>;
@@ -98,7 +101,10 @@ export class ColumnSet {
     this.#byName = new Map(this.columns.map((column) => [column.name.toLowerCase(), column]));
   }
 
-  /** Of user columns whose ids do not matter: what a server, a plan or a file says of a table. */
+  /**
+   * Returns the set of user columns whose ids do not matter: those in a server's answer, a plan or
+   * a file.
+   */
   static of(userColumns: readonly ColumnDefinition[]): ColumnSet {
     return new ColumnSet(
       userColumns.map(({ name, type }, index) => ({ id: FIRST_USER_COLUMN + index, name, type, default: null })),
@@ -110,8 +116,8 @@ export class ColumnSet {
   }
 
   /**
-   * A column of numbers. Throws `unknown_column`, or `invalid_input` when its values are none; both
-   * say which columns are.
+   * Returns the column of this name if its type is numeric. Otherwise throws `unknown_column` or
+   * `invalid_input`; the message lists the numeric columns.
    */
   numeric(name: string, loc: (string | number)[] = ['column']): Column {
     const column = this.find(name);

@@ -1,10 +1,10 @@
-// What an edge is: the one check of every edge that is to be stored, whatever it comes from.
+// Defines what an edge is: every edge is checked here before it is stored, whatever its source.
 //
-// A source is either JSON of a request (`readEdge`: a body, a line, an operation of a batch) or a
-// value of a program (`checkEdge`: an embedded insert, a statement, a row of a file). Both give a
-// `CheckedEdge`, or throw one error that names every wrong field with its place. Only these
-// functions can make a CheckedEdge, and the engine stores nothing else, so nothing behind it looks
-// at types again.
+// `readEdge` reads the JSON of a request: a body, a line, or an operation of a batch. `checkEdge`
+// takes a value from a program: an embedded insert, a statement, or a row of a file. Both functions
+// return a `CheckedEdge`, or throw one error that lists every wrong field with its place. Only
+// these functions can make a CheckedEdge, and the engine stores nothing else. Code that receives a
+// CheckedEdge therefore never looks at types again.
 
 import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
@@ -13,8 +13,8 @@ import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './colu
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
 
 /**
- * One edge as a caller gives it: `event_ts` in seconds, members in any order, repeats allowed.
- * Undefined properties are left out.
+ * One edge as a caller passes it. `event_ts` is in seconds. Members may be in any order and may
+ * repeat. Properties with the value undefined are ignored.
  */
 export interface EdgeInput {
   event_ts: number;
@@ -23,14 +23,17 @@ export interface EdgeInput {
   properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
 }
 
-/** What the check needs to know of a table. */
+/** The facts about a table that the check needs. */
 export interface EdgeTable {
   readonly name: string;
   readonly columns: ColumnSet;
   readonly maxMembers: number;
 }
 
-/** Null only where the column has a default, which the edge does not take then. */
+/**
+ * One property of an edge. The value is null only if the column has a default: the edge then has
+ * null instead of the default.
+ */
 export interface CheckedProperty {
   /** Column id. */
   readonly column: number;
@@ -41,11 +44,11 @@ export interface CheckedProperty {
 
 class Edge {
   declare private readonly isChecked: true;
-  /** Epoch seconds, a safe integer, not -0. */
+  /** Epoch seconds: a safe integer, not -0. */
   readonly event_ts: number;
-  /** A set of safe integers, ascending; nobody else holds this array. */
+  /** A set of safe integers in ascending order. No other code holds this array. */
   readonly members: number[];
-  /** Ascending by column id, each column once. */
+  /** In ascending order of column ids; each column occurs once. */
   readonly properties: readonly CheckedProperty[];
   /** The columns that the properties were checked against. */
   readonly columns: ColumnSet;
@@ -61,7 +64,7 @@ class Edge {
 /** An edge that may be stored in a table with these columns. */
 export type CheckedEdge = Edge;
 
-/** More wrong fields than this are not listed. */
+/** Only this many wrong fields are listed. */
 const MOST_ERRORS = 20;
 
 const INTEGER = 'must be an integer between -(2^53-1) and 2^53-1';
@@ -70,9 +73,10 @@ const NO_PROPERTIES: readonly CheckedProperty[] = [];
 const NO_PLACE: Place = [];
 
 /**
- * Gathers what is wrong. Fields that are empty or too many have a code of their own; so have
- * unknown columns, where nothing else is wrong. One is made for every edge, and nearly all edges
- * are right: so it holds plain fields, and no list before there is a fault.
+ * Collects the faults of an edge. If the list of members is empty or too long, this determines the
+ * error code. The code `unknown_column` is used only if nothing else is wrong. A Faults object is
+ * made for every edge, and nearly all edges are valid. It therefore holds plain fields and creates
+ * the list only at the first fault.
  */
 class Faults {
   private readonly place: Place;
@@ -103,8 +107,8 @@ class Faults {
   }
 
   /**
-   * With a stack for a program; requests bring such errors about as often as they like, and pay for
-   * none.
+   * Returns the error, with a stack trace if a program passed the edge. An error about a request
+   * has none: clients can cause as many of these errors as they like, and stack traces take time.
    */
   private refusal(errors: FieldError[]): HedgerowError {
     if (this.place.length > 0) return refusal(this.code!, fieldSentence(errors), { errors });
@@ -113,8 +117,8 @@ class Faults {
 }
 
 /**
- * The edge of a program; the same again when it is checked already and the table's columns have not
- * changed since. Throws as `readEdge`.
+ * Returns the checked edge for a value from a program. An edge that is already checked is returned
+ * unchanged if the table's columns have not changed since. Throws the same errors as `readEdge`.
  */
 export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): CheckedEdge {
   if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge), table);
@@ -126,17 +130,21 @@ export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): Chec
   return new Edge(eventTs, members, properties, table.columns);
 }
 
-/** Names are looked up again: a column may have been renamed or dropped. */
+/**
+ * Returns a checked edge as input, so that its columns are looked up again by name: a column may
+ * have been renamed or dropped.
+ */
 function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
-  // Without a prototype: a column may be called `__proto__`.
+  // The object has no prototype because a column may be called `__proto__`.
   const values: Record<string, PropertyValue> = Object.create(null);
   for (const { name, value } of properties) values[name] = value;
   return { event_ts, members, properties: values };
 }
 
 /**
- * The edge of a JSON object. Names in `properties` that are no column are refused, at top level
- * they are ignored; null is left out. The object's members become the edge's. Throws
+ * Returns the checked edge for a JSON object. A name that is not a column is refused inside
+ * `properties` and ignored at the top level. Properties that are null are left out. The array
+ * `source.members` may become part of the edge, so the caller must not change it later. Throws
  * `invalid_input`, `empty_members`, `too_many_members` or `unknown_column`.
  */
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
@@ -155,7 +163,8 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
 }
 
 /**
- * Time and members of a removal; throws invalid_input or empty_members, naming every wrong field.
+ * Returns the time and members of an edge to remove. Throws `invalid_input`, `empty_members` or
+ * `too_many_members`; the error lists every wrong field.
  */
 export function readEdgeKey(
   source: Record<string, unknown>,
@@ -169,7 +178,7 @@ export function readEdgeKey(
   return { event_ts, members };
 }
 
-/** The name in `table`, or undefined for the primary table. */
+/** Returns the name in `source.table`, or undefined for the primary table. */
 export function tableNameOf(source: Record<string, unknown>, place: Place): string | undefined {
   const name = source.table;
   if (name === undefined || name === null) return undefined;
@@ -177,7 +186,7 @@ export function tableNameOf(source: Record<string, unknown>, place: Place): stri
   throw invalidFields([{ loc: [...place, 'table'], msg: `must be a string, not ${kindOf(name)}` }]);
 }
 
-/** Time and members as a program gives them for a removal. Throws as `readEdgeKey`. */
+/** Returns the time and members of an edge that a program removes. Throws as `readEdgeKey`. */
 export function checkKey(
   eventTs: number,
   members: readonly number[],
@@ -190,7 +199,7 @@ export function checkKey(
   return { event_ts, members: set };
 }
 
-/** What is wrong with a value that is no time, after its name. */
+/** Returns what is wrong with a value that is not a time, as a phrase that follows its name. */
 export function timeMessage(value: unknown): string {
   return typeof value === 'string' && value !== '' ? `${timeProblem(value)}; it must be ${TIME_FORM}` : TIME_MESSAGE;
 }
@@ -199,7 +208,7 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** -0 is 0. */
+/** Returns the seconds; -0 becomes 0. */
 function takeSeconds(given: number, faults: Faults): number {
   if (!Number.isSafeInteger(given)) faults.add(['event_ts'], INTEGER);
   return given + 0;
@@ -213,14 +222,15 @@ function readSeconds(given: unknown, faults: Faults): number {
 }
 
 /**
- * Distinct members that are counted before a list is refused: a Set of more, chosen to have one
- * hash, takes seconds. No edge has more than 255.
+ * The largest number of distinct members that are counted before a list is refused. No edge has
+ * more than 255 members. A larger Set could take seconds to fill if the numbers were chosen to have
+ * the same hash.
  */
 const MOST_COUNTED = 4096;
 
 /**
- * The member set, ascending without repeats; the array itself where that can be and it is `owned`.
- * Nothing that means anything after a fault.
+ * Returns the member set in ascending order without repeats. If `owned` is true and the array is
+ * already such a set, the array itself is returned. The result has no meaning after a fault.
  */
 function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faults): number[] {
   if (!Array.isArray(given)) {
@@ -242,19 +252,22 @@ function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faul
   }
   if (isWrong) return [];
   const set = isAscending ? (owned ? members : members.slice()) : sortedSet(members);
-  // -0 is 0.
+  // -0 becomes 0.
   for (let i = 0; i < set.length && set[i]! <= 0; i++) if (set[i] === 0) set[i] = 0;
   if (set.length > limit) faults.add(['members'], tooManyText(set.length, limit), 'too_many_members');
   return set;
 }
 
 /**
- * Lists up to this length are sorted by insertion: of three members that takes a sixth of the time
- * of `sort` or of a Set, and most edges have few.
+ * Lists up to this length are sorted by insertion. For three members this takes a sixth of the time
+ * of `sort` or of a Set, and most edges have few members.
  */
 const SHORT_LIST = 32;
 
-/** The distinct numbers, ascending; of more than `MOST_COUNTED` the first ones. */
+/**
+ * Returns the distinct numbers in ascending order. If a list has more than `MOST_COUNTED` distinct
+ * numbers, only the first ones are returned.
+ */
 function sortedSet(members: readonly number[]): number[] {
   if (members.length > SHORT_LIST) return distinctNumbers(members, MOST_COUNTED).sort((a, b) => a - b);
   const set = members.slice();
@@ -270,13 +283,15 @@ function sortedSet(members: readonly number[]): number[] {
   return set;
 }
 
-/** After the word `members`. */
+/** Returns the message about too many members, which follows the word `members`. */
 export function tooManyText(count: number, limit: number): string {
   const counted = count === MOST_COUNTED ? `${MOST_COUNTED} or more` : count;
   return `holds ${counted} distinct node ids; at most ${limit} are accepted`;
 }
 
-/** The distinct numbers of a list, in the order they come; of more than `most` the first ones. */
+/**
+ * Returns the distinct numbers of a list in the order in which they first occur, at most `most`.
+ */
 export function distinctNumbers(numbers: readonly number[], most: number): number[] {
   const set = new Set<number>();
   for (const number of numbers) {
@@ -309,8 +324,8 @@ function takeProperties(
 }
 
 /**
- * `properties`, then user columns at top level, then built-in ones by their exact names: the last
- * of a column counts.
+ * Reads `properties` first, then user columns at the top level, then built-in columns at the top
+ * level (by their exact names). If a column is given more than once, the last value counts.
  */
 function readProperties(source: Record<string, unknown>, table: EdgeTable, faults: Faults): readonly CheckedProperty[] {
   const found: CheckedProperty[] = [];
@@ -353,7 +368,7 @@ function propertyOf({ id, name, type }: Column, value: PropertyValue): CheckedPr
   return { column: id, name, type, value };
 }
 
-/** Sorted by column id; equal ones stay in their order. */
+/** Sorts by column id. Properties with the same id keep their order. */
 function inOrder(found: CheckedProperty[]): CheckedProperty[] {
   return found.length > 1 ? found.sort((a, b) => a.column - b.column) : found;
 }

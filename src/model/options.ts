@@ -1,34 +1,39 @@
-// Options of a table. Whatever makes, stores, checks, shows or copies a table reads this list, so a
-// new option is an entry here, and what it does.
+// The options of a table. All code that makes, stores, checks, shows or copies a table reads this
+// list. A new option therefore needs only an entry here and the code for its effect.
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from './columns.ts';
 
 interface OptionRule {
-  /** In requests and answers. */
+  /** The option's name in requests and answers. */
   readonly field: string;
   readonly default: number;
   readonly least: number;
   readonly most: number;
-  /** What is wrong with a value outside of these bounds, after the option's field. */
+  /**
+   * What is wrong with a value outside these bounds, as a phrase that follows the option's field.
+   */
   readonly problem: string;
-  /** For the description of answers, and of requests. */
+  /** The descriptions in the API: `about` for answers, `aboutDefault` for requests. */
   readonly about: string;
   readonly aboutDefault: string;
   /**
-   * It decides how rows are stored: no table changes it, and one with another value cannot take the
-   * rows of a dump.
+   * True if the option determines how rows are stored. Such an option never changes, and a table
+   * with another value cannot take the rows of a dump.
    */
   readonly isFixed: boolean;
-  /** Of a table, after its name: it has `buckets of 10 s`. */
+  /**
+   * A phrase that describes the value, such as `buckets of 10 s`. It is shown after the table's
+   * name.
+   */
   readonly said: (value: number) => string;
 }
 
 const MAX_BUCKET_SECONDS = 2 ** 40;
 
 /**
- * In statements; in the order in which options are shown. Apart from the rules: the console's first
- * page needs no more.
+ * The words for the options in statements, in the order in which options are shown. They are
+ * separate from the rules because the first page of the console needs nothing else.
  */
 export const OPTION_WORDS = {
   bucketSeconds: 'BUCKET_SECONDS',
@@ -38,12 +43,12 @@ export const OPTION_WORDS = {
 export type TableOption = keyof typeof OPTION_WORDS;
 
 /**
- * The options, by their fields, that whatever describes a table to people or models says, and how.
- * Apart from the rules as well.
+ * The options, by field, that every description of a table for people or language models contains,
+ * with their wording. They are separate from the rules for the same reason.
  */
 const DESCRIBED = { bucket_seconds: (seconds: number) => `buckets of ${seconds} s` } as const;
 
-/** Integers. */
+/** The rules for each option. All options are integers. */
 export const TABLE_OPTIONS = {
   bucketSeconds: {
     field: 'bucket_seconds',
@@ -69,14 +74,14 @@ export const TABLE_OPTIONS = {
   },
 } as const satisfies Record<TableOption, OptionRule>;
 
-/** Those that a table can change. */
+/** The options that can be changed in an existing table. */
 export type AlterableOption = {
   [name in TableOption]: (typeof TABLE_OPTIONS)[name]['isFixed'] extends true ? never : name;
 }[TableOption];
 
-/** As programs write them. */
+/** Options under the names that programs use. */
 export type TableOptions = Record<TableOption, number>;
-/** As requests and answers write them. */
+/** Options under the names that requests and answers use. */
 export type OptionFields = Record<(typeof TABLE_OPTIONS)[TableOption]['field'], number>;
 
 export const OPTION_NAMES = Object.keys(OPTION_WORDS) as readonly TableOption[];
@@ -84,12 +89,12 @@ export const OPTION_FIELDS: readonly string[] = /* @__PURE__ */ OPTION_NAMES.map
 export const DESCRIBED_FIELDS = Object.keys(DESCRIBED) as readonly (keyof typeof DESCRIBED)[];
 export const ALTERABLE_OPTIONS = /* @__PURE__ */ OPTION_NAMES.filter(isAlterable);
 
-/** All options, defaults for those that are left out. Throws `invalid_input`. */
+/** Returns all options, with defaults for those that are left out. Throws `invalid_input`. */
 export function completeOptions(given: { readonly [name in TableOption]?: number | undefined }): TableOptions {
   return mapped((name) => checkOption(name, given[name] ?? TABLE_OPTIONS[name].default));
 }
 
-/** Throws `invalid_input`, about `field` where it is given another name. */
+/** Returns the value if it is valid. Otherwise throws `invalid_input` about `field`. */
 export function checkOption(name: TableOption, value: number, field: string = TABLE_OPTIONS[name].field): number {
   if (isOption(name, value)) return value;
   throw wrong(field, TABLE_OPTIONS[name].problem);
@@ -100,19 +105,19 @@ export function isOption(name: TableOption, value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** The options among what a statement says of a table. */
+/** Returns the options among the properties that a statement gives a table. */
 export function optionsOf(given: Partial<TableOptions>): Partial<TableOptions> {
   const entries = OPTION_NAMES.map((name) => [name, given[name]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<TableOptions>;
 }
 
-/** Under the names of requests and answers. */
+/** Returns the options under the names of requests and answers. */
 export function optionFields(options: TableOptions): OptionFields {
   const entries = OPTION_NAMES.map((name) => [TABLE_OPTIONS[name].field, options[name]]);
   return Object.fromEntries(entries) as OptionFields;
 }
 
-/** The options among the fields of a request or answer, without those that it leaves out. */
+/** Returns the options among the fields of a request or answer, without those that are missing. */
 export function optionsIn(
   fields: { readonly [field in keyof OptionFields]?: number | undefined },
 ): Partial<TableOptions> {
@@ -120,7 +125,7 @@ export function optionsIn(
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<TableOptions>;
 }
 
-/** As a statement that makes the table says them. */
+/** Writes the options as a statement that creates the table has them. */
 export function optionWords(fields: Readonly<Record<string, unknown>>): string {
   return OPTION_NAMES.map((name) => `${OPTION_WORDS[name]} ${fields[TABLE_OPTIONS[name].field]}`).join(' ');
 }
@@ -129,7 +134,7 @@ function mapped(optionOf: (name: TableOption) => number): TableOptions {
   return Object.fromEntries(OPTION_NAMES.map((name) => [name, optionOf(name)])) as TableOptions;
 }
 
-/** What a description of a table says of its options, after its name and "with". */
+/** Returns the part of a table's description that follows the words "table NAME with". */
 export function describedOptions(fields: OptionFields): string {
   return DESCRIBED_FIELDS.map((field) => DESCRIBED[field](fields[field])).join(', ');
 }
@@ -138,7 +143,7 @@ function isAlterable(name: TableOption): name is AlterableOption {
   return !TABLE_OPTIONS[name].isFixed;
 }
 
-/** The names of the node kinds that may be members. Throws `invalid_input`. */
+/** Checks the names of the node kinds that may be members. Throws `invalid_input`. */
 export function checkMemberTables(names: readonly string[]): string[] {
   const index = names.findIndex((name) => typeof name !== 'string' || !IDENTIFIER.test(name));
   if (index >= 0) throw wrong(`member_tables[${index}]`, 'must be an identifier');

@@ -1,14 +1,14 @@
 // "Did you mean": the known name nearest to a misspelt one.
 
-/** A sentence after another one, ` Did you mean X?`, or nothing. */
+/** Returns ` Did you mean X?`, which is appended to another sentence, or an empty text. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const name = nearestName(given, known);
   return name === undefined ? '' : ` Did you mean ${name}?`;
 }
 
 /**
- * The nearest known name without regard to case: at most two typing mistakes, and fewer than half
- * of the letters.
+ * Returns the nearest known name, without regard to case. It differs by at most two typing
+ * mistakes, which must be fewer than half of the letters.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const name = given.slice(0, LONGEST).toLowerCase();
@@ -28,8 +28,8 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 const LONGEST = 64;
 
 /**
- * Insertions, deletions, changes of one character, and swaps of neighbours (Damerau-Levenshtein,
- * restricted).
+ * Counts the insertions, deletions, changes of one character and swaps of neighbours that turn one
+ * text into the other (Damerau-Levenshtein distance, restricted).
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];

@@ -1,8 +1,8 @@
-// The order of texts wherever the contract orders them: by code point.
+// Compares texts by code point, the order of texts everywhere in the database.
 
 /**
- * Less than 0, 0 or more than 0. UTF-16 order differs from it only where a surrogate meets a unit
- * above the surrogates.
+ * Returns a negative number, 0 or a positive number. JavaScript's own order, by UTF-16 units, is
+ * different only where a surrogate is compared with a unit above the surrogates.
  */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
@@ -19,10 +19,10 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Letters that are compared at once while long texts do not differ. */
+/** UTF-16 units of long texts that are compared at once until a difference is found. */
 const PART = 256;
 
-/** Where the first part begins in which the texts differ, or the last one. */
+/** Returns the start of the first part in which the texts differ, or else of the last part. */
 function commonParts(a: string, b: string, length: number): number {
   let from = 0;
   while (from + PART < length && a.slice(from, from + PART) === b.slice(from, from + PART)) from += PART;

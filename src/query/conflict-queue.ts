@@ -1,15 +1,17 @@
-// Retries writes outside of explicit transactions that lost a conflict. The first attempt runs at
-// once; retries run one after another, so that every one of them gets through.
+// Retries writes that lost a conflict. This is for writes outside explicit transactions. The first
+// attempt runs at once. Retries run one after another, so that each of them succeeds in the end.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 
 /**
- * Attempts per write, the first one included. Every retry can lose only to a commit newer than its
- * own snapshot.
+ * Attempts per write, including the first. A retry can lose only to a commit that is newer than the
+ * retry's own snapshot.
  */
 const ATTEMPTS = 20;
-/** Milliseconds that a retry waits for the commit it lost against to become visible. */
+/**
+ * Maximum time in milliseconds that a retry waits until the commit that it lost against is visible.
+ */
 const WAIT_MS = 5000;
 
 export class ConflictQueue {
@@ -21,8 +23,8 @@ export class ConflictQueue {
   }
 
   /**
-   * `write` begins, stages and commits a new transaction on each call. Throws what `write` throws;
-   * `conflict` only after `ATTEMPTS` attempts.
+   * Runs `write`, which begins, stages and commits a new transaction on each call. Rejects with the
+   * error of `write`; rejects with `conflict` only after `ATTEMPTS` attempts.
    */
   async run<T>(write: () => Promise<T>): Promise<T> {
     try {
@@ -37,8 +39,8 @@ export class ConflictQueue {
 
   async #again<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 2; ; attempt++) {
-      // The winning commit may still be on its way to disk; until it is visible, a retry would lose
-      // to it again.
+      // The commit that won may not be on disk yet. Until it is visible, a retry would lose to it
+      // again.
       await this.#database.whenVisible(this.#database.headLsn, WAIT_MS);
       try {
         return await write();

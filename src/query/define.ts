@@ -1,4 +1,5 @@
-// Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
+// Runs definitions and maintenance: statements about tables, columns, indexes and compaction, and
+// SHOW.
 
 import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, TableItem } from '../engine/index.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
@@ -46,8 +47,8 @@ const TABLE_COLUMNS = ['name', 'member_tables', ...OPTION_FIELDS, 'row_count', '
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
 /**
- * Rejects with the engine's errors, with line and column added: `table_exists`, `table_not_found`,
- * `column_exists`, `primary_table`, ...
+ * Runs a definition. Rejects with the engine's errors, to which line and column are added:
+ * `table_exists`, `table_not_found`, `column_exists`, `primary_table`, ...
  */
 export function runDefinition(
   node: DefineNode,
@@ -74,8 +75,8 @@ export function runDefinition(
 }
 
 /**
- * The row that a definition answers with. With `attach` it is captured when the engine logs the
- * change, so that the answer equals the one stored in the log frame.
+ * The row that a definition answers with. If `attach` is given, the row is captured when the engine
+ * logs the change, so that the answer equals the one stored in the log frame.
  */
 class AnsweredRow<T extends object> {
   row: object | undefined;
@@ -114,7 +115,10 @@ async function createTable(
   }
 }
 
-/** The name in the statement that the engine refused; undefined: the fault is not a name. */
+/**
+ * Returns the name in the statement that the engine refused, or undefined if the fault is not a
+ * name.
+ */
 function wrongName(node: CreateTableNode, error: unknown): Span | undefined {
   if (isError(error, 'table_exists')) return node.table;
   if (isError(error, 'column_exists')) {
@@ -161,13 +165,15 @@ async function alterTable(
   return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
 }
 
-/** The name that the engine may still refuse after binding. */
+/** Returns the name that the engine may still refuse after binding. */
 function newName(action: AlterNode): Span {
   if (action.kind === 'dropColumn') return action.column;
   return action.kind === 'addColumn' ? action.column.name : action.to;
 }
 
-/** Throws `table_not_found`, `unknown_column`, `invalid_statement`. */
+/**
+ * Binds the names in ALTER TABLE. Throws `table_not_found`, `unknown_column`, `invalid_statement`.
+ */
 function bindAlter(
   node: AlterTableNode,
   text: string,
@@ -197,7 +203,7 @@ function scopeOf(table: Table, text: string): Scope {
   return new Scope({ text, patterns: [{ alias: table.name, table, members: undefined }], parameters: {} });
 }
 
-/** Name of a user-defined column; throws for built-in columns. */
+/** Returns the name of a user-defined column; throws for built-in columns. */
 function ownColumn(column: NameNode, done: string, table: Table, text: string): string {
   const scope = scopeOf(table, text);
   const field = scope.findField(0, column.name);
@@ -248,7 +254,10 @@ async function changeIndex(
   }
 }
 
-/** Throws `table_not_found`, `unknown_column`, `invalid_statement`. */
+/**
+ * Binds the names in a statement about an index. Throws `table_not_found`, `unknown_column`,
+ * `invalid_statement`.
+ */
 function bindIndex(node: IndexNode, text: string, database: Database): Table {
   const table = bindTable(database, node.table, text);
   if (node.kind === 'dropIndex') return table;
@@ -261,8 +270,8 @@ function bindIndex(node: IndexNode, text: string, database: Database): Table {
 }
 
 /**
- * Binds the names in the statement. Throws `table_not_found`, `unknown_column`,
- * `invalid_statement`; changes nothing.
+ * Binds the names in the statement without changing anything. Throws `table_not_found`,
+ * `unknown_column`, `invalid_statement`.
  */
 export function bindDefinition(
   node: DefineNode,
@@ -309,7 +318,7 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
   return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
 }
 
-/** Rows of SHOW TABLES made at once: under a millisecond. */
+/** Rows of SHOW TABLES that one step makes: under a millisecond. */
 const PAGE_TABLES = 256;
 
 function* tablePages(tables: readonly Table[]): Generator<readonly TableItem[]> {

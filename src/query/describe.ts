@@ -1,5 +1,5 @@
-// EXPLAIN of statements other than MATCH: how UPDATE, DELETE and COPY TO find their rows, and what
-// the others would do.
+// Describes statements other than MATCH for EXPLAIN: how UPDATE, DELETE and COPY TO find their
+// rows, and what the other statements would do.
 
 import type { Database } from '../engine/index.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
@@ -15,8 +15,8 @@ import { indexTypeOf, type ScanPlan } from './planner/plan.ts';
 import { type Estimator, planMatch, planScan } from './planner/planner.ts';
 
 /**
- * The row of EXPLAIN (contract section 4). Throws the errors of names and types that the statement
- * itself would throw; changes nothing.
+ * Returns the row of EXPLAIN and changes nothing. Throws the errors about names and types that the
+ * statement itself would throw.
  */
 export function describePlanless(
   statement: Statement,

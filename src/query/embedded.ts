@@ -1,5 +1,5 @@
-// Statements for a program that embeds the database: text in, rows out, yielding the event loop to
-// signals, timers and other work.
+// Runs statements for a program that embeds the database: takes texts and returns rows. Signals,
+// timers and other work of the event loop run in between.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
@@ -15,10 +15,13 @@ import { Statements } from './statements.ts';
 export interface EmbeddedOptions {
   database: Database;
   /**
-   * Shares the event loop with other long work of the thread; defaults to the database's scheduler.
+   * The scheduler by which statements share the event loop with other long work of the thread; by
+   * default that of the database.
    */
   scheduler?: Scheduler | undefined;
-  /** Absolute path; COPY reads and writes files below it. If absent, COPY is refused. */
+  /**
+   * Absolute path of the folder in which COPY reads and writes files. If absent, COPY is refused.
+   */
   copyRoot?: string | undefined;
   /** Idle seconds after which a transaction is rolled back; default 30. */
   transactionIdleSeconds?: number | undefined;
@@ -27,11 +30,14 @@ export interface EmbeddedOptions {
 export interface StatementOptions {
   /** Aborts the statement, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Statements between BEGIN and COMMIT share a session; by default the whole program has one. */
+  /**
+   * All statements from BEGIN to COMMIT must use the same session. By default the whole program is
+   * one session.
+   */
   session?: string | undefined;
   /**
-   * Format of times, including those inside edges: `epoch` (default): seconds; `iso`: texts such as
-   * 2024-05-02T10:00:00Z.
+   * The form of times, including those inside edges. `epoch` (the default) gives seconds; `iso`
+   * gives texts such as 2024-05-02T10:00:00Z.
    */
   times?: 'epoch' | 'iso' | undefined;
 }
@@ -48,21 +54,23 @@ export interface StatementAnswer {
   plan: QueryPlanFigures | null;
 }
 
-/** A statement that has begun; its rows are produced as the batches are taken. */
+/** A statement that has begun. Its rows are produced as the batches are read. */
 export interface RunningStatement {
   readonly columns: readonly string[];
   /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** Iterating rejects with the error that stops the statement midway. */
+  /** Iterating rejects with the error if the statement fails midway. */
   readonly batches: AsyncGenerator<readonly StatementRow[], void, undefined>;
-  /** Complete only after all batches were taken. */
+  /** Returns the figures, which are complete only after all batches were read. */
   plan(): QueryPlanFigures | null;
 }
 
 /** Values of the `$names`: numbers, texts, booleans, nulls and lists of these. */
 export type StatementParameters = Readonly<Record<string, unknown>>;
 
-/** Milliseconds for which a statement runs directly, before it takes turns with other work. */
+/**
+ * Milliseconds for which a statement runs without pauses, before other work runs between its steps.
+ */
 const SHORT_MS = 5;
 const TRANSACTION_IDLE_SECONDS = 30;
 const SESSION = 'program';
@@ -86,8 +94,8 @@ export class EmbeddedStatements {
   }
 
   /**
-   * Collects all rows. Rejects with a HedgerowError that describes the fault in the statement; a
-   * write is durable when the promise resolves.
+   * Runs a statement and returns all its rows. Rejects with a HedgerowError that describes the
+   * fault in the statement. A write is durable when the promise resolves.
    */
   async run(
     statement: string,
@@ -100,7 +108,10 @@ export class EmbeddedStatements {
     return { columns, columnTypes, rows, plan: plan() };
   }
 
-  /** Yields the rows one by one, for results of any size; leaving the loop ends the statement. */
+  /**
+   * Runs a statement and yields its rows one by one, for results of any size. Leaving the loop ends
+   * the statement.
+   */
   async *rows(
     statement: string,
     parameters: StatementParameters = {},
@@ -111,8 +122,8 @@ export class EmbeddedStatements {
   }
 
   /**
-   * Starts a statement. Its batches must be taken to the end or returned: the statement holds its
-   * snapshot until then.
+   * Starts a statement. The caller must read its batches to the end or call their `return()`: until
+   * then the statement holds its snapshot.
    */
   async begin(
     statement: string,
@@ -135,7 +146,7 @@ export class EmbeddedStatements {
 
 /**
  * Copies list parameters: the program may change its arrays later, and facts about a list are
- * cached by identity.
+ * cached by the identity of the array.
  */
 function copyOf(parameters: StatementParameters): StatementParameters {
   return Object.fromEntries(
@@ -153,7 +164,10 @@ async function* batchesOf(
   const cell = (value: Value, place: number): Value => written[place]?.(value) ?? value;
   const beganMs = performance.now();
   let next: ReturnType<typeof steps.next>;
-  /** True: nothing to yield yet. False: a chunk is ready, or the statement has ended. */
+  /**
+   * Returns true if there is nothing to yield yet, and false if a chunk is ready or the statement
+   * has ended.
+   */
   const step = (): boolean => {
     next = steps.next();
     return next.done !== true && next.value === null;
@@ -176,7 +190,8 @@ async function* batchesOf(
 }
 
 /**
- * Runs steps interleaved with other long work; rejects with the signal's reason once it is aborted.
+ * Returns a function that runs steps between the steps of other long work. It rejects with the
+ * signal's reason once the signal is aborted.
  */
 function untilAborted(scheduler: Scheduler, signal: AbortSignal | undefined): RunSteps {
   return (step) =>

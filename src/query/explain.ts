@@ -1,4 +1,4 @@
-// Renders a plan as the row of EXPLAIN and, with measured figures, that of ANALYZE.
+// Writes a plan as the row of EXPLAIN or, with measured figures, as that of ANALYZE.
 
 import type { BoundPattern, Value } from './binder/bound.ts';
 import type { OperatorFigures } from './executor/context.ts';
@@ -11,8 +11,7 @@ export interface PlanNode {
 }
 
 /**
- * The row of EXPLAIN (contract section 4); with `figures` it also has what each operator really
- * did.
+ * Returns the row of EXPLAIN. With `figures`, the row also contains what each operator really did.
  */
 export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, OperatorFigures>): Record<string, unknown> {
   const { scanned: read, total } = bucketsOf(plan.input);
@@ -42,7 +41,10 @@ function estimatedRows(plan: MatchPlan): number {
   return plan.limit === undefined ? left : Math.min(plan.limit, left);
 }
 
-/** Buckets that the scans read, and buckets that exist, over all patterns. */
+/**
+ * Returns the number of buckets that the scans read and the number of buckets that exist, over all
+ * patterns.
+ */
 export function bucketsOf(plan: ScanPlan | JoinPlan): { scanned: number; total: number } {
   if (plan.op === 'scan') {
     const scanned = plan.paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
@@ -61,7 +63,7 @@ function actual(node: object, figures: Figures): Record<string, number> {
   return { actual_rows: own?.rows ?? 0, elapsed_us: Math.round(own?.elapsedUs ?? 0) };
 }
 
-/** The operators above the search, outermost first. */
+/** Returns the operators above the search, outermost first. */
 function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
   const { match, shortcut } = plan;
   const steps: PlanNode[] = [];
@@ -103,7 +105,7 @@ function inputNode(input: ScanPlan | JoinPlan, plan: MatchPlan, figures: Figures
   };
 }
 
-/** The plan node of one pattern's scan. */
+/** Returns the plan node of one pattern's scan. */
 export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): PlanNode {
   const own = {
     alias: pattern.alias,

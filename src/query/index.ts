@@ -1,5 +1,5 @@
 // Public interface of the query module: running statements, and the parts of the executor that
-// write their rows.
+// write the rows of results.
 
 export type { ParameterValues } from './binder/parameters.ts';
 export {

@@ -1,4 +1,5 @@
-// The statement language without executor and engine, for the command: names, limits and parsing.
+// The statement language without executor and engine, for the command line: names, limits and
+// parsing.
 
 export { FUNCTION_NAMES } from './binder/functions.ts';
 export { MAX_STATEMENT_LENGTH } from './limits.ts';

@@ -1,6 +1,6 @@
-// Limits of one statement: any text is answered in linear time and bounded memory.
+// Limits of one statement. They ensure that any text is answered in linear time and bounded memory.
 
-/** Characters of a statement. Longer inserts go through the bulk route or COPY. */
+/** Characters of a statement. For longer inserts there are the bulk route and COPY. */
 export const MAX_STATEMENT_LENGTH = 2 ** 20;
 /** Characters of a text literal; a stored text holds at most 64 KB. */
 export const MAX_LITERAL_LENGTH = 2 ** 17;
@@ -23,15 +23,15 @@ export const MAX_PATTERNS = 16;
 export const MAX_ITEMS = 2000;
 /** Terms of one ORDER BY. */
 export const MAX_ORDERS = 100;
-/** Arguments of a function; none takes more than three. */
+/** Arguments of a function; no function takes more than three. */
 export const MAX_ARGUMENTS = 16;
 /** Items of one list, literal or parameter. */
 export const MAX_LIST_ITEMS = 100_000;
 /** Items of all list parameters of a statement together. */
 export const MAX_ALL_ITEMS = 400_000;
 /**
- * List items of a statement that are texts read as times: about 10 ms that cannot be split into
- * steps.
+ * List items in a statement that are texts and are read as times. Reading this many takes about 10
+ * ms, which cannot be split into steps.
  */
 export const MAX_TIME_TEXTS = 50_000;
 /** Parameters of a statement. */

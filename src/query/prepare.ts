@@ -1,4 +1,4 @@
-// Parses a statement and determines the role that it needs (contract section 4).
+// Parses a statement and determines the role that is needed to run it.
 
 import { tokenizing } from './lexer/lexer.ts';
 import type { Token } from './lexer/token.ts';
@@ -19,20 +19,23 @@ export interface Prepared {
   readonly effect: StatementEffect;
 }
 
-/** As `prepareText`, for long texts: yields null between steps of about 10 ms. */
+/** Does the same as `prepareText` for long texts: yields null between steps of about 10 ms. */
 export function* preparing(text: string): Generator<null, Prepared, void> {
   const tokens = yield* tokenizing(text);
   yield null;
   return prepareText(text, tokens);
 }
 
-/** Throws `syntax_error`. */
+/** Parses a statement. Throws `syntax_error`. */
 export function prepareText(text: string, tokens?: readonly Token[]): Prepared {
   const { statement, parameters } = readStatement(text, tokens);
   return { text, statement, parameters, role: roleOf(statement), effect: effectOf(statement) };
 }
 
-/** EXPLAIN never executes, so it only reads; ANALYZE needs the role of its statement. */
+/**
+ * Returns the role that a statement needs. EXPLAIN never executes its statement, so it only reads;
+ * ANALYZE needs the role of its statement.
+ */
 export function roleOf(statement: Statement): StatementRole {
   switch (effectOf(statement)) {
     case 'read':

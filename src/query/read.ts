@@ -20,9 +20,9 @@ import { type RowFormat, WrittenRead, writtenPath } from './written-read.ts';
 /** The tables as one statement sees them. */
 export interface ReadView {
   readonly lsn: number;
-  /** The table's snapshot; the same one on every call. */
+  /** Returns the table's snapshot, the same one on every call. */
   snapshotOf(table: Table): Snapshot;
-  /** A transaction's staged writes to the table, if any. */
+  /** Returns a transaction's staged writes to the table, if any. */
   overlayOf(table: Table): ScanOverlay | undefined;
   release(): void;
 }
@@ -39,7 +39,7 @@ export interface ReadOptions {
   readonly memoryBytes?: number | undefined;
 }
 
-/** The plan of a MATCH with all estimates, for EXPLAIN and ANALYZE. */
+/** Returns the plan of a MATCH with all estimates, for EXPLAIN and ANALYZE. */
 function planOf(node: MatchNode, text: string, { bind, parameters, view }: ReadOptions): MatchPlan {
   const shape = bind(node, text);
   checkTimes(expressionsOf(shape.match), parameters);
@@ -65,7 +65,10 @@ export function runRead(node: MatchNode, text: string, options: ReadOptions): St
   return readOf(planToRun(shape, text, options), shape, text, options, startUs);
 }
 
-/** As `runRead`, but where the core can write the rows itself, returns their text in `format`. */
+/**
+ * Runs a MATCH like `runRead`. If the core can write the rows itself, the result is their text in
+ * `format`.
+ */
 export function runWritten(
   node: MatchNode,
   text: string,
@@ -137,7 +140,7 @@ const EXPLAIN_COLUMNS = [
   'plan',
 ];
 
-/** Answers one row; reads nothing. */
+/** Returns a result of one row, the plan; reads nothing. */
 export function runExplain(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
   const { lsn } = options.view;
@@ -146,7 +149,7 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 }
 
 /**
- * Runs the statement to its end and answers the row of EXPLAIN with the measured figures of its
+ * Runs the statement to its end. The result is the row of EXPLAIN with the measured figures of the
  * operators.
  */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
@@ -195,7 +198,7 @@ function contextOf(match: BoundMatch, text: string, options: ReadOptions, measur
   return context;
 }
 
-/** Adapts a view to what the executor reads rows from. */
+/** Returns a view as the source from which the executor reads rows. */
 export function sourceOf(view: ReadView): RowSource {
   return {
     scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {

@@ -9,7 +9,7 @@ import type { Vector } from './executor/values/vector.ts';
 import type { Strategy } from './planner/plan.ts';
 import type { ResultType } from './result-types.ts';
 
-/** `query_plan` of an answer (specification 2.5). */
+/** The field `query_plan` of an answer. */
 export interface QueryPlanFigures {
   readonly strategy: Strategy;
   readonly buckets_scanned: number;
@@ -19,29 +19,29 @@ export interface QueryPlanFigures {
 }
 
 /**
- * Read `steps` to the end or call `close`; either releases what the result holds. A second `close`
- * does nothing.
+ * The caller must read `steps` to the end or call `close`; either releases the snapshots and memory
+ * of the result. A second `close` does nothing.
  */
 export interface StatementResult {
   readonly columns: readonly string[];
   /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** As `columnTypes`, with the item types of lists. */
+  /** The same as `columnTypes`, with the item types of lists. */
   readonly forms: readonly ResultForm[];
   /** Chunks of rows; null means that nothing is ready yet and other work may run. */
   readonly steps: Batches<ResultChunk>;
-  /** Call it after the last step; null if nothing was searched. */
+  /** Must be called after the last step. Returns null if nothing was searched. */
   plan(): QueryPlanFigures | null;
-  /** Log position the rows reflect. */
+  /** The log position that the rows reflect. */
   readonly lsn: number;
   /**
    * Charges the bytes of collected rows to the statement's memory. Throws `query_too_large` or
    * `overloaded`.
    */
   readonly charge?: ((bytes: number) => void) | undefined;
-  /** The statement's writes are staged in an open transaction, not committed. */
+  /** True if the statement's writes are staged in an open transaction and not committed. */
   readonly pending?: boolean;
-  /** Later rows may still fail, because computing one of their values may overflow. */
+  /** True if later rows may still fail, because computing one of their values may overflow. */
   readonly computes?: boolean;
   /** The table read or written, for logs; undefined if there are several or none. */
   readonly table: string | undefined;
@@ -49,8 +49,8 @@ export interface StatementResult {
 }
 
 /**
- * The same result; `end` is called once: when the steps end or fail, or when the result is closed,
- * which ends them.
+ * Returns the same result, but with a function `end` that is called once: when the steps end or
+ * fail, or when the result is closed, which ends the steps.
  */
 export function whenDone(result: StatementResult, end: () => void): StatementResult {
   let isDone = false;
@@ -82,7 +82,7 @@ function* thenDone<T>(steps: Batches<T>, done: () => void): Batches<T> {
   }
 }
 
-/** A result of few rows that already exist. */
+/** Makes a result from a few rows that already exist. */
 export function rowsResult(
   rows: readonly object[],
   columns: readonly string[],
@@ -100,7 +100,7 @@ export function rowsResult(
   };
 }
 
-/** A result whose rows are made page by page, as they are sent. */
+/** Makes a result whose rows are made page by page while they are sent. */
 export function pagedResult(
   pages: Iterable<readonly object[]>,
   columns: readonly string[],
@@ -123,8 +123,8 @@ function typed(columns: readonly string[]): Pick<StatementResult, 'columnTypes' 
 }
 
 /**
- * Column types of answers that are not rows of a MATCH. Times in these are epoch seconds in every
- * format, hence INTEGER: TIME is for times of edges.
+ * Column types of answers that are not rows of a MATCH. Times in these answers are epoch seconds in
+ * every format, so their type is INTEGER: TIME is for times of edges.
  */
 const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   operation: 'TEXT',
@@ -166,7 +166,7 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   elapsed_us: 'INTEGER',
 };
 
-/** Types of the named columns of an answer that is not rows of a MATCH. */
+/** Returns the types of the named columns of an answer that is not rows of a MATCH. */
 export function typesOfAnswer(columns: readonly string[]): ResultType[] {
   return columns.map((name) => {
     const type = Object.hasOwn(ANSWER_TYPES, name) ? ANSWER_TYPES[name] : undefined;

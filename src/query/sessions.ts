@@ -1,5 +1,5 @@
-// Transactions by session: at most one each, rolled back when idle (contract sections 4 and 12,
-// Transactions).
+// Holds the transactions of sessions: at most one per session, which is rolled back when it is
+// idle.
 
 import type { Attach, Database, Transaction } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -8,12 +8,15 @@ import type { MemoryPool } from './executor/memory.ts';
 
 /** Maximum number of open transactions of the service. */
 export const MOST_TRANSACTIONS = 100;
-/** Maximum number of these that one holder may have, so that others can always begin. */
+/**
+ * Maximum number of open transactions that one holder may have, so that others can always begin.
+ */
 export const MOST_TRANSACTIONS_OF_ONE = 90;
 
 /**
- * Sessions remembered after their idle transaction was rolled back, until they learn of it; beyond
- * this number the oldest are forgotten.
+ * Maximum number of sessions that are remembered after their idle transaction was rolled back. A
+ * session is remembered until its next BEGIN or ROLLBACK; above this number, the oldest are
+ * forgotten.
  */
 const MOST_EXPIRED = 100_000;
 
@@ -22,13 +25,14 @@ export interface OpenTransaction {
   readonly transaction: Transaction;
   /** The API key whose limit this transaction counts against; null: none. */
   readonly holder: string | null;
-  /** Epoch seconds at which it is rolled back unless it is used before. */
+  /** Epoch seconds at which the transaction is rolled back unless it is used before. */
   expiresAt: number;
-  /** Bytes of its staged writes that are charged to the memory of statements. */
+  /** Bytes of the transaction's staged writes that are charged to the memory of statements. */
   chargedBytes: number;
   /**
-   * One of its statements is running, or that statement's rows are still being read: the session's
-   * next statement is refused, not queued, and the transaction does not count as idle.
+   * True while one of the transaction's statements runs or that statement's rows are still being
+   * read. The session's next statement is then refused, not queued, and the transaction does not
+   * count as idle.
    */
   busy: boolean;
 }
@@ -59,14 +63,14 @@ export class Sessions {
   }
 
   /**
-   * Number of sessions whose next statement is refused. Not persisted: a restart also ends the
-   * connections that would send that statement.
+   * Number of sessions whose next statement is refused because their transaction has expired. Not
+   * persisted: a restart also ends the connections that would send that statement.
    */
   get expired(): number {
     return this.#expired.size;
   }
 
-  /** The session's transaction, if any; finding it counts as use. */
+  /** Returns the session's transaction, if any. This counts as use of the transaction. */
   find(session: string): OpenTransaction | undefined {
     this.sweep();
     const open = this.#open.get(session);
@@ -75,9 +79,9 @@ export class Sessions {
   }
 
   /**
-   * Throws `transaction_expired` if the session's transaction was rolled back when idle. The state
-   * lasts until BEGIN or ROLLBACK: no statement runs before that, since its sender believes it to
-   * be part of the transaction.
+   * Throws `transaction_expired` if the session's transaction was rolled back when idle. This state
+   * lasts until BEGIN or ROLLBACK. No statement runs before that, because its sender believes that
+   * it is part of the transaction.
    */
   assertNotExpired(session: string): void {
     const id = this.#expired.get(session);
@@ -90,8 +94,9 @@ export class Sessions {
   }
 
   /**
-   * Throws `invalid_statement` if the session has a transaction, `too_many_transactions` if the
-   * holder has too many open, `overloaded` if the service has.
+   * Begins a transaction. Throws `invalid_statement` if the session has one already,
+   * `too_many_transactions` if the holder has too many open ones, and `overloaded` if the service
+   * has too many.
    */
   begin(session: string, holder: string | null): OpenTransaction {
     this.sweep();
@@ -121,9 +126,9 @@ export class Sessions {
   }
 
   /**
-   * Commits; the session has no transaction afterwards, whatever the outcome. `attach` is called
-   * with the transaction's id. Rejects with `invalid_statement` if there is no transaction,
-   * `transaction_expired`, or `conflict`.
+   * Commits the session's transaction. Afterwards the session has no transaction, whatever the
+   * outcome. `attach` is called with the transaction's id. Rejects with `invalid_statement` if
+   * there is no transaction, with `transaction_expired`, or with `conflict`.
    */
   async commit(session: string, attach?: Attach<string>): Promise<{ lsn: number; id: string }> {
     const open = this.#ofSession(session, 'COMMIT');
@@ -137,8 +142,9 @@ export class Sessions {
   }
 
   /**
-   * Also acknowledges a transaction that was rolled back when idle. Throws `invalid_statement` if
-   * there is none, `conflict` while a statement of it runs.
+   * Rolls back the session's transaction. If the transaction was rolled back when idle,
+   * acknowledges this. Throws `invalid_statement` if there is no transaction, and `conflict` while
+   * one of its statements runs.
    */
   rollback(session: string): { id: string } {
     this.sweep();
@@ -154,8 +160,8 @@ export class Sessions {
   }
 
   /**
-   * Marks the transaction busy, so that no other statement of the session runs, until the returned
-   * function is called; the idle time then starts anew. Throws `conflict`.
+   * Marks the transaction busy, so that no other statement of the session runs. The returned
+   * function ends this; the idle time then starts again. Throws `conflict`.
    */
   occupy(open: OpenTransaction): () => void {
     assertIdle(open);
@@ -167,9 +173,10 @@ export class Sessions {
   }
 
   /**
-   * Charges what a transaction has staged. Throws `query_too_large` if it holds more than one
-   * statement may, `overloaded` if all open transactions would hold more than half of the memory
-   * for statements, or none is left: the caller must then rewind what was staged last.
+   * Charges what a transaction has staged. Throws `query_too_large` if the transaction holds more
+   * bytes than one statement may. Throws `overloaded` if all open transactions would hold more than
+   * half of the memory for statements, or if no memory is left. After an error, the caller must
+   * rewind what was staged last.
    */
   charge(open: OpenTransaction): void {
     const { memory } = this.#options;
@@ -223,8 +230,8 @@ export class Sessions {
   }
 
   /**
-   * Rolls back transactions that have been idle too long. The owner calls it periodically; it also
-   * runs before every use.
+   * Rolls back transactions that have been idle too long. The owner calls this function
+   * periodically; it is also called before every use of a transaction.
    */
   sweep(): void {
     const now = this.#options.now();

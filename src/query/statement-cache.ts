@@ -1,16 +1,16 @@
-// Caches parsed statements by their text, and bound ones by the types of their parameters and the
-// version of the catalog.
+// Caches parsed statements by their texts. For each text it also caches bound forms, by the types
+// of the parameters and the version of the catalog.
 //
-// A text is admitted when it comes a second time; texts seen once are only remembered, so that a
-// flood of one-off statements evicts nothing. Entries are evicted in LRU order.
-// When the catalog changes, all bound forms are dropped; the parsed ones stay.
+// A text is admitted when it occurs for the second time. Texts that occurred once are only
+// remembered, so that a flood of one-off statements evicts nothing. Entries are evicted in LRU
+// order. When the catalog changes, all bound forms are dropped; the parsed statements stay.
 
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './binder/parameters.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { type Prepared, prepareText } from './prepare.ts';
 
-/** Limits of the cache; the least recently used entry is evicted first. */
+/** Limits of the cache. The least recently used entry is evicted first. */
 export interface CacheLimits {
   readonly statements: number;
   /** Approximate bytes of syntax trees and bound forms. */
@@ -21,15 +21,21 @@ const LIMITS: CacheLimits = { statements: 1000, bytes: 32 * 2 ** 20 };
 /** Longest text that is cached, in characters. */
 const LONGEST_KEPT = 4096;
 /**
- * Estimated bytes of a tree, syntax or bound, per character of its text; a token has two or more.
+ * Estimated bytes of a tree, syntax or bound, per character of its text. The estimate assumes that
+ * a token has at least two characters.
  */
 const BYTES_OF_CHARACTER = 100;
-/** Bytes of a result column: `RETURN *` is short and may yield a thousand. */
+/**
+ * Bytes of a result column, which are counted separately because `RETURN *` is short and may have a
+ * thousand columns.
+ */
 const BYTES_OF_COLUMN = 400;
-/** Bound forms cached per text, one for each combination of parameter types. */
+/** Bound forms that are cached for a text, one for each combination of parameter types. */
 const MOST_VARIANTS = 4;
 
-/** The bound form of a statement. Shared by all its runs, so it must not be modified. */
+/**
+ * The bound form of a statement. All runs of the statement share it, so it must not be modified.
+ */
 export type Bound = MatchShape | BoundInsert | BoundUpdate | BoundDelete;
 
 interface Variant {
@@ -90,8 +96,8 @@ export class StatementCache {
   }
 
   /**
-   * The bound form for these parameter types and this version of the catalog: cached, or made by
-   * `bind`. Throws what `bind` throws.
+   * Returns the bound form for these parameter types and this version of the catalog: the cached
+   * one, or the one that `bind` makes. Throws what `bind` throws.
    */
   bound<T extends Bound>(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bind: () => T): T {
     if (catalogVersion !== this.#catalogVersion) this.#forgetBound(catalogVersion);
@@ -112,8 +118,8 @@ export class StatementCache {
   }
 
   /**
-   * Hands `bound` to the next call of `bound` with these same parameters and this version of the
-   * catalog: binding a long text is a step of its own.
+   * Stores `bound` for the next call of the method `bound` with the same parameters and the same
+   * version of the catalog. A long text can thus be bound in a step of its own.
    */
   keepAhead(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bound: Bound): void {
     this.#ahead.set(prepared, { parameters, catalogVersion, bound });
@@ -159,8 +165,8 @@ function bytesOf(variants: readonly Variant[]): number {
 }
 
 /**
- * Undefined if a parameter is missing or has no type: binding then reports what is wrong, and
- * where.
+ * Returns undefined if a parameter is missing or has no type: binding then reports what is wrong,
+ * and where.
  */
 function typesOf(names: readonly string[], parameters: ParameterValues): ParameterType[] | undefined {
   const types: ParameterType[] = [];

@@ -32,7 +32,9 @@ export interface StatementsOptions {
   readonly nowUs: () => number;
   readonly newId: () => string;
   readonly transactionIdleSeconds: number;
-  /** Absolute path; COPY reads and writes files below it. Undefined: COPY is refused. */
+  /**
+   * Absolute path of the folder in which COPY reads and writes files. Undefined: COPY is refused.
+   */
   readonly copyRoot: string | undefined;
   readonly fs: Fs;
   /** Maximum bytes of edges inserted by one COPY; default 512 MB. Tests use less. */
@@ -51,18 +53,18 @@ export interface ExecuteOptions {
   readonly holder?: string | null | undefined;
   readonly slices: RunSteps;
   /**
-   * Called with the row that a write answers with; the answer it returns is stored in the write's
-   * log frame. Not called if nothing is logged.
+   * Called with the row that a write answers with. The answer that it returns is stored in the
+   * write's log frame. It is not called if nothing is logged.
    */
   readonly attach?: Attach<object> | undefined;
 }
 
 /**
- * Characters above which parsing takes milliseconds, so that it is done in steps with other work in
- * between.
+ * A text of more characters than this takes milliseconds to parse, so it is parsed in steps with
+ * other work in between.
  */
 export const LONG_TEXT = 16_384;
-/** Staged operations made readable per step: a millisecond or two. */
+/** Staged operations that one step makes readable: a millisecond or two. */
 const LAID_AT_ONCE = 500;
 
 export class Statements {
@@ -94,7 +96,7 @@ export class Statements {
     return this.#cache.prepare(text);
   }
 
-  /** As `prepare`, but lets other work run while a long text is read. */
+  /** Does the same as `prepare`, but lets other work run while a long text is parsed. */
   async prepareLong(text: string, slices: RunSteps): Promise<Prepared> {
     if (text.length <= LONG_TEXT) return this.prepare(text);
     const steps = preparing(text);
@@ -121,8 +123,8 @@ export class Statements {
   }
 
   /**
-   * Throws or rejects with the errors of the contract; nothing is changed then, and an open
-   * transaction stays open (except when a COMMIT was attempted and failed).
+   * Runs a statement. If it throws or rejects, nothing is changed, and an open transaction stays
+   * open (except when a COMMIT was attempted and failed).
    */
   async execute(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     const { statement } = prepared;
@@ -143,7 +145,7 @@ export class Statements {
     try {
       const result = await this.#runInTransaction(prepared, options, open);
       // The rows are read from the transaction, which must not end or be written to until the last
-      // one is out.
+      // row has been read.
       if (statement.kind === 'match' || statement.kind === 'analyze') return whenDone(result, free);
       free();
       return result;
@@ -175,9 +177,9 @@ export class Statements {
   }
 
   /**
-   * As `execute`, but synchronous, for a MATCH outside of transactions; undefined: the statement is
-   * not one. With `format`, where the core can write the rows itself, the result is their text in
-   * that format.
+   * Runs a MATCH outside transactions, like `execute` but synchronously. Returns undefined for any
+   * other statement. With `format`, the result is text in that format if the core can write the
+   * rows itself.
    */
   read(
     prepared: Prepared,
@@ -307,7 +309,7 @@ export class Statements {
     return { bind, parameters, view, nowUs, memory: this.#memory, memoryBytes };
   }
 
-  /** A write outside of transactions: one log frame; retried on conflict. */
+  /** Runs a write outside transactions. It is one log frame and is retried on conflict. */
   #writeAlone(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     return this.turns.run(() => this.#tryAlone(prepared, options));
   }
@@ -324,7 +326,10 @@ export class Statements {
     }
   }
 
-  /** As `#stage`, and prepares the staged rows to be read by the statements that follow. */
+  /**
+   * Does the same as `#stage`, and also prepares the staged rows so that the statements that follow
+   * can read them.
+   */
   async #stageToRead(
     prepared: Prepared,
     parameters: ParameterValues,
@@ -375,11 +380,12 @@ export class Statements {
     try {
       if (step()) await slices(step);
     } catch (error) {
-      // Ends a search that is still running. A failed statement leaves the transaction as it was.
+      // This ends a search that is still running. A failed statement does not change the
+      // transaction.
       steps.return(undefined as never);
       transaction.rewind(mark);
-      // If the table was altered between two steps, the statement is not at fault: this throws
-      // `conflict`, and a write outside of transactions is retried.
+      // If the table was altered between two steps, the failure is not the statement's fault. In
+      // this case `assertUnaltered` throws `conflict`, and a write outside transactions is retried.
       if (error instanceof HedgerowError && error.status < 500)
         transaction.assertUnaltered(bound.kind === 'insert' ? bound.table : bound.pattern.table);
       throw error;
@@ -415,8 +421,8 @@ function writtenResult(written: Written, { table }: ChangeNode, lsn: number): St
 }
 
 /**
- * The newest visible state, the same for all tables of a statement. One is made per read, and most
- * reads have one table, so snapshots are kept in an array.
+ * A view of the newest visible state, the same for all tables of a statement. A view is made for
+ * every read, and most reads have one table, so snapshots are kept in an array.
  */
 export class LatestView implements ReadView {
   readonly lsn: number;
@@ -447,8 +453,8 @@ export class LatestView implements ReadView {
 }
 
 /**
- * A transaction's snapshot with its own writes. The transaction owns the snapshots, so `release`
- * does nothing.
+ * Returns a view of a transaction's snapshot with the transaction's own writes. The transaction
+ * owns the snapshots, so `release` does nothing.
  */
 export function transactionView(transaction: Transaction): ReadView {
   return {

@@ -1,12 +1,15 @@
-// Errors of statements that cannot be parsed or bound: where, what was found, and what was
-// expected.
+// Makes the errors for statements that cannot be parsed or bound: the position, what was found, and
+// what was expected.
 
 import { HedgerowError } from '../errors.ts';
 import { describeToken, lineAndColumn, type Token } from './lexer/token.ts';
 
 const MOST_EXPECTED = 12;
 
-/** An error at an offset of the statement's text; `detail` is the message without the position. */
+/**
+ * Returns an error at an offset in the statement's text. `detail` is the message without the
+ * position.
+ */
 export function errorAt(
   text: string,
   offset: number,
@@ -34,7 +37,7 @@ export function errorPlaced(text: string, offset: number, error: unknown): unkno
   });
 }
 
-/** The error that `token` is none of `expected`. */
+/** Returns the error for a token that is not one of `expected`. */
 export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
   const unique = [...new Set(expected)];
   return errorAt(text, token.start, `found ${describeToken(token)}, but expected ${listed(unique)}.`, unique);

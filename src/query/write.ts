@@ -39,8 +39,8 @@ export interface WriteOptions {
   readonly memory?: MemoryPool | undefined;
   readonly memoryBytes?: number | undefined;
   /**
-   * The commit will be asked for each changed row. True for batches, which answer the rows of every
-   * operation.
+   * Whether the commit must return each changed row. True for batches, which answer with the rows
+   * of every operation.
    */
   readonly answersRows: boolean;
 }
@@ -55,9 +55,9 @@ export interface Written {
   readonly path?: string;
 }
 
-/** Rows staged between two pauses. */
+/** Rows that are staged between two pauses. */
 const ROWS_A_STEP = 200;
-/** Bytes of a changed row until the commit, besides what the search holds of it. */
+/** Bytes that a changed row takes until the commit, in addition to those that the search holds. */
 const BYTES_OF_CHANGE = 256;
 
 export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<null, Written, void> {
@@ -81,7 +81,7 @@ function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parame
   }
 }
 
-/** Adds the position of the value that the error names, or else of the first value. */
+/** Adds the position of the value that the error names, or else the position of the first value. */
 function valueRefused(error: unknown, text: string, columns: readonly string[], places: readonly Span[]): unknown {
   const named = error instanceof HedgerowError ? error.errors?.[0] : undefined;
   const name = String(named?.loc[0]).toLowerCase();
@@ -163,7 +163,10 @@ function* updateFound(
   return { operation: 'UPDATE', rows_affected: count };
 }
 
-/** The rows of a batch, compacted and charged: they are held until all rows have been found. */
+/**
+ * Returns the rows of a batch, compacted and charged, because they are held until all rows have
+ * been found.
+ */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);
   context.chargeSet(set);
@@ -190,7 +193,10 @@ function updateRow({ pattern, sets, text }: BoundUpdate, key: RowKey, edge: Edge
 const TOO_MANY_CHANGES =
   'The statement changes too many rows at once; change them in parts, say WHERE event_ts BETWEEN .. AND ..';
 
-/** The scan that finds the affected rows. With `whole`, every column of that table is read. */
+/**
+ * Returns the scan that finds the affected rows. With `whole`, the scan reads every column of that
+ * table.
+ */
 function searchOf(
   pattern: BoundPattern,
   text: string,
@@ -225,12 +231,12 @@ function searchOf(
 }
 
 /**
- * Rows and their new values, column by column: as objects, a million of them would take many times
- * the memory.
+ * Rows and their new values, column by column. Stored as objects, a million rows would take many
+ * times the memory.
  */
 interface Changes {
   readonly set: RowSet;
-  /** New values, by position of the SET. */
+  /** New values, in the order of the assignments in SET. */
   readonly values: readonly Vector[];
   /** Old values of every property. */
   readonly columns: readonly { readonly name: string; readonly vector: Vector }[];
@@ -240,7 +246,8 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
   const batch = batchOf(set, 0);
   const values = node.sets.map((one) => newValues(one, node.text, batch, context));
   for (const vector of values) context.charge(context.held.ofVector(vector, set.rows));
-  // Columns as of the start of the search: one may be added or dropped between two batches.
+  // The columns are those at the start of the search: a column may be added or dropped between two
+  // batches.
   const columns = context.environment.patterns[0]!.columns.map(({ name, id, type }) => ({
     name,
     vector: evaluate(
@@ -258,7 +265,7 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
   return { set, values, columns };
 }
 
-/** The new content of a row. */
+/** Returns the new content of a row. */
 function newEdge({ sets }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { name, vector } of columns) properties[name] = valueAt(vector, row) as PropertyValue;

@@ -1,5 +1,5 @@
-// A read whose rows the core writes as JSON text: whole rows of one pattern, or its columns in the
-// core's order, with nothing left to filter or compute.
+// A read whose rows the core writes as JSON text. The result is whole rows of one pattern, or its
+// columns in the core's order, and nothing is left to filter or compute.
 
 import type { Scan, ScanRequest } from '../engine/index.ts';
 import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
@@ -8,12 +8,12 @@ import type { ReadView } from './read.ts';
 import type { QueryPlanFigures } from './result.ts';
 import type { ResultType } from './result-types.ts';
 
-/** `json`: rows separated by commas; `ndjson`: a newline after each. */
+/** `json`: rows are separated by commas; `ndjson`: a newline follows each row. */
 export type RowFormat = 'json' | 'ndjson';
 
 /**
- * The access path whose rows are the result unchanged; undefined if anything but writing them
- * remains to be done.
+ * Returns the access path whose rows are the result unchanged. Returns undefined if anything other
+ * than writing the rows remains to be done.
  */
 export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPath | undefined {
   const { input, order, skip, limit } = plan;
@@ -22,18 +22,18 @@ export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPat
   return isInOrder && input.filter.length === 0 && skip === 0 && limit !== 0 ? input.paths[0] : undefined;
 }
 
-// One is made for every read of its kind, so it has plain fields only. Read it to the end, or close
-// it.
+// One such object is made for every read of this kind, so it has plain fields only. The caller must
+// read it to the end or close it.
 export class WrittenRead {
   readonly columns: readonly string[];
   readonly columnTypes: readonly ResultType[];
-  /** Log position the rows reflect. */
+  /** The log position that the rows reflect. */
   readonly lsn: number;
   readonly table: string;
   readonly strategy: Strategy;
   private readonly scan: Scan;
   private readonly format: RowFormat;
-  /** Text before each row; see `WrittenRows`. */
+  /** Text before each row; see `WrittenRows` (planner/shape.ts). */
   private readonly before: Uint8Array | undefined;
   private readonly view: ReadView;
   private readonly totalBuckets: number;
@@ -77,8 +77,8 @@ export class WrittenRead {
   }
 
   /**
-   * The text of the next rows, null at the end; it may be empty. It is valid until the engine is
-   * called again. Takes a few ms at most.
+   * Returns the text of the next rows, which may be empty, or null at the end. The text is valid
+   * until the engine is called again. Takes a few ms at most.
    */
   next(): Uint8Array | null {
     const given = this.scan.rows;
@@ -88,7 +88,7 @@ export class WrittenRead {
     return wrapped(text, this.scan.rows - given, this.before, this.format, given === 0);
   }
 
-  /** Whether the last rows were given. */
+  /** True when the last rows have been returned. */
   get isEnded(): boolean {
     return this.scan.isEnded;
   }
@@ -98,7 +98,7 @@ export class WrittenRead {
     return this.scan.rows;
   }
 
-  /** Call it after the end. */
+  /** Must be called after the end. */
   plan(): QueryPlanFigures {
     const scanned = Math.min(this.scan.plan().buckets_scanned, this.totalBuckets);
     return {
@@ -124,8 +124,8 @@ const COMMA = 44;
 const BRACE = 125;
 
 /**
- * Puts `before` in front of each row and a brace after it. `first`: no rows were written before
- * these.
+ * Puts `before` in front of each row and a brace after it. `first` means that no rows were written
+ * earlier.
  */
 function wrapped(lines: Uint8Array, rows: number, before: Uint8Array, format: RowFormat, first: boolean): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);

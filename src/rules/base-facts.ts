@@ -1,8 +1,9 @@
-// Facts that rules start from: rows of constants by predicate, in any order, repeats allowed.
+// Collects the facts that rules start from: rows of constants for each predicate, in any order and
+// possibly repeated.
 
 import type { Constant } from './rule.ts';
 
-/** A predicate's rows, one after the other. */
+/** The rows of a predicate, one after the other in `values`. */
 export interface GivenRelation {
   readonly arity: number;
   readonly values: Constant[];
@@ -12,7 +13,7 @@ export interface GivenRelation {
 export class BaseFacts {
   readonly relations = new Map<string, GivenRelation>();
 
-  /** `args`: finite numbers, texts, booleans; as many as with the predicate's first fact. */
+  /** `args` are finite numbers, texts or booleans, as many as in the predicate's first fact. */
   add(pred: string, ...args: readonly Constant[]): void {
     let relation = this.relations.get(pred);
     if (relation === undefined) {
@@ -21,7 +22,7 @@ export class BaseFacts {
     }
     if (relation.arity !== args.length)
       throw new RangeError(`${pred} has ${relation.arity} arguments, this fact has ${args.length}`);
-    // -0 is 0.
+    // -0 becomes 0.
     for (const value of args) relation.values.push(value === 0 ? 0 : value);
     relation.rows++;
   }

@@ -1,5 +1,5 @@
-// The predicates that edges give (contract section 5): reserved as heads, each with its number of
-// arguments.
+// The predicates whose facts are given by edges, each with its number of arguments. Rules cannot
+// have them as heads.
 
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],

@@ -5,8 +5,8 @@ import type { Atom, Constant, Term } from './rule.ts';
 export type Bindings = Map<string, Constant>;
 
 /**
- * Binds the variables of `atom` so that its arguments are `args`. False: it cannot be; the bindings
- * are then of no use.
+ * Binds the variables of `atom` so that its arguments are equal to `args`. Returns false if this is
+ * impossible; the bindings must then not be used.
  */
 export function matchAtom(atom: Atom, args: readonly Constant[], bindings: Bindings): boolean {
   return (
@@ -21,7 +21,7 @@ export function matchAtom(atom: Atom, args: readonly Constant[], bindings: Bindi
   );
 }
 
-/** Undefined for a variable without a value. */
+/** Returns undefined for a variable without a value. */
 export function valueOfTerm(term: Term, bindings: Bindings): Constant | undefined {
   return 'constant' in term ? term.constant : bindings.get(term.variable);
 }

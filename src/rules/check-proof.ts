@@ -1,5 +1,5 @@
-// Checks a proof by itself, believing nothing of it: its graph, what its nodes say, and each
-// conclusion derived again from its premises.
+// Checks a proof without trusting any part of it: its graph, the statements of its nodes, and each
+// conclusion, which is derived again from its premises.
 
 import { checkStatements, checkUnproved, type KnownFacts } from './check-statements.ts';
 import { deriveAgain } from './derive-again.ts';
@@ -10,26 +10,27 @@ import { readRuleSet } from './rule-set.ts';
 
 export interface CheckOptions {
   /**
-   * In their wire form. With them every conclusion must follow by its rule; without them only what
-   * holds for any rules is checked.
+   * The rules in their wire form. With rules, every conclusion must follow from its rule. Without
+   * rules, only properties that do not depend on them are checked.
    */
   rules?: readonly unknown[] | undefined;
   /**
-   * What is known of facts from elsewhere: the edges that the rules were run over, the facts of the
-   * same answer.
+   * What is known about facts from other sources: the edges that the rules were run over, or the
+   * other facts in the same answer.
    */
   known?: KnownFacts | undefined;
 }
 
 /**
- * What is wrong with one proof, each a sentence without its full stop; nothing: it is valid. Never
- * throws.
+ * Returns what is wrong with one proof, as sentences without full stops. An empty list means that
+ * the proof is valid. Never throws.
  */
 export type ProofChecker = (proof: unknown) => string[];
 
 /**
- * For many proofs with the same rules. Throws `invalid_rule`. Disabled rules are rules too: whether
- * a conclusion follows by one is no matter of its use.
+ * Returns a checker for many proofs with the same rules. Disabled rules are used too: whether a
+ * conclusion follows from a rule does not depend on whether the rule is enabled. Throws
+ * `invalid_rule`.
  */
 export function proofChecker({ rules, known }: CheckOptions = {}): ProofChecker {
   const ruleOf = rules === undefined ? undefined : rulesById(rules);
@@ -51,7 +52,7 @@ function rulesById(rules: readonly unknown[]): ReadonlyMap<string, ParsedRule> {
   return new Map(readRuleSet(rules, ['body', 'rules']).rules.map((rule) => [rule.rule.id, rule]));
 }
 
-/** One proof. Throws `invalid_rule` when the rules are wrong. */
+/** Checks one proof. Throws `invalid_rule` when the rules are wrong. */
 export function checkProof(proof: unknown, options?: CheckOptions): string[] {
   return proofChecker(options)(proof);
 }

@@ -1,5 +1,5 @@
-// What the nodes of a proof say: each by itself, against each other, and against what is known of
-// facts from elsewhere.
+// Checks the statements of a proof's nodes: each by itself, against each other, and against what is
+// known about facts from other sources.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import { holds } from './compare-values.ts';
@@ -8,12 +8,17 @@ import { shown } from './fault.ts';
 import type { ConclusionNode, EvidenceNode, Proof, ProofNode } from './proof.ts';
 import type { Constant } from './rule.ts';
 
-/** Where a fact comes from, or that it does not hold; undefined: nothing is known of it. */
+/**
+ * What is known about a fact: it was given, it was derived, or it does not hold. Undefined: nothing
+ * is known.
+ */
 export type Standing = 'given' | 'derived' | 'false' | undefined;
 
 export type KnownFacts = (predicate: string, args: readonly Constant[]) => Standing;
 
-/** Confidences are products of a few numbers: what rounding may change. */
+/**
+ * The largest error that rounding can cause in a confidence, which is a product of a few numbers.
+ */
 export const ROUNDING = 1e-12;
 
 export function checkStatements(
@@ -55,7 +60,7 @@ export function checkStatements(
   }
 }
 
-/** A goal without a proof. */
+/** Returns what is wrong with the proof of a goal that could not be proved. */
 export function checkUnproved(proof: Proof, known: KnownFacts | undefined): string[] {
   const problems: string[] = [];
   if (proof.nodes.length > 0 || proof.edges.length > 0) problems.push('an unproved goal has neither nodes nor edges');
@@ -68,12 +73,15 @@ export function checkUnproved(proof: Proof, known: KnownFacts | undefined): stri
   return problems;
 }
 
-/** What a node states, wherever it comes from. */
+/** Returns what a node states. The result is the same for evidence and conclusions. */
 function textOf(node: ProofNode): string {
   return node.kind === 'guard' ? JSON.stringify(node.compare) : factText(node.predicate, node.args);
 }
 
-/** The facts that nodes say to hold, as texts. */
+/**
+ * Reports statements that occur twice. Returns the facts that hold according to the nodes, as
+ * texts.
+ */
 function checkEachOnce(nodes: readonly ProofNode[], texts: readonly string[], problems: string[]): ReadonlySet<string> {
   const facts = new Set<string>();
   const conditions = new Set<string>();
@@ -86,19 +94,19 @@ function checkEachOnce(nodes: readonly ProofNode[], texts: readonly string[], pr
   return facts;
 }
 
-/** What names mean in all of a proof. */
+/** The meanings of ids and tags, which must be the same in the whole proof. */
 interface Names {
-  /** Of edges by id. */
+  /** Event times by edge id. */
   times: Map<number, number>;
-  /** The table of all edges, under 'table'. */
+  /** The table of all edges, under the key 'table'. */
   tables: Map<string, string>;
   ruleTags: Map<string, string>;
   ruleIds: Map<string, string>;
-  /** Nodes by step tag. */
+  /** Node ids by step tag. */
   steps: Map<string, string>;
 }
 
-/** Whether `name` means `value`, as everywhere else in the proof. */
+/** Returns whether `name` means `value`, as everywhere else in the proof. */
 function agrees<Name, Value>(meanings: Map<Name, Value>, name: Name, value: Value): boolean {
   const known = meanings.get(name);
   if (known === undefined) meanings.set(name, value);
@@ -138,7 +146,7 @@ function checkConclusion(node: ConclusionNode, nodes: ReadonlyMap<string, ProofN
     say(`its confidence is ${node.confidence}, but that of a premise is ${least}`);
 }
 
-/** Of the premises that are facts; undefined when there is none. */
+/** Returns the least confidence of the premises that are facts, or undefined if there are none. */
 export function leastConfidence(
   { premises }: ConclusionNode,
   nodes: ReadonlyMap<string, ProofNode>,

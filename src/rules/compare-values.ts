@@ -1,11 +1,11 @@
-// What comparing two constants means: in a guard, and in the order of answers (contract section 5).
+// Compares two constants: in guards, and for the order of answers.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { CompareOp, Constant } from './rule.ts';
 
 /**
- * Whether a guard holds. Values of two types never compare, not even as unequal; texts go by code
- * point, false before true.
+ * Returns whether a guard holds. If the types differ, no guard holds, not even one with !=. Texts
+ * are ordered by code point; false is less than true.
  */
 export function holds(left: Constant, op: CompareOp, right: Constant): boolean {
   return typeof left === typeof right && orderHolds(compareConstants(left, right), op);
@@ -30,7 +30,7 @@ export function orderHolds(order: number, op: CompareOp): boolean {
 
 const RANK_OF_TYPE: Readonly<Record<string, number>> = { number: 0, string: 1, boolean: 2 };
 
-/** Numbers, then texts, then booleans. */
+/** Orders numbers before texts and texts before booleans. */
 export function compareConstants(left: Constant, right: Constant): number {
   if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);

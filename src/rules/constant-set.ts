@@ -1,5 +1,5 @@
-// Different constants, each with a number: in many small maps, since one map of millions of entries
-// blocks for a tenth of a second whenever it grows.
+// A set of constants, each with a number. It consists of many small maps, because one map of
+// millions of entries blocks the thread for a tenth of a second whenever it grows.
 
 import type { Constant } from './rule.ts';
 
@@ -24,12 +24,12 @@ export class ConstantSet {
     else this.booleans.push(value);
   }
 
-  /** Gives a constant that is in it a number. */
+  /** Assigns a number to a constant that is in the set. */
   setNumber(value: Constant, number: number): void {
     this.#shards[shardOf(value)]!.set(value, number);
   }
 
-  /** -1: it is not in it. */
+  /** Returns -1 if the constant is not in the set. */
   numberOf(value: Constant): number {
     return this.#shards[shardOf(value)]!.get(value) ?? -1;
   }

@@ -1,5 +1,5 @@
-// Derives each conclusion of a proof again: its rule's body must become its premises, one by one,
-// and the head its fact.
+// Derives each conclusion of a proof again: the conditions of its rule must match its premises one
+// by one, and the head must match its fact.
 
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import { leastConfidence, ROUNDING } from './check-statements.ts';
@@ -22,7 +22,7 @@ export function deriveAgain(
   }
 }
 
-/** Undefined: it follows. */
+/** Returns why the conclusion does not follow from its premises, or undefined if it follows. */
 function problemOf(
   node: ConclusionNode,
   { rule, body, head, confidence }: ParsedRule,
@@ -32,7 +32,8 @@ function problemOf(
     return `${rule.id} has ${body.length} conditions, but there are ${node.premises.length} premises`;
   const premises = node.premises.map((id) => nodes.get(id));
   const bindings: Bindings = new Map();
-  // Facts bind the variables that negations and guards, in any position, are then compared with.
+  // Facts are matched first, wherever they are in the body: they bind the variables that negations
+  // and guards are then compared with.
   for (const pass of [isFactCondition, (condition: Condition) => !isFactCondition(condition)])
     for (const [at, condition] of body.entries())
       if (pass(condition) && !meets(premises[at], condition, bindings))
@@ -65,7 +66,7 @@ function meets(node: ProofNode | undefined, condition: Condition, bindings: Bind
         isInstance(condition.atom, node.args, bindings)
       );
     case 'compare':
-      // That it holds is checked of every guard node.
+      // checkStatements checks that the guard holds.
       return (
         node.kind === 'guard' &&
         node.compare[1] === condition.op &&
@@ -75,7 +76,7 @@ function meets(node: ProofNode | undefined, condition: Condition, bindings: Bind
   }
 }
 
-/** Whether the atom with its values put in has these arguments. */
+/** Returns whether the atom has these arguments once its variables are replaced by their values. */
 function isInstance({ args: terms }: Atom, args: readonly Constant[], bindings: Bindings): boolean {
   return terms.length === args.length && terms.every((term, at) => valueOfTerm(term, bindings) === args[at]);
 }

@@ -1,9 +1,20 @@
-// All facts that a set of rules derives, with the best confidence and one derivation each:
-// semi-naive, stratum by stratum, round by round.
+// Derives all facts that follow from a set of rules, each with its best confidence and one
+// derivation: semi-naive evaluation, stratum by stratum, round by round.
+//
+// All rules of a stratum can be evaluated together, because their negations refer only to earlier
+// strata. Round 1 applies every rule of the stratum to all facts. Each later round looks only for
+// derivations that use a row of the delta: the facts that the previous round added or improved. The
+// stratum is finished when the delta is empty. For example, with the edges 1-2, 2-3 and 3-4:
+//
+//   path(X, Y) if edge(X, Y)                 round 1: path(1, 2), path(2, 3), path(3, 4)
+//   path(X, Z) if path(X, Y), edge(Y, Z)     round 2: path(1, 3), path(2, 4)
+//                                            round 3: path(1, 4);  round 4: nothing new
+//
+// A round sees only the facts that existed when it began. So the first derivation of a fact has the
+// least depth, except where confidences make one derivation better than another.
 //
 // Source: S. Abiteboul, R. Hull, V. Vianu, Foundations of Databases, 1995, chapters 13 (semi-naive
-// evaluation) and 15 (stratified negation). A round sees what was there when it began; so a fact's
-// first derivation is one of least depth wherever confidences cannot tell derivations apart.
+// evaluation) and 15 (stratified negation).
 
 import { refusal } from '../errors.ts';
 import type { BaseFacts } from './base-facts.ts';
@@ -30,18 +41,21 @@ export interface EvaluateLimits {
 
 export const DEFAULT_LIMITS: EvaluateLimits = { facts: 10_000_000, rounds: 1_000_000 };
 
-/** Rows tried in one step: about a millisecond. */
+/** Rows that one step tries: about a millisecond. */
 const STEP_ROWS = 30_000;
-/** What running a rule once costs beside the rows it tries, in rows; planning it; a round. */
+/**
+ * The costs of running a rule once (besides the rows that it tries), of planning it, and of a
+ * round, each counted in tried rows.
+ */
 const RUN_ROWS = 100;
 const PLAN_ROWS = 1000;
 const ROUND_ROWS = 100;
 
 /**
- * `set`: disabled rules in it are applied too, leave them out before. `base`: facts of any
- * predicates, confidence 1. A yield comes some 1 to 2 ms after the last, where facts come by the
- * million some 10. The same facts and rules give the same model, however they were ordered. Throws
- * `too_many_facts`.
+ * Applies all rules in `set`, disabled ones included, so the caller removes those first. `base`
+ * contains facts of any predicates; their confidence is 1. Yields about every 1 to 2 ms, or every
+ * 10 ms when there are millions of facts. The result does not depend on the order of the facts and
+ * rules. Throws `too_many_facts`.
  */
 export function* evaluate(set: RuleSet, base: BaseFacts, limits: EvaluateLimits = DEFAULT_LIMITS): Steps<Model> {
   const world = yield* FactWorld.load(set, base);
@@ -60,13 +74,13 @@ interface NumberedRule {
 
 interface Progress {
   readonly facts: PredicateFacts;
-  /** Rows that are new in this round: from here to before `to`. */
+  /** The rows that are new in this round are those from `from` up to `to`, exclusive. */
   from: number;
   to: number;
   /** Older rows whose confidence or depth became better in the last round. */
   improved: number[];
   readonly isImproved: Set<number>;
-  /** Rows of this round: the new ones and the improved ones. */
+  /** The rows that this round starts from: the new ones and the improved ones. */
   delta: Int32Array;
 }
 
@@ -74,16 +88,16 @@ class StratumRun implements Round {
   readonly #world: FactWorld;
   readonly #rules: readonly NumberedRule[];
   readonly #limits: EvaluateLimits;
-  /** Of the predicates that grow. */
+  /** The progress of each predicate that grows. */
   readonly #progress = new Map<string, Progress>();
   readonly #growing: ReadonlySet<string>;
   /**
-   * No derivation is better than another: all confidences are 1, and all that was there before was
-   * given.
+   * True if no derivation can be better than another: all confidences are 1, and all facts from
+   * before this stratum were given.
    */
   readonly #isFlat: boolean;
   readonly #plans = new Map<string, RulePlan>();
-  /** Facts when the plans were made. */
+  /** Number of derived facts when the plans were made. */
   #plannedFacts = 0;
   #round = 0;
   /** Rows that may be tried before the next yield. */
@@ -132,7 +146,10 @@ class StratumRun implements Round {
     }
   }
 
-  /** Takes work in; true: a step is full. */
+  /**
+   * Counts work as tried rows. Returns true when the current step is full, so that the caller
+   * yields.
+   */
   #fills(rows: number): boolean {
     this.#left -= rows;
     if (this.#left > 0) return false;
@@ -140,7 +157,10 @@ class StratumRun implements Round {
     return true;
   }
 
-  /** Begins a round with what the last one brought. False: it brought nothing. */
+  /**
+   * Begins a round; its delta is what the last round added or improved. Returns false if that is
+   * nothing.
+   */
   #next(): boolean {
     let some = false;
     for (const progress of this.#progress.values()) {
@@ -170,7 +190,10 @@ class StratumRun implements Round {
     }
   }
 
-  /** `place` of the atom that goes by the delta, -1: all rows of every atom. */
+  /**
+   * Applies a rule. `place` is the atom that is matched with the delta; -1: every atom is matched
+   * with all rows.
+   */
   *#apply(one: NumberedRule, place: number): Steps<void> {
     const key = `${one.number} ${place}`;
     let plan = this.#plans.get(key);
@@ -187,7 +210,7 @@ class StratumRun implements Round {
     const { relation } = this.#world.of(one.rule.head.pred);
     if (this.#fills(RUN_ROWS)) yield;
     for (;;) {
-      // A row that is tried gives one fact at most.
+      // Each tried row gives at most one fact.
       if (relation.needsRoom(this.#left)) yield* relation.makeRoom(this.#left);
       this.#left = join.run(this.#left);
       if (this.#left > 0) return;
@@ -196,7 +219,9 @@ class StratumRun implements Round {
     }
   }
 
-  /** What a fact is derived from first is as good as anything that comes later. */
+  /**
+   * Returns an `Emit` that keeps the first derivation of each fact, because no later one is better.
+   */
   #flatEmit({ rule, number }: NumberedRule, { head, premises }: RulePlan): Emit {
     const { relation } = this.#world.of(rule.head.pred);
     const tuple = new Int32Array(relation.arity);
@@ -216,7 +241,10 @@ class StratumRun implements Round {
     };
   }
 
-  /** Keeps the derivation of the best confidence, of those one of the least depth. */
+  /**
+   * Returns an `Emit` that keeps the derivation with the best confidence; of several such, one with
+   * the least depth.
+   */
   #emit({ rule, number }: NumberedRule, { head, premises, levels }: RulePlan): Emit {
     const progress = this.#progress.get(rule.head.pred)!;
     const { relation } = progress.facts;

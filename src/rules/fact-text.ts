@@ -1,4 +1,4 @@
-// A fact as text: `close(12, 15)`, texts as in JSON.
+// Writes and reads facts as texts such as `close(12, 15)`. Constants are written as in JSON.
 
 import { PREDICATE } from './parse-condition.ts';
 import type { Constant } from './rule.ts';
@@ -7,7 +7,7 @@ export function factText(predicate: string, args: readonly Constant[]): string {
   return `${predicate}(${args.map((value) => JSON.stringify(value)).join(', ')})`;
 }
 
-/** The fact that a text denotes; undefined when `factText` never writes such a text. */
+/** Returns the fact that a text denotes, or undefined if `factText` never writes such a text. */
 export function readFactText(text: string): { predicate: string; args: Constant[] } | undefined {
   const open = text.indexOf('(');
   if (open < 0 || !text.endsWith(')')) return undefined;

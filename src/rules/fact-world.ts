@@ -1,5 +1,5 @@
-// The facts of one evaluation: a relation with its indexes for every predicate, over one set of
-// constants.
+// The facts of one evaluation: a relation with its indexes for every predicate. All relations share
+// one set of constants.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { BaseFacts, GivenRelation } from './base-facts.ts';
@@ -12,15 +12,15 @@ import type { ParsedRule } from './rule.ts';
 import type { RuleSet } from './rule-set.ts';
 import { rowsFrom, sortRows } from './sort-rows.ts';
 
-/** Values that one step of loading takes: about a millisecond. */
+/** Values that one step loads: about a millisecond. */
 const LOAD_VALUES = 10_000;
 
 export interface PredicateFacts {
   readonly relation: Relation;
   readonly indexes: RowIndexes;
-  /** Its place among the predicates. */
+  /** Index in `predicates`. */
   readonly number: number;
-  /** Rows that were given. */
+  /** Number of rows that were given. */
   given: number;
 }
 
@@ -28,7 +28,7 @@ export class FactWorld {
   readonly interner: Interner;
   readonly predicates: PredicateFacts[] = [];
   readonly #byName = new Map<string, PredicateFacts>();
-  /** Facts that rules derived. */
+  /** Number of facts that rules derived. */
   derived = 0;
 
   private constructor(interner: Interner) {
@@ -36,8 +36,8 @@ export class FactWorld {
   }
 
   /**
-   * Takes in the facts in the order of answers, so that how they came changes nothing. Throws
-   * RangeError for a fact of another arity than the rules'.
+   * Loads the facts in the order of answers, so that the order in which they were added does not
+   * matter. Throws RangeError if a fact has another number of arguments than in the rules.
    */
   static *load(set: RuleSet, base: BaseFacts): Steps<FactWorld> {
     const world = new FactWorld(yield* Interner.of(yield* allConstants(set, base)));
@@ -52,7 +52,7 @@ export class FactWorld {
     return world;
   }
 
-  /** Of a predicate that a rule or a fact names. */
+  /** Returns the facts of a predicate that occurs in a rule or a fact. */
   of(pred: string): PredicateFacts {
     return this.#byName.get(pred)!;
   }
@@ -113,7 +113,7 @@ function* allConstants(set: RuleSet, base: BaseFacts): Steps<ConstantSet> {
   return constants;
 }
 
-/** By head: positive atoms of its longest rule. */
+/** Returns for each head the number of positive atoms in its longest rule. */
 function premiseWidths(rules: readonly ParsedRule[]): Map<string, number> {
   const widths = new Map<string, number>();
   for (const { head, body } of rules) {

@@ -1,12 +1,13 @@
-// What is wrong with a rule: places and messages, and the one error they make together.
+// Describes what is wrong with a rule: faults with their places, and the one error that contains
+// them all.
 
 import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
 export type Place = readonly (string | number)[];
 
 /**
- * `msg` continues the name of its place ("must be ..."), or is a sentence of its own that names the
- * rule.
+ * If `whole` is false, `msg` continues the name of the place ("must be ..."). If it is true, `msg`
+ * is a complete sentence that names the rule.
  */
 export interface Fault {
   readonly loc: Place;
@@ -14,18 +15,21 @@ export interface Fault {
   readonly whole: boolean;
 }
 
-/** Sentences in the detail. */
+/** Maximum number of sentences in the detail of an error. */
 const MAX_SENTENCES = 5;
-/** Errors in an answer: some more than one rule can have of a kind, and few enough to be read. */
+/**
+ * Maximum number of errors in an answer: more than one rule can have of a kind, but few enough to
+ * read.
+ */
 export const MAX_ERRORS = 200;
 const MAX_SHOWN = 60;
 
-/** `msg` continues the name of the place. */
+/** Makes a fault whose `msg` continues the name of the place. */
 export function fault(loc: Place, msg: string): Fault {
   return { loc, msg, whole: false };
 }
 
-/** `msg` is a sentence by itself, without its full stop. */
+/** Makes a fault whose `msg` is a sentence by itself, without its full stop. */
 export function wholeFault(loc: Place, msg: string): Fault {
   return { loc, msg, whole: true };
 }
@@ -34,7 +38,7 @@ export function fieldErrors(faults: readonly Fault[]): FieldError[] {
   return faults.slice(0, MAX_ERRORS).map(({ loc, msg }) => ({ loc: [...loc], msg }));
 }
 
-/** At least one fault. */
+/** Makes one error from one or more faults. */
 export function invalidRule(faults: readonly Fault[]): HedgerowError {
   const sentences = faults.slice(0, MAX_SENTENCES).map(sentenceOf);
   const rest = faults.length > MAX_SENTENCES ? ` (and ${faults.length - MAX_SENTENCES} more)` : '';
@@ -50,7 +54,7 @@ function sentenceOf({ loc, msg, whole }: Fault): string {
   return `${name.join('')} ${msg}`;
 }
 
-/** A value as messages show it: short, whatever it is. */
+/** Returns a short text for a value of any kind, for messages. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';

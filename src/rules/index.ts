@@ -1,4 +1,4 @@
-// The door of the rules: Datalog with negation over facts that are given, and proofs.
+// The entry module of the rules: Datalog with negation over given facts, and proofs.
 
 export { BaseFacts } from './base-facts.ts';
 export { type CheckOptions, checkProof, proofChecker } from './check-proof.ts';

@@ -1,5 +1,5 @@
-// Constants as small integers in the order of answers: comparing two numbers of a type is comparing
-// two constants.
+// Numbers the constants in the order of answers. Two constants of the same type then compare as
+// their numbers do.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -8,13 +8,15 @@ import type { ConstantSet } from './constant-set.ts';
 import type { CompareOp, Constant } from './rule.ts';
 import { sorted, sortedNumbers } from './sort-values.ts';
 
-/** Constants that one step of building takes: about a millisecond. */
+/** Constants that one step of building handles: about a millisecond. */
 const BUILD_CONSTANTS = 10_000;
-/** From here on the order of UTF-16 units may be another than that of code points. */
+/**
+ * Matches the units for which the order of UTF-16 units may differ from the order of code points.
+ */
 const UNORDERED = /[\ud800-\uffff]/;
 
 export class Interner {
-  /** By number: numbers ascending, then texts, then false and true. */
+  /** The constants by number: numbers in ascending order, then texts, then false and true. */
   readonly values: readonly Constant[];
   readonly #constants: ConstantSet;
   readonly #firstText: number;
@@ -27,7 +29,9 @@ export class Interner {
     this.#firstBoolean = this.#firstText + constants.texts.length;
   }
 
-  /** `constants`: all there will ever be; they get their numbers. */
+  /**
+   * Assigns a number to each of `constants`, which must contain every constant of the evaluation.
+   */
   static *of(constants: ConstantSet): Steps<Interner> {
     const values: Constant[] = yield* sortedNumbers(constants.numbers);
     for (const texts of [yield* sortedTexts(constants.texts), [...constants.booleans].sort()]) {
@@ -47,12 +51,14 @@ export class Interner {
     return this.values.length;
   }
 
-  /** -1: there is no such constant. */
+  /** Returns -1 if there is no such constant. */
   numberOf(value: Constant): number {
     return this.#constants.numberOf(value);
   }
 
-  /** `compare-values.ts`, by numbers. */
+  /**
+   * Returns what `holds` of compare-values.ts returns, for two constants given by their numbers.
+   */
   holds(left: number, op: CompareOp, right: number): boolean {
     return this.#typeOf(left) === this.#typeOf(right) && orderHolds(left - right, op);
   }
@@ -71,7 +77,7 @@ function* sortedTexts(texts: readonly string[]): Steps<readonly string[]> {
   return yield* sorted(texts, isPlain ? compareUnits : compareTexts);
 }
 
-/** No two are the same. */
+/** Compares two texts that differ, by UTF-16 units. */
 function compareUnits(left: string, right: string): number {
   return left < right ? -1 : 1;
 }

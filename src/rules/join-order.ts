@@ -1,18 +1,20 @@
-// In which order the conditions of a rule are looked at: by bound variables and size; guards and
-// negations as soon as they can be.
+// Chooses the order in which the conditions of a rule are evaluated. The next positive atom is
+// always the one that is expected to match the fewest rows, given the variables that are bound
+// already. Guards and negations follow as soon as all their variables are bound.
 
 import type { Condition, Term } from './rule.ts';
 
-/** What is known of a positive atom's relation. */
+/** The size of a positive atom's relation. */
 export interface AtomSize {
   count: number;
-  /** Different values of a column, at least 1. */
+  /** Returns the number of different values in a column, at least 1. */
   distinct(column: number): number;
 }
 
 /**
- * Places of `body` in the order they are looked at. `first`: the positive atom that goes first, -1:
- * none is given. Takes a body in which every variable is bound by a positive atom (safety.ts).
+ * Returns the places of the conditions in `body` in the order of evaluation. `first` is the
+ * positive atom that must be first; -1: any may be. Every variable must occur in a positive atom
+ * (safety.ts).
  */
 export function joinOrder(body: readonly Condition[], first: number, sizeOf: (place: number) => AtomSize): number[] {
   const bound = new Set<string>();
@@ -59,7 +61,7 @@ export function isBound(term: Term, bound: ReadonlySet<string>): boolean {
   return 'constant' in term || bound.has(term.variable);
 }
 
-/** Rows that an atom is expected to give, were its columns independent. */
+/** Returns the number of rows that an atom is expected to match if its columns are independent. */
 function costOf(args: readonly Term[], bound: ReadonlySet<string>, size: AtomSize): number {
   let rows = size.count;
   let free = 0;

@@ -1,5 +1,10 @@
-// Runs one rule: nested loops over its conditions in join order, each row found through an index,
-// step by step.
+// Runs one rule: nested loops over its conditions in join order. The loops stop when a budget of
+// rows is used up, and can be continued.
+//
+// For `path(X, Z) if path(X, Y), edge(Y, Z)` there are two levels. Level 0 visits the rows of
+// `path` and puts X and Y into registers. Level 1 finds the rows of `edge` that contain Y through
+// an index and puts Z into a register; then `emit` takes X and Z from the registers. When level 1
+// has no more rows, level 0 moves to its next row.
 
 import type { Interner } from './interner.ts';
 import type { Relation } from './relation.ts';
@@ -7,46 +12,53 @@ import type { ChainedIndex, SortedIndex } from './row-index.ts';
 import type { CompareOp } from './rule.ts';
 
 /**
- * How a level finds what it tries next: all rows, those of the delta, by an index, the one row with
- * these values, or a test that holds or not.
+ * How a level finds its next row: among all rows (scan), in the delta, through an index (sorted or
+ * chained), or as the one row with these values (unique). The ways `absent` and `guard` are tests
+ * that hold or do not hold.
  */
 export const WAY = { scan: 0, delta: 1, sorted: 2, chained: 3, unique: 4, absent: 5, guard: 6 } as const;
 
 /**
- * One condition of a rule, ready to run. Registers hold the constants first, then the variables.
+ * One condition of a rule, ready to run. The constants are in the first registers, the variables in
+ * the others.
  */
 export interface Level {
   readonly way: (typeof WAY)[keyof typeof WAY];
-  /** Of atoms. */
+  /** Undefined for a guard. */
   readonly relation: Relation | undefined;
   readonly sorted: SortedIndex | undefined;
   readonly chained: ChainedIndex | undefined;
   /**
-   * Registers of the values asked for: of the index's columns, or of the whole tuple, or of the two
-   * sides of a guard.
+   * Registers with the values to look for: those of the index's columns, of the whole tuple, or of
+   * the two sides of a guard.
    */
   readonly keys: Int32Array;
-  /** Columns whose values go into registers. */
+  /** Columns whose values are copied to `bindRegisters`. */
   readonly bindColumns: Int32Array;
   readonly bindRegisters: Int32Array;
-  /** Columns that must then equal registers. */
+  /** Columns whose values must then be equal to those in `checkRegisters`. */
   readonly checkColumns: Int32Array;
   readonly checkRegisters: Int32Array;
   readonly op: CompareOp;
-  /** The rows that are new in the round are left out: another run has them as its delta. */
+  /**
+   * Whether rows that are new in the round are skipped. They are tried when the rule is applied
+   * with this atom as its delta.
+   */
   readonly skipNew: boolean;
 }
 
 /**
- * Rows of a round, by relation: those from `from` to before `to` are new in it. Later ones are not
- * seen.
+ * The rows of each relation that a round uses: those before `to`. The rows from `from` up to `to`
+ * are new in this round.
  */
 export interface Round {
   from(relation: Relation): number;
   to(relation: Relation): number;
 }
 
-/** Takes what a rule gives: the tuple is in `registers`, the rows of level l in `rows[l]`. */
+/**
+ * Receives a match of the rule. The values are in `registers`, and `rows[l]` is the row of level l.
+ */
 export type Emit = (registers: Int32Array, rows: Int32Array) => void;
 
 export class Join {
@@ -54,22 +66,28 @@ export class Join {
   readonly #registers: Int32Array;
   readonly #interner: Interner;
   readonly #emit: Emit;
-  /** Of a level: its current row. */
+  /** The current row of each level. */
   readonly #rows: Int32Array;
-  /** Of a level: what it tries next; a row, a place in an index or in the delta. */
+  /** What each level tries next: a row, or a place in an index or in the delta. */
   readonly #next: Int32Array;
-  /** Of a level: where it ends. */
+  /** Where each level ends. */
   readonly #ends: Int32Array;
-  /** Of a level: rows it sees, and the new ones among them it leaves out. */
+  /**
+   * By level: rows from `#seen` on are not used, because they were added during the round. Rows
+   * from `#skipFrom` on are new ones that the level skips.
+   */
   readonly #seen: Int32Array;
   readonly #skipFrom: Int32Array;
   readonly #delta: Int32Array;
   readonly #tuples: Int32Array[];
   #level = 0;
-  /** Rows tried since the budget was last looked at. */
+  /** Rows tried since the budget was last reduced. */
   #tried = 0;
 
-  /** `registers` hold the constants of the rule. `delta`: rows of the level that goes by it. */
+  /**
+   * `registers` contains the rule's constants. `delta` contains the rows for the level with the way
+   * `delta`.
+   */
   constructor(
     levels: readonly Level[],
     registers: Int32Array,
@@ -98,7 +116,10 @@ export class Join {
     this.#open(0);
   }
 
-  /** Tries rows for up to `budget`; what is left of it, 0 or less: there may be more. */
+  /**
+   * Tries up to about `budget` rows. Returns the rest of the budget; 0 or less means that there may
+   * be more rows.
+   */
   run(budget: number): number {
     const last = this.#levels.length - 1;
     let level = this.#level;
@@ -123,7 +144,8 @@ export class Join {
   }
 
   /**
-   * Goes through the last level. What is left of the budget, 0 or less: it is not at its end yet.
+   * Runs the last level. Returns the rest of the budget; 0 or less means that the level is not
+   * finished.
    */
   #drain(level: number, budget: number): number {
     let left = budget;
@@ -138,7 +160,7 @@ export class Join {
     return 0;
   }
 
-  /** The innermost loop of most rules. */
+  /** Runs the innermost loop of most rules. */
   #drainSorted(at: number, budget: number): number {
     const level = this.#levels[at]!;
     const { rows } = level.sorted!;
@@ -197,7 +219,7 @@ export class Join {
     return relation!.find(tuple);
   }
 
-  /** Goes to the level's next row that fits. */
+  /** Moves to the level's next row that matches. Returns false if there is none. */
   #advance(at: number): boolean {
     const level = this.#levels[at]!;
     switch (level.way) {
@@ -260,7 +282,7 @@ export class Join {
     return row >= this.#seen[at]! || row >= this.#skipFrom[at]!;
   }
 
-  /** Puts the row's values into registers; false when it does not fit. */
+  /** Copies the row's values into registers. Returns false if the row does not match. */
   #take(level: Level, row: number): boolean {
     const registers = this.#registers;
     const columns = level.relation!.columns;

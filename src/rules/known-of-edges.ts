@@ -1,11 +1,10 @@
-// What edges say, looked up one fact at a time: whether a base fact holds among them (contract
-// section 5).
+// Looks up single facts among edges: whether a base fact holds.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import type { KnownFacts } from './check-statements.ts';
 import type { Constant } from './rule.ts';
 
-/** An edge as answers write it in `all_edges`. */
+/** An edge as answers contain it in `all_edges`. */
 export interface EdgeSaying {
   readonly edge_id: number;
   readonly event_ts: number;
@@ -18,8 +17,9 @@ export interface EdgeSaying {
 }
 
 /**
- * The closed world of `edges`: what none of them says does not hold. Of buckets, whose width edges
- * do not tell, and of other predicates nothing is known.
+ * Returns what is known if `edges` are all the edges there are: any other fact about an edge does
+ * not hold. Nothing is known about `bucket`, because edges do not contain the width of buckets, nor
+ * about predicates that are not base predicates.
  */
 export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
   const byId = new Map(edges.map((edge) => [edge.edge_id, edge]));

@@ -1,5 +1,5 @@
-// What an evaluation found: derived facts in order, each with its confidence and how it was
-// derived.
+// The result of an evaluation: the derived facts in order, each with its confidence and its
+// derivation.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -8,7 +8,7 @@ import { GIVEN } from './relation.ts';
 import type { CheckedRule, Constant } from './rule.ts';
 import { rowsFrom, sortRows } from './sort-rows.ts';
 
-/** A fact as it is written in an answer. */
+/** A fact as answers contain it. */
 export interface Fact {
   pred: string;
   args: Constant[];
@@ -16,19 +16,21 @@ export interface Fact {
 
 export interface Derivation {
   rule: CheckedRule;
-  /** The facts that the rule's positive atoms matched, in the order of its body. */
+  /**
+   * Handles of the facts that matched the rule's positive atoms, in the order of the rule's body.
+   */
   premises: number[];
 }
 
 /** Facts that one step numbers: some tenths of a millisecond. */
 const STEP_FACTS = 50_000;
-/** A handle of a fact: its predicate's number times this, and its row. */
+/** The handle of a fact is the number of its predicate times this, plus its row. */
 const ROWS = 2 ** 32;
 
 export class Model {
   readonly #world: FactWorld;
   readonly #rules: readonly CheckedRule[];
-  /** By predicate and row less those given: the fact's place in `derived`. */
+  /** Places of facts in `derived`: by predicate, then by row (the first derived row is 0). */
   readonly #places: Int32Array[] = [];
 
   constructor(world: FactWorld, rules: readonly CheckedRule[]) {
@@ -36,14 +38,14 @@ export class Model {
     this.#rules = rules;
   }
 
-  /** How many facts were derived. */
+  /** The number of derived facts. */
   get count(): number {
     return this.#world.derived;
   }
 
   /**
-   * Handles of the derived facts, by predicate (code points) and arguments (numbers, texts,
-   * booleans).
+   * Returns the handles of the derived facts, ordered by predicate (by code points), then by
+   * arguments (numbers, then texts, then booleans).
    */
   *derived(): Steps<Float64Array> {
     const handles = new Float64Array(this.#world.derived);
@@ -51,7 +53,7 @@ export class Model {
     const predicates = this.#world.predicates.filter(({ relation, given }) => relation.count > given);
     predicates.sort((a, b) => compareTexts(a.relation.pred, b.relation.pred));
     for (const { relation, given, number } of predicates) {
-      // Given facts come before all others.
+      // The given facts are in the first rows.
       const rows = rowsFrom(given, relation.count);
       yield;
       const sorted = yield* sortRows(relation.columns, rows, this.#world.interner.size);
@@ -67,7 +69,10 @@ export class Model {
     return handles;
   }
 
-  /** The place of a derived fact among all, from 0; asked for after `derived` has ended. */
+  /**
+   * Returns the place of a derived fact in the result of `derived`, from 0. `derived` must have
+   * ended.
+   */
   placeOf(fact: number): number {
     const { number, given } = this.#predicate(fact);
     return this.#places[number]![(fact % ROWS) - given]!;
@@ -80,17 +85,17 @@ export class Model {
     return { pred: relation.pred, args: relation.columns.map((column) => values[column[row]!]!) };
   }
 
-  /** 0 to 1; 1 for given facts. */
+  /** Returns a number from 0 to 1, which is 1 for given facts. */
   confidenceOf(fact: number): number {
     return this.#predicate(fact).relation.confidences[fact % ROWS]!;
   }
 
-  /** The rule of `derivationOf`. */
+  /** Returns the rule of the fact's derivation, or undefined for a given fact. */
   ruleOf(fact: number): CheckedRule | undefined {
     return this.#rules[this.#predicate(fact).relation.rules[fact % ROWS]!];
   }
 
-  /** The derivation of the best confidence; undefined for a given fact. */
+  /** Returns the derivation with the best confidence, or undefined for a given fact. */
   derivationOf(fact: number): Derivation | undefined {
     const { relation } = this.#predicate(fact);
     const row = fact % ROWS;
@@ -106,7 +111,7 @@ export class Model {
     return { rule, premises };
   }
 
-  /** The handle of a fact, given or derived. */
+  /** Returns the handle of a given or derived fact, or undefined if the fact does not hold. */
   find(pred: string, args: readonly Constant[]): number | undefined {
     const found = this.#world.find(pred);
     if (found === undefined || found.relation.arity !== args.length) return undefined;

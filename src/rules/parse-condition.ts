@@ -1,4 +1,4 @@
-// Reads the parts of a rule: conditions, atoms and terms, with every fault at its place.
+// Reads the parts of a rule: conditions, atoms and terms. Every fault is reported with its place.
 
 import { didYouMean } from '../model/suggestions.ts';
 import { HALF_PAIR, isTooLong, isWellFormed, MAX_TEXT_BYTES } from '../model/text.ts';
@@ -17,10 +17,10 @@ import {
 export const PREDICATE = /^[a-z_][A-Za-z0-9_]{0,127}$/;
 export const VARIABLE = /^\?[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 export const MAX_ARGS = 16;
-/** Fields looked at for a misspelt name. */
+/** Only this many fields are compared with a name that may be misspelt. */
 const MAX_HINTED = 32;
 
-/** A JSON object. */
+/** The fields of a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown, loc: Place, what: string, faults: Fault[]): Fields | undefined {
@@ -29,7 +29,10 @@ export function fieldsOf(value: unknown, loc: Place, what: string, faults: Fault
   return undefined;
 }
 
-/** `is missing`, with what it should be and a field that may be the same misspelt. */
+/**
+ * Returns `is missing`, followed by what is wanted and by a field that may be a misspelling of
+ * `name`.
+ */
 export function missing(fields: Fields, name: string, wanted: string): string {
   const misspelt = Object.keys(fields)
     .slice(0, MAX_HINTED)
@@ -37,7 +40,7 @@ export function missing(fields: Fields, name: string, wanted: string): string {
   return `is missing: ${wanted}${misspelt === undefined ? '' : `; is ${shown(misspelt)} a misspelling of it?`}`;
 }
 
-/** An atom, a negation or a guard: exactly one of them. */
+/** Reads a condition: an atom, a negation or a guard, but only one of them. */
 export function readCondition(
   value: unknown,
   loc: Place,
@@ -61,7 +64,7 @@ export function readCondition(
   return atom && { condition: { kind: 'atom', atom: atom.atom }, wire: atom.wire };
 }
 
-/** Which of the three forms the fields belong to. */
+/** Returns which of the three forms the fields belong to. */
 function formsOf(fields: Fields): string[] {
   const isThere = (name: string) => fields[name] !== undefined && fields[name] !== null;
   const forms: string[] = ['not', 'compare'].filter(isThere);
@@ -95,7 +98,7 @@ const OPS_OF_WIRE: ReadonlyMap<unknown, CompareOp> = new Map<unknown, CompareOp>
   ['=', '=='],
   ...COMPARE_OPS.map((op) => [op, op] as const),
 ]);
-/** What other languages write. */
+/** Operators of other languages, with ours for the hint. */
 const FOREIGN_OPS: ReadonlyMap<unknown, CompareOp> = new Map<unknown, CompareOp>([
   ['===', '=='],
   ['!==', '!='],
@@ -167,8 +170,8 @@ function readArgs(fields: Fields, loc: Place, faults: Fault[]): Term[] | undefin
 }
 
 /**
- * `loc`: of the list that it is the item `index` of. Places are made for faults only: a set may
- * have 160,000 terms.
+ * Reads item `index` of the list at `loc`. The place of the item is built only for a fault, because
+ * a set may have 160,000 terms.
  */
 function readTerm(value: unknown, loc: Place, index: number, faults: Fault[]): Term | undefined {
   if (typeof value === 'boolean') return { constant: value };
@@ -197,7 +200,7 @@ export function readText(value: string, loc: Place, faults: Fault[]): string {
   return value;
 }
 
-/** A constant or variable that could be read, as it is kept. */
+/** Returns a constant or variable in the form that is stored: 0 instead of -0. */
 function wireOf(value: Constant): Constant {
   return value === 0 ? 0 : value;
 }

@@ -1,5 +1,5 @@
-// Reads one rule from its wire form: its fields, with every fault at its place and all defaults
-// filled in.
+// Reads one rule from its wire form (JSON): fills in all defaults and reports every fault with its
+// place.
 
 import type { FieldError } from '../errors.ts';
 import { MAX_INTEGER } from '../limits.ts';
@@ -18,22 +18,22 @@ import { withTimes } from './rule-times.ts';
 
 export const RULE_ID = /^rule:[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const PREFIX = 'rule:';
-/** Stands in for an id that cannot be read; no rule can have it. */
+/** Stands in for an id that cannot be read. No rule can have this id. */
 export const NO_ID = 'rule:?';
 export const MAX_CONDITIONS = 64;
 const MAX_NAME_LENGTH = 256;
-/** Of all texts of a rule together. */
+/** Maximum number of characters in all texts of a rule together. */
 const MAX_RULE_CHARACTERS = 256 * 1024;
 
-/** The rule, or everything that is wrong with it. */
+/** Returns the rule, or everything that is wrong with it. */
 export function parseRule(value: unknown, loc: Place): { parsed: ParsedRule } | { errors: FieldError[] } {
   const { parsed, faults } = readRule(value, loc);
   return parsed === undefined || faults.length > 0 ? { errors: fieldErrors(faults) } : { parsed };
 }
 
 /**
- * With faults, `parsed` is there when body and head could be read all the same, so that they can be
- * checked further; it must not be kept. Without faults it is there.
+ * Reads a rule. `parsed` may be set in spite of faults: if body and head could be read, they can be
+ * checked further, but the rule must not be stored. Without faults, `parsed` is always set.
  */
 export function readRule(value: unknown, loc: Place): { parsed: ParsedRule | undefined; faults: Fault[] } {
   const faults: Fault[] = [];
@@ -107,7 +107,7 @@ interface ReadCondition {
   readonly wire: WireCondition;
 }
 
-/** Undefined when a condition cannot be read. */
+/** Returns undefined if a condition cannot be read. */
 function readBody(fields: Fields, loc: Place, faults: Fault[]): ReadCondition[] | undefined {
   const body = fields.if;
   const place = [...loc, 'if'];
@@ -150,7 +150,7 @@ function readConfidence({ confidence }: Fields, place: Place, faults: Fault[]): 
   return 1;
 }
 
-/** Characters of all constants. */
+/** Returns the number of characters in all constants. */
 function textLength(body: readonly Condition[], head: Atom): number {
   let length = 0;
   const count = (term: Term) => {

@@ -1,10 +1,10 @@
-// The graph of a proof: its nodes and edges fit each other, nothing rests on itself, and everything
-// leads to the goal.
+// Checks the graph of a proof: its nodes and edges match, no conclusion rests on itself, and
+// everything leads to the goal.
 
 import { shown } from './fault.ts';
 import type { Proof, ProofNode } from './proof.ts';
 
-/** By id; of nodes with one id the first. */
+/** Returns the nodes by id. If several nodes have the same id, the first one is returned. */
 export function nodesById(proof: Proof): Map<string, ProofNode> {
   const nodes = new Map<string, ProofNode>();
   for (const node of proof.nodes) if (!nodes.has(node.id)) nodes.set(node.id, node);
@@ -22,9 +22,11 @@ export function checkGraph(proof: Proof, nodes: ReadonlyMap<string, ProofNode>, 
   if (depth !== proof.depth) problems.push(`the depth is ${depth}, not ${proof.depth}`);
 }
 
-/** There is an edge for each premise of a conclusion, and no other one. */
+/**
+ * Checks that there is one edge for each premise of a conclusion and that there are no other edges.
+ */
 function checkEdges(proof: Proof, nodes: ReadonlyMap<string, ProofNode>, problems: string[]): void {
-  /** By conclusion: premises whose edge was not met yet. */
+  /** By conclusion: premises whose edge has not been found yet. */
   const missing = new Map<string, Set<string>>();
   for (const node of nodes.values()) {
     if (node.kind !== 'conclusion') continue;
@@ -42,16 +44,16 @@ function checkEdges(proof: Proof, nodes: ReadonlyMap<string, ProofNode>, problem
 }
 
 interface Walk {
-  /** Rule applications below a node. */
+  /** Returns the number of rule applications on the longest path from evidence to this node. */
   depthOf(id: string): number;
-  /** Nodes that nothing rests on. */
+  /** Nodes that are not premises of any conclusion. */
   without: readonly ProofNode[];
   isAcyclic: boolean;
 }
 
 /**
- * From premises to conclusions, a node when all its premises are done (A. Kahn, Topological sorting
- * of large networks, CACM 5(11), 1962).
+ * Visits the nodes from premises to conclusions. A node is visited when all its premises are done
+ * (A. Kahn, Topological sorting of large networks, CACM 5(11), 1962).
  */
 function walk(nodes: ReadonlyMap<string, ProofNode>): Walk {
   const list = [...nodes.values()];
@@ -90,8 +92,8 @@ function walk(nodes: ReadonlyMap<string, ProofNode>): Walk {
 }
 
 /**
- * In a graph without cycles everything leads to a node that nothing rests on: that must be the goal
- * alone.
+ * Checks that the goal is the only node that is not a premise. In a graph without cycles, every
+ * path ends at such a node, so everything then leads to the goal.
  */
 function checkGoal(proof: Proof, without: readonly ProofNode[], problems: string[]): void {
   const last = without.filter((node) => 'fact' in node && node.fact === proof.goal);

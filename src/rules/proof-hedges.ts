@@ -1,15 +1,15 @@
-// The edges that the proof of a fact rests on.
+// Finds the edges on which the proof of a fact rests.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
-/** Facts that are looked at between two yields: one or two milliseconds. */
+/** Facts that are visited between two yields: one or two milliseconds. */
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**
- * The ids of all edges in the proof of `goal`, ascending: what its `hedge_tags` name. Linear in the
- * proof. `isEdge`: whether given facts whose first argument is this number say something of an
- * edge.
+ * Returns the ids of all edges in the proof of `goal`, ascending: those that the proof's
+ * `hedge_tags` name. The cost is linear in the size of the proof. `isEdge` returns whether given
+ * facts with this number as their first argument are about an edge.
  */
 export function* hedgesOf(
   model: ProvenFacts,

@@ -1,12 +1,12 @@
-// Reads what claims to be a proof: whether it has the fields of one, each of its type, before
-// anything of it is believed.
+// Checks that a value has the form of a proof: all fields, each with the right type. The contents
+// are checked elsewhere.
 
 import { isConstant } from './fact-text.ts';
 import { shown } from './fault.ts';
 import type { Proof } from './proof.ts';
 import { COMPARE_OPS } from './rule.ts';
 
-/** The proof, or what is wrong with its form, each a sentence without its full stop. */
+/** Returns the proof, or what is wrong with its form, as sentences without full stops. */
 export function readProof(value: unknown): { proof: Proof } | { problems: string[] } {
   const problems: string[] = [];
   if (!isRecord(value)) return { problems: [`a proof must be an object, not ${shown(value)}`] };
@@ -36,7 +36,7 @@ const ARRAY: FieldRule = { is: Array.isArray, wanted: 'an array' };
 const SHARE: FieldRule = { is: isShare, wanted: 'a number from 0 to 1' };
 const INTEGER: FieldRule = { is: Number.isSafeInteger, wanted: 'an integer' };
 
-/** A prefix and a number from 1 on. */
+/** Returns the rule for a text that consists of a prefix, a hyphen and a number from 1 on. */
 function numbered(prefix: string): FieldRule {
   const form = new RegExp(`^${prefix}-[1-9][0-9]{0,15}$`);
   return { is: (value) => isText(value) && form.test(value), wanted: `${prefix}-<n>` };
@@ -74,7 +74,7 @@ const SHAPE_OF_KIND: Readonly<Record<string, Shape>> = {
   },
 };
 
-/** What evidence about an edge has besides: all of it or nothing. */
+/** Additional fields of evidence about an edge. Evidence has all of them or none. */
 const HEDGE: Shape = { hedge_tag: TEXT, edge_id: INTEGER, table: TEXT, event_ts: INTEGER };
 
 const EDGE: Shape = {

@@ -1,12 +1,15 @@
-// How large the proofs of many facts are, counted no further than it matters.
+// Counts the facts in the proofs of many facts, up to a limit.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
-/** Facts that are looked at between two yields: about a millisecond. */
+/** Facts that are visited between two yields: about a millisecond. */
 const FACTS_BETWEEN_YIELDS = 2000;
 
-/** Facts in the proofs of all `goals` together, or more than `most` when they are more. */
+/**
+ * Returns the number of facts in the proofs of all `goals` together. A fact counts once in each
+ * proof. Stops at `most + 1`.
+ */
 export function* proofFacts(model: ProvenFacts, goals: Float64Array, most: number): Steps<number> {
   let count = 0;
   for (const goal of goals) {

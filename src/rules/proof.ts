@@ -1,5 +1,5 @@
-// The proof of one fact: a directed graph from stored edges to the goal, in which each fact occurs
-// once, and only facts that the goal rests on occur.
+// Builds the proof of one fact: a directed graph from stored edges to the goal. Each fact occurs
+// once, and only facts on which the goal rests occur.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
@@ -7,7 +7,7 @@ import type { Derivation, Model } from './evaluate.ts';
 import { factText } from './fact-text.ts';
 import type { Atom, CheckedRule, CompareOp, Condition, Constant, Term } from './rule.ts';
 
-/** A given fact. The last four fields are there when it says something of an edge. */
+/** A given fact. The last four fields are present if the fact is about an edge. */
 export interface EvidenceNode {
   id: string;
   kind: 'evidence';
@@ -31,7 +31,7 @@ export interface ConclusionNode {
   rule_id: string;
   rule_tag: string;
   step_tag: string;
-  /** Ids of nodes, one a condition of the rule, in the order of its body. */
+  /** Ids of nodes, one for each condition of the rule, in the order of the rule's body. */
   premises: string[];
 }
 
@@ -43,7 +43,7 @@ export interface AbsenceNode {
   args: Constant[];
 }
 
-/** A guard with its values put in. */
+/** A guard whose variables are replaced by their values. */
 export interface GuardNode {
   id: string;
   kind: 'guard';
@@ -52,7 +52,7 @@ export interface GuardNode {
 
 export type ProofNode = EvidenceNode | ConclusionNode | AbsenceNode | GuardNode;
 
-/** From a premise to what is concluded from it. */
+/** Leads from a premise to the conclusion. */
 export interface ProofEdge {
   from: string;
   to: string;
@@ -60,8 +60,8 @@ export interface ProofEdge {
 }
 
 /**
- * As it is answered (contract section 5). Nodes come after those they rest on, the goal last; an
- * unproved goal has none.
+ * A proof as answers contain it. Nodes come after those on which they rest, so the goal is last. An
+ * unproved goal has no nodes.
  */
 export interface Proof {
   /** `proof-<n>` */
@@ -69,43 +69,43 @@ export interface Proof {
   /** The fact as text. */
   goal: string;
   status: 'proved' | 'unproved';
-  /** Of the goal; 0 when unproved. */
+  /** The confidence of the goal; 0 if it is unproved. */
   confidence: number;
-  /** Rule applications on the longest way from evidence to the goal. */
+  /** Number of rule applications on the longest path from evidence to the goal. */
   depth: number;
   nodes: ProofNode[];
   edges: ProofEdge[];
 }
 
-/** What a proof needs of a model. */
+/** The part of a model that a proof needs. */
 export type ProvenFacts = Pick<Model, 'factOf' | 'confidenceOf' | 'derivationOf'>;
 
-/** What a proof says of facts, rules and edges besides what the model knows. */
+/** What a proof contains about facts, rules and edges in addition to the model's data. */
 export interface ProofTags {
-  /** Of a derived fact: `STEP-<n>`. */
+  /** Returns `STEP-<n>` for a derived fact. */
   stepTag(fact: number): string;
-  /** `RULE-<n>` */
+  /** Returns `RULE-<n>`. */
   ruleTag(ruleId: string): string;
-  /** Undefined: facts whose first argument is this number say nothing of an edge. */
+  /** Returns undefined if given facts whose first argument is this number are not about an edge. */
   edge(edgeId: number): { table: string; event_ts: number } | undefined;
 }
 
-/** Facts that are looked at between two yields: one or two milliseconds. */
+/** Facts that are visited between two yields: one or two milliseconds. */
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**
- * The proof `proof-<number>` of a fact that holds. Its cost is linear in the proof, and its depth
- * is bounded by memory only.
+ * Returns the proof `proof-<number>` of a fact that holds. The cost is linear in the size of the
+ * proof, and the depth is limited only by memory.
  */
 export function proofOf(model: ProvenFacts, fact: number, tags: ProofTags, number: number): Proof {
   const steps = proofSteps(model, fact, tags, number);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** `proofOf`, step by step. */
+/** Does the same as `proofOf`, step by step. */
 export function* proofSteps(model: ProvenFacts, goal: number, tags: ProofTags, number: number): Steps<Proof> {
   const draft = new Draft(model, tags);
-  // A fact is on the stack from when it is needed until its premises are in the draft.
+  // A fact is on the stack from when it is first needed until it is in the draft.
   const stack: Frame[] = [{ fact: goal, derivation: undefined }];
   const open = new Set<number>();
   let untilYield = FACTS_BETWEEN_YIELDS;
@@ -133,11 +133,11 @@ export function* proofSteps(model: ProvenFacts, goal: number, tags: ProofTags, n
 
 interface Frame {
   fact: number;
-  /** Undefined until its premises are asked for. */
+  /** Undefined until the fact's premises are pushed. */
   derivation: Derivation | undefined;
 }
 
-/** The first premise ends up on top. */
+/** Pushes the premises so that the first one is on top. */
 function pushMissing(premises: readonly number[], draft: Draft, open: ReadonlySet<number>, stack: Frame[]): void {
   for (let at = premises.length - 1; at >= 0; at--) {
     const premise = premises[at]!;
@@ -146,7 +146,7 @@ function pushMissing(premises: readonly number[], draft: Draft, open: ReadonlySe
   }
 }
 
-/** A goal that does not hold. */
+/** Returns the proof of a goal that does not hold. */
 export function unprovedOf(predicate: string, args: readonly Constant[], number: number): Proof {
   return {
     proof_id: `proof-${number}`,
@@ -166,7 +166,7 @@ class Draft {
   readonly #edges: ProofEdge[] = [];
   /** Node id and depth of each fact. */
   readonly #places = new Map<number, { id: string; depth: number }>();
-  /** Ids of absence and guard nodes by what they say. */
+  /** Ids of absence and guard nodes by their statements. */
   readonly #conditions = new Map<string, string>();
 
   constructor(model: ProvenFacts, tags: ProofTags) {
@@ -197,7 +197,7 @@ class Draft {
     this.#places.set(fact, { id, depth: 0 });
   }
 
-  /** Its premises must be there. */
+  /** Adds a conclusion whose premises are in the draft already. */
   addConclusion(fact: number, derivation: Derivation): void {
     const { pred, args } = this.#model.factOf(fact);
     const premises = this.#premiseIds(derivation);
@@ -242,8 +242,8 @@ class Draft {
   }
 
   /**
-   * What was kept of a derivation are its facts; its variables are found again by laying the atoms
-   * over them.
+   * Returns the values of the variables in a derivation. Only the facts of a derivation are stored,
+   * so the values are found by matching the rule's atoms with these facts again.
    */
   #bindingsOf(rule: CheckedRule, premises: readonly number[]): Bindings {
     const bindings: Bindings = new Map();
@@ -286,7 +286,10 @@ function argsOf(atom: Atom, bindings: Bindings): Constant[] {
   return atom.args.map((term) => boundValue(term, bindings));
 }
 
-/** Safety of rules: a positive atom binds every variable. */
+/**
+ * Returns the value of a term. Every variable has one, because rules are safe: a positive atom
+ * binds each variable.
+ */
 function boundValue(term: Term, bindings: Bindings): Constant {
   const value = valueOfTerm(term, bindings);
   if (value === undefined) throw new Error('a variable of a derivation has no value');

@@ -1,46 +1,48 @@
-// The facts of one predicate as columns of constant numbers, each fact once, with its confidence
-// and how it was derived.
+// The facts of one predicate as columns of constant numbers. Each fact is stored once, with its
+// confidence and its derivation.
+//
+// Invariants: Rows are never moved or removed. Each premise of a row has a lower depth than the
+// row, or it has the same depth, was found earlier and has at least the row's confidence.
 
 import type { Steps } from '../schedule/steps.ts';
 
-//
-// Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of
-// equal depth and no less confidence found before it.
-
 /**
- * A pair of two constants is looked up in a table of all pairs while that has no more entries than
- * this: 64 MB.
+ * Pairs of constants are looked up in a table of all possible pairs if this table has at most this
+ * many entries (64 MB).
  */
 const MOST_PAIRS = 2 ** 24;
-/** Room for up to this many rows is made at once; more in slices, by `makeRoom`. */
+/** Up to this many rows, arrays grow at once; beyond that, `makeRoom` lets them grow in steps. */
 const FEW_ROWS = 16_384;
-/** Rows that one step of making room takes: a fraction of a millisecond. */
+/** Rows that one step of growing handles: a fraction of a millisecond. */
 const STEP_ROWS = 20_000;
-/** Of a fact that was given. */
+/** The value in `rules` for a fact that was given. */
 export const GIVEN = -1;
 
 export class Relation {
   readonly pred: string;
   readonly arity: number;
-  /** Premises kept for a row. */
+  /** Number of premises stored for each row. */
   readonly width: number;
   count = 0;
   columns: Int32Array[];
   confidences: Float64Array;
-  /** Rule applications below a fact, 0: given. */
+  /** Number of rule applications below each fact; 0 for given facts. */
   depths: Int32Array;
-  /** Number of the rule in its set, GIVEN for given facts. */
+  /** Number of the rule in its set, or GIVEN for given facts. */
   rules: Int32Array;
-  /** `width` rows a row, in the order of the rule's positive atoms. */
+  /** `width` premises for each row, in the order of the rule's positive atoms. */
   premises: Int32Array;
   readonly #constants: number;
-  /** Row + 1 by hash, or by the pair itself; 0: free. */
+  /** Row + 1 at the place given by the hash, or by the pair itself; 0: free. */
   #slots: Int32Array;
   #mask: number;
   #isPairTable = false;
   readonly #distinct: { at: number; count: number }[];
 
-  /** `constants`: how many there are; `width`: positive atoms of its longest rule. */
+  /**
+   * `constants` is the number of all constants. `width` is the number of positive atoms in the
+   * longest rule that derives the predicate.
+   */
   constructor(pred: string, arity: number, constants: number, width: number) {
     this.pred = pred;
     this.arity = arity;
@@ -57,14 +59,14 @@ export class Relation {
     this.#distinct = Array.from({ length: arity }, () => ({ at: -1, count: 1 }));
   }
 
-  /** The row of a tuple, -1: it is none. */
+  /** Returns the row of a tuple, or -1 if there is none. */
   find(tuple: Int32Array): number {
     return this.#slots[this.#slotOf(tuple)]! - 1;
   }
 
   /**
-   * The row of a tuple; a new one is `count - 1` after it, and its confidence, depth, rule and
-   * premises are the caller's to set.
+   * Returns the row of a tuple, which is added if it is new. A new row is then `count - 1`, and the
+   * caller must set its confidence, depth, rule and premises.
    */
   put(tuple: Int32Array): number {
     const slot = this.#slotOf(tuple);
@@ -78,7 +80,7 @@ export class Relation {
     return row;
   }
 
-  /** Of a tuple: its slot, or the free slot where it belongs. */
+  /** Returns the slot of a tuple, or the free slot where it belongs. */
   #slotOf(tuple: Int32Array): number {
     if (this.#isPairTable) return tuple[0]! * this.#constants + tuple[1]!;
     const { arity } = this;
@@ -94,8 +96,8 @@ export class Relation {
   }
 
   /**
-   * Whether making room for `rows` more rows would take long while they are put: call `makeRoom`
-   * before.
+   * Returns whether adding `rows` rows would block for long because arrays must grow. In this case,
+   * the caller calls `makeRoom` first.
    */
   needsRoom(rows: number): boolean {
     const count = this.count + rows;
@@ -112,7 +114,7 @@ export class Relation {
     return !this.#isPairTable && count * 2 > this.#slots.length;
   }
 
-  /** A step copies one array. */
+  /** Copies one array per step. */
   *#grow(): Steps<void> {
     const room = this.confidences.length * 2;
     const columns: Int32Array[] = [];
@@ -154,8 +156,8 @@ export class Relation {
   }
 
   /**
-   * Different values of a column, at least 1; as of when the relation was at least half as long as
-   * now.
+   * Returns the number of different values in a column, at least 1. The number may be out of date:
+   * the relation then had at least half as many rows as now.
    */
   distinct(column: number): number {
     const known = this.#distinct[column]!;

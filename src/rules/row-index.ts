@@ -1,17 +1,19 @@
-// Rows of a relation by the values of some of its columns: sorted once when the relation is
-// complete and one column is asked for, else chains that grow with it.
+// Finds the rows of a relation by the values of some of its columns. An index on one column of a
+// complete relation is sorted once. Other indexes consist of chains that grow with the relation.
 
 import type { Steps } from '../schedule/steps.ts';
 import { grown, type Relation } from './relation.ts';
 
-/** Rows that one step of building takes: some tenths of a millisecond. */
+/** Rows that one step of building handles: some tenths of a millisecond. */
 const BUILD_ROWS = 20_000;
 
-/** Complete relations, one column: the rows of a value lie side by side. */
+/** An index on one column of a complete relation: rows with the same value are adjacent. */
 export interface SortedIndex {
   readonly kind: 'sorted';
   readonly column: number;
-  /** The rows of value v: from `offsets[v]` to before `offsets[v + 1]`. */
+  /**
+   * The rows with value v are at the places from `offsets[v]` up to `offsets[v + 1]`, exclusive.
+   */
   readonly offsets: Int32Array;
   readonly rows: Int32Array;
 }
@@ -35,17 +37,17 @@ export function* buildSorted(relation: Relation, column: number, constants: numb
 }
 
 /**
- * Chains of rows, newest first. Of several columns a chain holds all rows of one hash: who reads it
- * compares.
+ * Chains of rows, newest first. If there are several columns, a chain contains all rows with the
+ * same hash, so the reader must compare the values.
  */
 export class ChainedIndex {
   readonly kind = 'chained';
   readonly columns: readonly number[];
-  /** Row + 1, 0: none. */
+  /** By value or hash: the newest row + 1, or 0 if there is none. */
   heads: Int32Array;
-  /** Row, -1: none. */
+  /** By row: the next row in its chain, or -1 if there is none. */
   next = new Int32Array(16);
-  /** Rows that are in it. */
+  /** Number of rows in the index. */
   covered = 0;
   readonly #relation: Relation;
 
@@ -55,7 +57,7 @@ export class ChainedIndex {
     this.heads = new Int32Array(columns.length === 1 ? Math.max(1, constants) : 64);
   }
 
-  /** Takes in the rows that came since. */
+  /** Adds the rows that are new since the last call. */
   *update(): Steps<void> {
     const { count, confidences } = this.#relation;
     if (this.covered === count) return;
@@ -85,7 +87,10 @@ export class ChainedIndex {
     return hash & (this.heads.length - 1);
   }
 
-  /** The newest row with the values in `registers` at `keys`, in the order of `columns`. */
+  /**
+   * Returns the first row of the chain for the values in `registers` at `keys`, which are in the
+   * order of `columns`. Returns -1 if the chain is empty.
+   */
   head(registers: Int32Array, keys: Int32Array): number {
     if (keys.length === 1) return this.heads[registers[keys[0]!]!]! - 1;
     let hash = 0;
@@ -101,7 +106,7 @@ function mix(hash: number, value: number): number {
 
 export type RowIndex = SortedIndex | ChainedIndex;
 
-/** The indexes of a relation, each built when it is first asked for. */
+/** The indexes of a relation. Each is built when it is first requested. */
 export class RowIndexes {
   readonly #relation: Relation;
   readonly #constants: number;
@@ -112,7 +117,10 @@ export class RowIndexes {
     this.#constants = constants;
   }
 
-  /** `complete`: no row will come any more. `columns` ascending. */
+  /**
+   * Returns the index on `columns`, which are in ascending order. `complete` means that the
+   * relation will get no more rows.
+   */
   *get(columns: readonly number[], complete: boolean): Steps<RowIndex> {
     const name = columns.join();
     let index = this.#byColumns.get(name);
@@ -127,7 +135,7 @@ export class RowIndexes {
     return index;
   }
 
-  /** Brings every index that grows up to date. */
+  /** Adds new rows to every index that grows. */
   *update(): Steps<void> {
     for (const index of this.#byColumns.values()) if (index.kind === 'chained') yield* index.update();
   }

@@ -1,5 +1,5 @@
-// Makes a rule ready to run: its conditions in join order, each with the index it goes by and the
-// registers it reads and sets.
+// Prepares a rule for running: puts its conditions in join order, and chooses for each condition
+// the index and the registers that it uses.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { FactWorld } from './fact-world.ts';
@@ -11,7 +11,7 @@ import type { CheckedRule, Condition, Term } from './rule.ts';
 
 export interface RulePlan {
   readonly levels: readonly Level[];
-  /** Constants are set; a run sets the others. */
+  /** The constants are set already; a run sets the variables. */
   readonly registers: Int32Array;
   /** Registers of the head's arguments. */
   readonly head: Int32Array;
@@ -19,12 +19,12 @@ export interface RulePlan {
   readonly premises: Int32Array;
 }
 
-/** One index column is enough when so few rows have a value, on average. */
+/** An index on one column is enough if a value has at most this many rows on average. */
 const FEW_ROWS = 8;
 
 /**
- * `first`: the positive atom that goes by the delta, -1: none. `growing`: predicates that may still
- * get facts.
+ * Plans the application of a rule. `first` is the positive atom that is matched with the delta; -1:
+ * none is. `growing` are the predicates that may still get facts.
  */
 export function* planRule(
   rule: CheckedRule,
@@ -77,8 +77,8 @@ function* atomLevel(
     return { ...shared, way: WAY.unique, keys, ...bindings(args, [], registers, bound) };
   }
   const asked = isDelta || known.length === 0 ? [] : askedColumns(relation, known, !growing.has(pred));
-  // The chains of several columns hold rows of other values too; columns that are not asked for are
-  // compared as well.
+  // A chain over several columns also contains rows with other values, so all known columns are
+  // compared. If the index has one column, only the other known columns are compared.
   const checked = asked.length === 1 ? known.filter((column) => column !== asked[0]) : known;
   const binding = bindings(args, checked, registers, bound);
   if (asked.length === 0) return { ...shared, way: isDelta ? WAY.delta : WAY.scan, keys: NONE, ...binding };
@@ -98,7 +98,8 @@ function askedColumns(relation: Relation, known: readonly number[], complete: bo
 type Binding = Pick<Level, 'bindColumns' | 'bindRegisters' | 'checkColumns' | 'checkRegisters'>;
 
 /**
- * The first place of a new variable sets it; its other places, and what is `checked`, are compared.
+ * Returns which columns set registers and which are compared. The first occurrence of a new
+ * variable sets its register. Its other occurrences and the columns in `checked` are compared.
  */
 function bindings(
   args: readonly Term[],
@@ -145,7 +146,7 @@ function relationOf(condition: Condition, world: FactWorld): Relation | undefine
   return condition.kind === 'compare' ? undefined : world.of(condition.atom.pred).relation;
 }
 
-/** Gives every constant and variable of a rule a register. */
+/** Assigns a register to every constant and variable of a rule. */
 class Registers {
   readonly initial: Int32Array;
   readonly #ofConstant = new Map<unknown, number>();

@@ -1,5 +1,5 @@
-// A set of rules that belong together: checked as a whole, with the stratum of each, in the order
-// of listings.
+// Checks a set of rules as a whole, computes the stratum of each rule, and orders the rules as
+// listings do.
 
 import type { FieldError } from '../errors.ts';
 import { BASE_PREDICATES } from './base-predicates.ts';
@@ -10,18 +10,24 @@ import { atomsOf, countText, safetyFaults } from './safety.ts';
 import { stratify } from './strata.ts';
 
 export const MAX_RULES = 1000;
-/** Conditions of all rules of a set together. */
+/** Maximum number of conditions in all rules of a set together. */
 export const MAX_SET_CONDITIONS = 10_000;
 
-/** Made only by the checks of this file: safe, stratified, one arity a predicate. */
+/**
+ * Made only by the checks in this file: the rules are safe and stratified, and each predicate
+ * always has the same number of arguments.
+ */
 export interface RuleSet {
-  /** Higher priority first, then by id. */
+  /** In descending order of priority, then by id. */
   readonly rules: readonly CheckedRule[];
-  /** Strata count from 0; 0 without rules. */
+  /** Number of strata; 0 without rules. */
   readonly strataCount: number;
-  /** 0 for base predicates and those that no rule derives. */
+  /** Returns 0 for base predicates and for predicates that no rule derives. */
   stratumOf(pred: string): number;
-  /** Of base predicates too; undefined for a predicate that the set does not use. */
+  /**
+   * Returns the number of arguments of a predicate, also of base predicates. Returns undefined for
+   * a predicate that the set does not use.
+   */
   arityOf(pred: string): number | undefined;
 }
 
@@ -31,8 +37,8 @@ export function checkRuleSet(rules: readonly ParsedRule[]): { set: RuleSet } | {
 }
 
 /**
- * Reads and checks rules that come with a request. Throws `invalid_rule` with everything that is
- * wrong with them.
+ * Reads and checks the rules of a request. Throws `invalid_rule` with everything that is wrong with
+ * them.
  */
 export function readRuleSet(values: readonly unknown[], loc: Place): RuleSet {
   if (values.length > MAX_RULES)
@@ -43,7 +49,7 @@ export function readRuleSet(values: readonly unknown[], loc: Place): RuleSet {
     const one = readRule(value, [...loc, index]);
     faults.push(...one.faults);
     if (one.parsed !== undefined) read.push(one.parsed);
-    // More than an answer tells: the rest is not looked at.
+    // An answer lists no more faults than this, so the remaining rules are not read.
     if (faults.length > MAX_ERRORS) throw invalidRule(faults);
   }
   const checked = ruleSetOf(read);
@@ -53,8 +59,8 @@ export function readRuleSet(values: readonly unknown[], loc: Place): RuleSet {
 }
 
 /**
- * The set, or everything that is wrong with it; where two rules clash, at the place of the later
- * one.
+ * Returns the set, or everything that is wrong with it. A conflict between two rules is reported at
+ * the place of the later one.
  */
 export function ruleSetOf(rules: readonly ParsedRule[]): { set: RuleSet } | { faults: Fault[] } {
   const tooMany = sizeFaults(rules);
@@ -72,7 +78,7 @@ export function ruleSetOf(rules: readonly ParsedRule[]): { set: RuleSet } | { fa
   return faults.length > 0 ? { faults } : { set: setOf(rules, outcome.strata, arities) };
 }
 
-/** The same set without the disabled rules: strata stay as they are. */
+/** Returns the set without its disabled rules. The strata do not change. */
 export function enabledOf(set: RuleSet): RuleSet {
   return { ...set, rules: set.rules.filter(({ rule }) => rule.enabled) };
 }
@@ -116,7 +122,8 @@ function idFaults(rules: readonly ParsedRule[]): Fault[] {
 }
 
 /**
- * Fills `arities`, which holds those of the base predicates: their faults are safetyFaults' own.
+ * Checks that each predicate always has the same number of arguments, and adds these numbers to
+ * `arities`. Base predicates, which are in `arities` from the start, are checked by safetyFaults.
  */
 function arityFaults(rules: readonly ParsedRule[], arities: Map<string, number>): Fault[] {
   const faults: Fault[] = [];

@@ -1,7 +1,9 @@
-// The rules of a database: checked as one set on every change, kept durably, with their versions.
+// Stores the rules of a database durably, with their versions. Every change is checked together
+// with all other rules.
 //
-// Invariants: what is in the store is durable and passed ruleSetOf as a whole; changes run one
-// after the other (#last), so that no two rules that are fine alone can clash together.
+// Invariants: The stored rules are durable and passed `ruleSetOf` as a whole. Changes run one after
+// the other (#last); otherwise two rules that are each valid alone could be stored although they
+// conflict.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { didYouMean } from '../model/suggestions.ts';
@@ -10,18 +12,21 @@ import { readRule } from './parse-rule.ts';
 import type { ParsedRule, Rule, RuleSummary } from './rule.ts';
 import { type RuleSet, ruleSetOf } from './rule-set.ts';
 
-/** What the store needs of the engine's documents. */
+/** The functions of the engine's documents that the store uses. */
 export interface RuleDocuments {
-  /** In the order they were first put there; not to be changed. */
+  /**
+   * Returns the entries in the order in which they were first stored. The caller must not change
+   * them.
+   */
   entries(store: string): [id: string, value: unknown][];
   /**
-   * Resolves when all changes are durable; a null value removes. `attach` makes the answer that is
-   * stored with them.
+   * Resolves when all changes are durable. A null value removes the entry. `attach` makes the
+   * answer that is stored together with the changes.
    */
   change(changes: readonly { store: string; id: string; value: unknown }[], attach?: () => unknown): Promise<number>;
 }
 
-/** As it is answered. */
+/** A rule as answers contain it. */
 export type StoredRule = Rule & { readonly stratum: number };
 
 export interface Validation {
@@ -38,23 +43,24 @@ const MAX_SHOWN_ID = 140;
 export class RuleStore {
   readonly #documents: RuleDocuments;
   #set: RuleSet;
-  /** The newest change, done or not. */
+  /** The newest change, finished or not. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Throws `corrupt` when what is stored is no rule set. */
+  /** Throws `corrupt` when the stored rules are not a valid set. */
   constructor(documents: RuleDocuments) {
     this.#documents = documents;
     this.#set = storedSet(documents.entries(STORE));
   }
 
   /**
-   * All that are stored, disabled ones too. A new value after each change; it never changes itself.
+   * Returns all stored rules, disabled ones included. The value is immutable; each change makes a
+   * new one.
    */
   set(): RuleSet {
     return this.#set;
   }
 
-  /** Higher priority first, then by id. */
+  /** Lists the rules in descending order of priority, then by id. */
   list(): RuleSummary[] {
     return this.#set.rules.map(({ rule, body, head }) => {
       const { id, name, enabled, priority, version } = rule;
@@ -67,7 +73,7 @@ export class RuleStore {
     return storedIn(this.#set, id);
   }
 
-  /** Checks a rule together with all that are stored; changes nothing. */
+  /** Checks a rule together with all stored rules, without changing anything. */
   validate(value: unknown): Validation {
     const checked = this.#checked(value);
     if ('faults' in checked) return { ok: false, errors: fieldErrors(checked.faults), stratum: null };
@@ -75,8 +81,8 @@ export class RuleStore {
   }
 
   /**
-   * Makes or replaces a rule; resolves when it is durable. `attach` makes the answer that is stored
-   * with it. Rejects `invalid_rule`.
+   * Adds or replaces a rule; resolves when it is durable. `attach` makes the answer that is stored
+   * with the rule. Rejects with `invalid_rule`.
    */
   put(value: unknown, attach?: (stored: StoredRule) => unknown): Promise<StoredRule> {
     return this.#inTurn(async () => {
@@ -92,8 +98,8 @@ export class RuleStore {
   }
 
   /**
-   * Resolves when it is gone for good; the others stay well-formed without it. Rejects
-   * `rule_not_found`.
+   * Removes a rule; resolves when the removal is durable. The other rules remain a valid set
+   * without it. Rejects with `rule_not_found`.
    */
   delete(id: string, attach?: () => unknown): Promise<void> {
     return this.#inTurn(async () => {
@@ -105,14 +111,14 @@ export class RuleStore {
     });
   }
 
-  /** The set as it would be with the rule, which has its next version in it. */
+  /** Returns the set as it would be with the rule, which gets its next version number. */
   #checked(value: unknown): { parsed: ParsedRule; set: RuleSet } | { faults: Fault[] } {
     const { parsed: read, faults } = readRule(value, BODY);
     if (read === undefined) return { faults };
     const { id } = read.rule;
     const before = this.#set.rules.find(({ rule }) => rule.id === id);
     const parsed = { ...read, rule: { ...read.rule, version: (before?.rule.version ?? 0) + 1 } };
-    // The new one last: a clash is reported at its place.
+    // The new rule is last, so a conflict is reported at its place.
     const checked = ruleSetOf([...this.#set.rules.filter((other) => other !== before), parsed]);
     if ('faults' in checked) return { faults: [...faults, ...checked.faults] };
     return faults.length > 0 ? { faults } : { parsed, set: checked.set };

@@ -1,8 +1,8 @@
-// A rule as a line of text: `head if condition, condition`.
+// Writes a rule as a line of text: `head if condition, condition`.
 
 import type { Rule, WireAtom, WireCondition } from './rule.ts';
 
-/** Variables with their `?`; texts as JSON strings. */
+/** Writes variables with their `?`, and texts as JSON strings. */
 export function ruleText({ if: body, then }: Pick<Rule, 'if' | 'then'>): string {
   return `${atomText(then)} if ${body.map(conditionText).join(', ')}`;
 }

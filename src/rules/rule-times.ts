@@ -1,12 +1,12 @@
-// Texts where a rule speaks of the time of an edge: the second argument of `at`, and what a guard
-// compares with a variable that stands there, may be times of ISO 8601. They become epoch seconds,
-// as edges have them; the rule is kept as it was written. Any other text stays one: values of two
-// types never compare.
+// Converts times in rules to epoch seconds, the form that edges use. A text may be an ISO 8601 time
+// if it is the second argument of `at`. It may also be one if a guard compares it with the variable
+// for the time in an `at`. All other texts stay texts, and no guard holds between a text and a
+// number. The stored rule keeps the text as it was written.
 
 import { isoSeconds } from '../iso-time.ts';
 import type { Atom, Condition, Term } from './rule.ts';
 
-/** The body with seconds in place of times. */
+/** Returns the body with epoch seconds in place of times. */
 export function withTimes(body: readonly Condition[]): Condition[] {
   const times = timeVariables(body);
   const isTime = (term: Term) => 'variable' in term && times.has(term.variable);

@@ -1,10 +1,9 @@
-// What a rule is: as requests and answers write it, and as it is once it was read and found
-// well-formed.
+// The types for rules: as requests and answers contain them, and after they were read and checked.
 
 /** Numbers are finite and never -0. */
 export type Constant = number | string | boolean;
 
-/** A variable is named without its `?`. */
+/** The name of a variable has no `?` here. */
 export type Term = { readonly variable: string } | { readonly constant: Constant };
 
 export interface Atom {
@@ -13,7 +12,7 @@ export interface Atom {
 }
 
 export const COMPARE_OPS = ['==', '!=', '<', '<=', '>', '>='] as const;
-/** `=` of the wire is `==` here. */
+/** `=` of requests and answers is `==` here. */
 export type CompareOp = (typeof COMPARE_OPS)[number];
 
 export type Condition =
@@ -21,43 +20,46 @@ export type Condition =
   | { readonly kind: 'not'; readonly atom: Atom }
   | { readonly kind: 'compare'; readonly left: Term; readonly op: CompareOp; readonly right: Term };
 
-/** Texts that begin with `?` are variables. */
+/** An atom as requests and answers contain it. Texts that begin with `?` are variables. */
 export interface WireAtom {
   readonly pred: string;
   readonly args: readonly Constant[];
 }
 
-/** `op` as it was given: `=` stays `=`. */
+/** A condition as requests and answers contain it. `op` is unchanged: `=` stays `=`. */
 export type WireCondition =
   | WireAtom
   | { readonly not: WireAtom }
   | { readonly compare: readonly [left: Constant, op: string, right: Constant] };
 
-/** As it is stored and answered: every default filled in. */
+/** A rule as it is stored and as answers contain it, with every default filled in. */
 export interface Rule {
-  /** `rule:` and an identifier. */
+  /** `rule:` followed by a name. */
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
-  /** Higher ones come first in listings; it changes no fact. */
+  /**
+   * Rules with higher priority come first in listings. The priority does not affect which facts are
+   * derived.
+   */
   readonly priority: number;
-  /** From 1, one more with each update. */
+  /** 1 for a new rule; each update adds one. */
   readonly version: number;
   readonly if: readonly WireCondition[];
   readonly then: WireAtom & { readonly confidence: number };
 }
 
-/** Made only by `readRule` (parse-rule.ts). */
+/** A rule that was read. Only `readRule` (parse-rule.ts) makes it. */
 export interface ParsedRule {
   readonly rule: Rule;
   readonly body: readonly Condition[];
   readonly head: Atom;
   readonly confidence: number;
-  /** Its place in the source, as in `["body", "rules", 3]`. */
+  /** The place of the rule in its source, such as `["body", "rules", 3]`. */
   readonly loc: readonly (string | number)[];
 }
 
-/** Part of a `RuleSet`, whose check it passed. */
+/** A rule in a `RuleSet`, which passed the checks of the set. */
 export interface CheckedRule extends ParsedRule {
   readonly stratum: number;
 }
@@ -69,8 +71,8 @@ export interface RuleSummary {
   readonly enabled: boolean;
   readonly priority: number;
   readonly version: number;
-  /** The predicate it derives. */
+  /** The predicate that the rule derives. */
   readonly head: string;
-  /** Conditions. */
+  /** Number of conditions. */
   readonly body_size: number;
 }

@@ -1,11 +1,11 @@
-// Safety of one rule: every value it derives, denies or compares comes from a positive atom, and
-// base predicates are used as they are.
+// Checks the safety of one rule: every value that it derives, negates or compares must come from a
+// positive atom. Base predicates must have their own number of arguments and cannot be heads.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import { type Fault, type Place, shown, wholeFault } from './fault.ts';
 import type { Atom, Condition, ParsedRule, Term } from './rule.ts';
 
-/** Everything unsafe about a rule; none: it is safe. */
+/** Returns everything that is unsafe about a rule. An empty list means that the rule is safe. */
 export function safetyFaults({ rule, body, head, loc }: ParsedRule): Fault[] {
   const faults: Fault[] = [];
   const bound = new Set<string>();
@@ -30,12 +30,12 @@ export function safetyFaults({ rule, body, head, loc }: ParsedRule): Fault[] {
   return faults;
 }
 
-/** Terms that something else must bind. */
+/** Terms whose variables must be bound by a positive atom. */
 interface Use {
   readonly terms: readonly Term[];
-  /** Of their list in the rule. */
+  /** The place of the list of terms in the rule. */
   readonly place: Place;
-  /** From one term to the next in the list. */
+  /** Distance from one term to the next in this list. */
   readonly steps: number;
   readonly where: () => string;
 }
@@ -53,7 +53,7 @@ function addVariables(terms: readonly Term[], variables: Set<string>): void {
   for (const term of terms) if ('variable' in term) variables.add(term.variable);
 }
 
-/** Each once, with the index of its first place. */
+/** Returns each unbound variable once, with the index of its first occurrence. */
 function unboundIn(terms: readonly Term[], bound: ReadonlySet<string>): Map<string, number> {
   const unbound = new Map<string, number>();
   for (const [index, term] of terms.entries()) {
@@ -71,7 +71,7 @@ function termText(term: Term): string {
   return 'variable' in term ? `?${term.variable}` : shown(term.constant);
 }
 
-/** The atoms of a body, negated ones too, with their places. */
+/** Returns the atoms of a body with their places, negated ones included. */
 export function atomsOf(body: readonly Condition[], loc: Place): { atom: Atom; place: Place }[] {
   return body.flatMap((condition, index) => {
     if (condition.kind === 'compare') return [];

@@ -1,23 +1,29 @@
-// Rows of constant numbers in order: by the first column, then the second, and so on.
+// Sorts rows of constant numbers by the first column, then the second, and so on.
 
 import type { Steps } from '../schedule/steps.ts';
 
 /** Rows that one step takes: some tenths of a millisecond. */
 const STEP_ROWS = 20_000;
-/** Constants that one step takes. */
+/** Constants that one step handles. */
 const STEP_CONSTANTS = 500_000;
-/** Few rows beside many constants are sorted by comparing. */
+/**
+ * Rows are sorted by comparing if there are few of them and many constants: at most MOST_COMPARED
+ * rows, and more than COUNTING_SHARE constants per row. Otherwise they are sorted by counting.
+ */
 const COUNTING_SHARE = 8;
 const MOST_COMPARED = 4096;
 
-/** The rows from one to before another. */
+/** Returns the numbers from `from` up to `to`, exclusive. */
 export function rowsFrom(from: number, to: number): Int32Array<ArrayBuffer> {
   const rows = new Int32Array(to - from);
   for (let place = 0; place < rows.length; place++) rows[place] = from + place;
   return rows;
 }
 
-/** `rows`, sorted. Equal rows keep their order. `constants`: one more than the greatest number. */
+/**
+ * Returns `rows` in sorted order. Equal rows keep their order. `constants` is one more than the
+ * greatest number.
+ */
 export function* sortRows(
   columns: readonly Int32Array[],
   rows: Int32Array<ArrayBuffer>,
@@ -28,7 +34,7 @@ export function* sortRows(
     return rows.sort((a, b) => compareRows(columns, a, b) || a - b);
   let from = rows;
   let to = new Int32Array(rows.length);
-  // The last column first: each pass keeps the order of the one before.
+  // The last column is sorted first; each later pass keeps the order of equal values.
   for (let at = columns.length - 1; at >= 0; at--) {
     yield* sortByColumn(columns[at]!, from, to, constants);
     [from, to] = [to, from];

@@ -1,20 +1,20 @@
-// Sorts many values step by step: pieces of them, then pairs of pieces that are merged.
+// Sorts many values step by step: first pieces of them, then pairs of pieces are merged.
 
 import type { Steps } from '../schedule/steps.ts';
 
-/** Values that one step sorts or merges: about a millisecond. */
+/** Values that one step sorts (numbers, other values) or merges: about a millisecond. */
 const PIECE_NUMBERS = 16_384;
 const PIECE = 2048;
 const STEP_VALUES = 8192;
 
-/** Ascending. */
+/** Returns the numbers in ascending order. */
 export function* sortedNumbers(values: readonly number[]): Steps<number[]> {
-  // Numbers of a typed array are sorted natively.
+  // A typed array sorts its numbers natively.
   const sortPiece = (piece: readonly number[]) => Array.from(Float64Array.from(piece).sort());
   return yield* merged(values, PIECE_NUMBERS, sortPiece, (a, b) => a - b);
 }
 
-/** Equal values keep their order. */
+/** Returns the values in order. Equal values keep their order. */
 export function* sorted<Value>(values: readonly Value[], compare: (a: Value, b: Value) => number): Steps<Value[]> {
   return yield* merged(values, PIECE, (piece) => [...piece].sort(compare), compare);
 }
@@ -52,7 +52,7 @@ function* mergedPair<Value>(
     values.push(compare(left[a]!, right[b]!) <= 0 ? left[a++]! : right[b++]!);
     if (values.length % STEP_VALUES === 0) yield;
   }
-  // One of them is at its end.
+  // One of the two pieces is used up.
   const [rest, from] = a < left.length ? [left, a] : [right, b];
   for (let at = from; at < rest.length; at++) {
     values.push(rest[at]!);

@@ -1,43 +1,49 @@
-// Strata: in which order predicates can be worked out so that each negation meets finished facts,
-// or the cycles that forbid it.
+// Finds an order in which predicates can be evaluated so that each negation refers to finished
+// facts, or the cycles that make this impossible.
 //
-// An edge runs from a head to each predicate of its bodies; it is negative under a negation.
-// Tarjan's algorithm gives the strongly connected components, what a component needs before the
-// component itself (R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput.
-// 1(2), 1972). A negative edge inside one closes a cycle through a negation (Apt, Blair, Walker,
-// Towards a theory of declarative knowledge, 1988). Else each component gets the least stratum that
-// is not below its positive premises and above its negated ones; base and undefined predicates have
-// 0.
+// The graph has an edge from the head of a rule to each predicate in its body; the edge is negative
+// if the predicate is negated. Tarjan's algorithm finds the strongly connected components; a
+// component comes after all components that it needs (R. Tarjan, Depth-first search and linear
+// graph algorithms, SIAM J. Comput. 1(2), 1972). A negative edge inside a component closes a cycle
+// through a negation, so there is no order (Apt, Blair, Walker, Towards a theory of declarative
+// knowledge, 1988). Otherwise each component gets the least stratum that is not below the strata of
+// its positive premises and is above those of its negated ones. Base predicates and predicates
+// without rules have stratum 0. For example:
+//
+//   linked(X, Y) if member(E, X), member(E, Y)                                stratum 0
+//   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y)               stratum 1
+//   p(X) if member(E, X), not q(X);  q(X) if member(E, X), not p(X)           a cycle
 
 import type { ParsedRule } from './rule.ts';
 
 export interface Cycle {
-  /** As in `p -> not q -> p (rule:a, rule:b)`. */
+  /** For example `p -> not q -> p (rule:a, rule:b)`. */
   readonly text: string;
-  /** Which of the rules make it: their indexes. */
+  /** Indexes of the rules that make the cycle. */
   readonly rules: readonly number[];
 }
 
 interface Edge {
   readonly to: string;
   readonly negative: boolean;
-  /** The first rule that has it. */
+  /** Index of the first rule that has this edge. */
   readonly rule: number;
 }
 
-/** By head predicate; premises that no rule derives have no edges of their own. */
+/** Edges by head predicate. Predicates that no rule derives have no edges of their own. */
 type Graph = ReadonlyMap<string, readonly Edge[]>;
 
 /**
- * Negative edges looked at for cycles to report; the search from each walks its whole component.
+ * Maximum number of negative edges from which cycles are searched. Each search visits a whole
+ * component.
  */
 const MAX_SEARCHES = 16;
-/** Steps of a cycle that are reported. */
+/** Maximum number of steps of a cycle that are reported. */
 const MAX_STEPS = 16;
 
 /**
- * The stratum of every head predicate. Recursion goes as deep as there are head predicates: check
- * the number of rules before.
+ * Returns the stratum of every head predicate, or the cycles. The recursion can be as deep as there
+ * are head predicates, so the caller must limit the number of rules first.
  */
 export function stratify(rules: readonly ParsedRule[]): { strata: ReadonlyMap<string, number> } | { cycles: Cycle[] } {
   const graph = graphOf(rules);
@@ -74,7 +80,10 @@ function graphOf(rules: readonly ParsedRule[]): Graph {
   return new Map([...graph].map(([pred, edges]) => [pred, [...edges.values()]]));
 }
 
-/** Strongly connected head predicates; a component comes after those it needs. */
+/**
+ * Returns the strongly connected components of head predicates. A component comes after those it
+ * needs.
+ */
 function componentsOf(graph: Graph): string[][] {
   const components: string[][] = [];
   const indexes = new Map<string, number>();
@@ -105,7 +114,7 @@ function componentsOf(graph: Graph): string[][] {
 
 type Inside = (from: string, edge: Edge) => boolean;
 
-/** A shortest cycle through each negative edge that has one, every cycle once. */
+/** Returns a shortest cycle through each negative edge that is on one, but each cycle only once. */
 function cyclesOf(graph: Graph, inside: Inside, rules: readonly ParsedRule[]): Cycle[] {
   const cycles = new Map<string, Cycle>();
   let searches = 0;
@@ -121,7 +130,7 @@ function cyclesOf(graph: Graph, inside: Inside, rules: readonly ParsedRule[]): C
   return [...cycles.values()];
 }
 
-/** The edges of a shortest path inside a component; none when `from` is `to`. */
+/** Returns the edges of a shortest path inside a component; the path is empty if `from` is `to`. */
 function shortestPath(graph: Graph, inside: Inside, from: string, to: string): Edge[] {
   const reachedBy = new Map<string, { from: string; edge: Edge }>();
   const queue = [from];

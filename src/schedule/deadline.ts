@@ -10,7 +10,8 @@ export class Deadline {
   readonly #caller: AbortSignal | undefined;
 
   /**
-   * `ms`: time limit from now; undefined: none. `late` creates the abort reason when it expires.
+   * `ms` is the time limit from now; undefined means no limit. `late` makes the abort reason when
+   * the limit expires.
    */
   constructor(ms: number | undefined, late: (ms: number) => Error, caller?: AbortSignal) {
     if (ms !== undefined && ms <= LONGEST_MS)
@@ -27,17 +28,20 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Milliseconds left; undefined: no limit. */
+  /** Returns the milliseconds left, or undefined if there is no limit. */
   left(): number | undefined {
     return this.#endMs === undefined ? undefined : Math.max(0, this.#endMs - performance.now());
   }
 
-  /** Call when the answer has begun: from then on only the caller's signal can abort the work. */
+  /**
+   * Must be called when the answer has begun: from then on only the caller's signal can abort the
+   * work.
+   */
   begun(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Releases the timer and the listener; the signal is no longer needed. */
+  /** Releases the timer and the listener when the signal is no longer needed. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#leave);

@@ -5,7 +5,7 @@ export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Number of waiting callers. Long work that can be split checks it to let them in. */
+  /** Number of waiting callers. Long work that can be split checks this number to let them in. */
   get waiting(): number {
     return this.#waiting;
   }

@@ -1,37 +1,37 @@
 // Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of
 // the loop.
 //
-// Long work comes in two forms. A task is a function that does one bounded step each time it is
+// There are two kinds of long work. A task is a function that does one bounded step each time it is
 // called; statements, streamed answers, rules and measures are tasks. Paused work is an
 // asynchronous function of the engine that awaits `pause()` between its slices. Both wait in
-// queues, and one callback per turn of the event loop takes from them until TURN_MS has passed; the
-// rest waits for the next turn, after sockets and timers.
+// queues. One callback per turn of the event loop takes work from them until TURN_MS has passed.
+// The rest waits for the next turn, after sockets and timers.
 //
 //   turn n:   step of A | slice of a commit | step of B | slice of the commit | ... (5 ms passed)
 //   sockets, timers, short requests
 //   turn n+1: step of C | ...
 //
 // Tasks run round-robin, one step each, so long tasks do not delay each other's progress by more
-// than a step each. Every second place of a turn goes to paused work if there is any: a commit or a
-// compaction may hold a lock that many tasks and requests wait for, so it must not slow down as
+// than a step each. Every second place of a turn is for paused work, if there is any. A commit or a
+// compaction may hold a lock that many tasks and requests wait for, so it must not become slower as
 // their number grows.
 //
-// Paused work continues in microtasks. The scheduler resumes in a process.nextTick that the last of
-// those microtasks requests, so that the time of the slice is counted and the turn ends on time. A
-// step is not interrupted: a turn takes at most TURN_MS plus one step. `figures` shows whether
-// steps keep to their bound.
+// Paused work continues in microtasks. The scheduler continues in a process.nextTick callback,
+// which Node runs after the last of these microtasks. So the time of the slice is counted, and the
+// turn ends on time. A step is not interrupted: a turn takes at most TURN_MS plus one step.
+// `figures` shows whether steps stay within their bound.
 
 import type { Steps } from './steps.ts';
 
 /**
- * One bounded piece of work (a few ms at most). True: call again; false: finished, or waiting to be
- * added again. Must not throw.
+ * Does one bounded piece of work (a few ms at most). Returns true to be called again. Returns false
+ * when it is finished, or when it waits to be added again. Must not throw.
  */
 export type Step = () => boolean;
 
 /**
- * Runs `step` until it returns false, yielding to other work in between. Rejects with whatever it
- * throws.
+ * Runs `step` until it returns false, yielding to other work in between. Rejects with the error if
+ * `step` throws.
  */
 export type RunSteps = (step: Step) => Promise<void>;
 
@@ -65,7 +65,7 @@ export class Scheduler {
   readonly #tasks: Step[] = [];
   /** Functions that resolve the promises of `pause`. */
   readonly #paused: (() => void)[] = [];
-  /** Whether the next place of the turn goes to paused work. */
+  /** Whether the next place of the turn is for paused work. */
   #isPausedNext = true;
   #scheduled = false;
   /** Clock readings in milliseconds: start of this turn, and end of its last step. */
@@ -138,8 +138,8 @@ export class Scheduler {
   }
 
   /**
-   * Resolves after other work has had a turn. What the caller does until its next `await` counts as
-   * a step of this scheduler: a few ms at most.
+   * Resolves after other work has had a turn. The caller's work until its next `await` counts as a
+   * step of this scheduler and may take a few ms at most.
    */
   pause(): Promise<void> {
     return new Promise((resolve) => {
@@ -184,7 +184,7 @@ export class Scheduler {
 
   /**
    * Node runs a nextTick callback requested in a microtask after the last microtask, including
-   * those that the resumed work adds.
+   * microtasks that the resumed work adds.
    */
   readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
 
@@ -193,7 +193,7 @@ export class Scheduler {
     else this.#rest();
   };
 
-  /** Accounts for the step that just ended; true: the turn has time left. */
+  /** Records the step that just ended. Returns whether the turn has time left. */
   #count(): boolean {
     const now = this.#now();
     const tookMs = now - this.#stepMs;
@@ -212,8 +212,8 @@ export class Scheduler {
 }
 
 /**
- * Runs the work's `finally` blocks to free its scratch memory. Errors from that are dropped: the
- * original reason is what the caller sees.
+ * Runs the work's `finally` blocks to free its scratch memory. Errors from those blocks are
+ * dropped: the original reason is what the caller sees.
  */
 function giveUp<T>(steps: Steps<T>): void {
   try {

@@ -3,9 +3,10 @@
 
 /**
  * Each step ends after a bounded number of rows, arcs or bytes (not after a time), a few
- * milliseconds at most. It yields the fraction of the work done, from 0 to 1 and never decreasing,
- * or undefined if that is not known. The result is the generator's return value. To abandon the
- * work call `return()`: its `finally` blocks free what it holds.
+ * milliseconds at most. The step yields the fraction of the work done, from 0 to 1 and never
+ * decreasing, or undefined if that is not known. The result is the generator's return value. To
+ * abandon the work, call `return()`: the generator's `finally` blocks then free its memory and
+ * handles.
  */
 export type Steps<T> = Generator<number | undefined, T, void>;
 
@@ -31,8 +32,8 @@ export function* within<T>(steps: Steps<T>, begin: number, end: number): Steps<T
 }
 
 /**
- * Runs `work` on [0, count) in slices of at most `slice` items, one step each; no step if count is
- * 0.
+ * Runs `work` on [0, count) in slices of at most `slice` items, one step per slice. If count is 0,
+ * there is no step.
  */
 export function* slices(count: number, slice: number, work: (from: number, to: number) => void): Steps<void> {
   for (let from = 0; from < count; from += slice) {

@@ -1,13 +1,16 @@
-// Types of columns from the cells that were seen.
+// Determines the type of a column from its cells.
 
 import type { ColumnType } from '../model/column-types.ts';
 
-/** Without leading zeros: `007` is a text that somebody wants back as it was. */
+/** Leading zeros are not allowed: `007` is a text that must be kept unchanged. */
 const INTEGER = /^[+-]?(0|[1-9]\d{0,15})$/;
 const REAL = /^[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const BOOLEAN = /^(true|false)$/i;
 
-/** Undefined: the cell is empty. `isText`: it is a text though it may look like something else. */
+/**
+ * Returns the type that fits a cell, or undefined if the cell is empty. If `isText` is true, a
+ * string is a text even if it looks like another type.
+ */
 export function cellType(cell: unknown, isText: boolean): ColumnType | undefined {
   switch (typeof cell) {
     case 'string':
@@ -23,14 +26,17 @@ export function cellType(cell: unknown, isText: boolean): ColumnType | undefined
   }
 }
 
-/** How programs write that there is no number. */
+/** How programs write that a number is missing. */
 const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'na', 'n/a', 'nan', 'none', '\\n', '-', '#n/a']);
 
 export function isNullWord(text: string): boolean {
   return text.length <= 4 && NULL_WORDS.has(text.toLowerCase());
 }
 
-/** A word for nothing tells nothing; in a column of texts it is one of them. */
+/**
+ * Returns the type that fits a text. A word for a missing number does not determine a type: in a
+ * column of texts it is an ordinary text.
+ */
 function textType(text: string): ColumnType | undefined {
   if (text === '' || isNullWord(text)) return undefined;
   if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) return 'INTEGER';
@@ -38,7 +44,7 @@ function textType(text: string): ColumnType | undefined {
   return BOOLEAN.test(text) ? 'BOOLEAN' : 'TEXT';
 }
 
-/** Of a column in which nothing was seen: TEXT. */
+/** Returns the type that fits all these types. Without any type this is TEXT. */
 export function commonType(types: ReadonlySet<ColumnType>): ColumnType {
   if (types.size === 1) return [...types][0]!;
   return types.size === 2 && types.has('INTEGER') && types.has('REAL') ? 'REAL' : 'TEXT';

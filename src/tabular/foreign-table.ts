@@ -1,17 +1,17 @@
-// The first rows of a table that somebody else made: all that is known before its columns have a
-// meaning here.
+// The first rows of a table from an external source. At this point, the meaning of its columns
+// (time, nodes, properties) is not known yet.
 
 export interface ForeignTable {
   readonly names: readonly string[];
-  /** Cells in the order of the names; null, undefined and '' are nothing. */
+  /** Cells in the order of the names. Null, undefined and '' mean that a cell is empty. */
   readonly rows: readonly (readonly unknown[])[];
-  /** Cells that are texts, though they look like numbers: by row and column. */
+  /** Whether the cell in this row and column is a text even if it looks like a number. */
   readonly isText: (row: number, column: number) => boolean;
-  /** What parts the cells of a file of texts. Lists within its cells have another mark. */
+  /** The mark between the cells of a text file. Lists inside a cell use another mark. */
   readonly delimiter?: string | undefined;
 }
 
-/** `most`: of the first rows. */
+/** Returns the cells of a column, from the first `most` rows. */
 export function cellsOf({ rows }: ForeignTable, column: number, most = rows.length): unknown[] {
   return rows.slice(0, most).map((row) => row[column] ?? null);
 }

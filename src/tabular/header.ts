@@ -1,36 +1,45 @@
-// The beginning of a file of cells: what parts them, what its columns are called, and whether its
-// first line names them at all.
+// Examines the beginning of a file of cells: its delimiter, the names of its columns, and whether
+// the first line contains names at all.
 
 import { dayAndMonth, secondsIn } from './times.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** A first line that names the delimiter, as Excel writes and takes it. */
+/** A first line that names the delimiter. Excel writes and accepts such lines. */
 export const DELIMITER_LINE = /^"?sep=(.)"?(?:\r?\n|\r)/i;
 const HEAD_LINES = 50;
 
-/** The one that the first line that is not blank has most of, outside of quotes. */
+/**
+ * Returns the candidate that is most frequent, outside quotes, in the first line that is not blank.
+ */
 export function delimiterOf(head: string, isHeadless: boolean): string {
   const line = head.split(head.includes('\n') ? '\n' : '\r', HEAD_LINES).find((each) => each.trim() !== '') ?? '';
   const parts = line.split('"');
-  // A quote that is alone is part of a name, or its cell has several lines.
+  // A lone quote is part of a name, or belongs to a cell of several lines.
   const outside = parts.length % 2 === 0 ? line : parts.filter((_, index) => index % 2 === 0).join('');
-  // Between rows with decimal commas, as many of another character are more.
+  // In a row of numbers, decimal commas may be as many as the real delimiter. The comma comes last,
+  // so that it does not win a tie.
   const candidates = isHeadless ? DELIMITERS.toReversed() : DELIMITERS;
   const counts = candidates.map((each) => outside.split(each).length - 1);
   return candidates[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Nothing, or nothing but spaces. */
+/** True if the line is empty or contains only spaces. */
 export function isBlank(cells: readonly (string | null)[]): boolean {
   return cells.length === 1 && (cells[0] === null || cells[0]!.trim() === '');
 }
 
-/** A first line that names no columns: it is all numbers and times, or holds a time. */
+/**
+ * True if a first line contains no column names: it consists of numbers and times only, or one of
+ * its cells is a time.
+ */
 export function looksLikeRow(names: readonly string[]): boolean {
   return isOfNumbers(names) || names.some(isTime);
 }
 
-/** The same where one of the names is known to be that of a column. */
+/**
+ * True if the line consists of numbers and times only. Use this instead of `looksLikeRow` when one
+ * of the names is known to be a column.
+ */
 export function isOfNumbers(names: readonly string[]): boolean {
   return names.every((name) => /^[+-]?[\d.:TZ/ -]*$/.test(name));
 }
@@ -41,11 +50,14 @@ function isTime(name: string): boolean {
 
 export interface ColumnNames {
   readonly names: readonly string[];
-  /** What was done to them, a sentence each. */
+  /** The changes that were made to the names, one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** Each name but the empty one once, compared without case: `note` -> `note_2`. */
+/**
+ * Makes the names unique without regard to case: the second `note` becomes `note_2`. Empty names
+ * stay empty.
+ */
 export function columnNames(given: readonly string[]): ColumnNames {
   const taken = new Set(given.map((name) => name.toLowerCase()));
   const seen = new Set<string>();

@@ -1,28 +1,29 @@
-// The separator of lists in cells, where nobody names it.
+// Finds the separator of lists in cells when the user does not specify it.
 
 import { cellsOf, type ForeignTable } from './foreign-table.ts';
 
 const CANDIDATES = [';', ',', '|', ' '];
-/** Marks that hardly a name holds. */
+/** Marks that rarely occur in names. */
 const LIST_MARKS = [';', '|'] as const;
-/** One cell in this many may contain a mark by chance. */
+/** At least one in this many cells must contain a mark; fewer may contain it by chance. */
 const LISTS_IN = 10;
-/** Where other columns hold nodes too, a single cell with a mark is a name that holds one. */
+/** If other columns contain nodes too, a mark in a single cell is taken for a part of a name. */
 const LEAST_LISTS = 2;
 
 export interface ListMark {
   readonly mark: string;
-  /** Cells that hold it. */
+  /** Number of cells that contain the mark, out of `of` cells. */
   readonly count: number;
   readonly of: number;
 }
 
-/** Of one column that is known to hold lists. */
+/** Returns the separator for one column that is known to contain lists. */
 export function separatorOf(table: ForeignTable, column: number): string {
   const usual = table.delimiter === ';' ? ',' : ';';
   const texts = textsIn(cellsOf(table, column));
   if (texts.some((text) => text.includes(usual))) return usual;
-  // Names may hold commas and spaces: those count between numbers alone.
+  // Names may contain commas and spaces, so a mark counts only if all cells are numbers between
+  // such marks.
   const between = CANDIDATES.find(
     (mark) => texts.some((text) => text.includes(mark)) && texts.every((text) => isNumbers(text, mark)),
   );
@@ -30,13 +31,19 @@ export function separatorOf(table: ForeignTable, column: number): string {
   return texts.some((text) => text.includes('|')) ? '|' : usual;
 }
 
-/** Of several columns, some of which may hold lists; undefined: each cell is one node. */
+/**
+ * Returns the separator for several columns, some of which may contain lists, or undefined if each
+ * cell is one node.
+ */
 export function commonSeparator(table: ForeignTable, columns: readonly number[]): string | undefined {
   const marks = columns.flatMap((column) => listMark(cellsOf(table, column), LEAST_LISTS) ?? []);
   return LIST_MARKS.find((mark) => marks.some((found) => found.mark === mark));
 }
 
-/** The mark between names in many of these cells; undefined: in few of them. */
+/**
+ * Returns the mark that separates names in many of these cells, or undefined if no mark is
+ * frequent.
+ */
 export function listMark(cells: readonly unknown[], least = 1): ListMark | undefined {
   const texts = textsIn(cells);
   const counts = LIST_MARKS.map((mark) => ({

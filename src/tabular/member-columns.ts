@@ -1,8 +1,10 @@
-// Which columns of a table hold the nodes of its edges, where nobody says it.
+// Guesses which columns of a table contain the nodes of its edges when the user does not specify
+// them.
 //
-// Names that leave no doubt come first: a list called `members` or `nodes`, or both sides of an
-// edge (`sender` and `recipient`). Then what is likely: a column of lists, several columns that
-// name things (`customer`, `product_id`), two columns of integers that share values.
+// Unambiguous names are tried first: a list called `members` or `nodes`, or both sides of an edge
+// (`sender` and `recipient`). Likely columns are tried next: a column of lists, then several
+// columns named after things (`customer`, `product_id`), then two columns of integers that share
+// values.
 
 import { cellType, isNullWord } from './cell-types.ts';
 import { cellsOf, type ForeignTable } from './foreign-table.ts';
@@ -13,23 +15,29 @@ import { isValueName } from './value-columns.ts';
 import { ROLES, saysAmount, saysId, saysList, saysOwnId, sideOf, wordsOf } from './words.ts';
 
 export interface MemberGuess {
-  /** Of columns; empty: none look like it. */
+  /** Indexes of columns. Empty if none of the columns looks like nodes. */
   readonly indexes: readonly number[];
-  /** Their names leave no doubt: what is not shown to a person first may rely on it. */
+  /**
+   * True if the names leave no doubt. A guess must be certain if it is used before a person has
+   * seen it.
+   */
   readonly isCertain: boolean;
-  /** Between the nodes of one cell; undefined: each cell is one node. */
+  /** The separator between the nodes in one cell, or undefined if each cell is one node. */
   readonly separator: string | undefined;
 }
 
 const LOOKED_AT = 200;
-/** Of the values of one column, so many are among those of the other where both are nodes. */
+/**
+ * Two columns of numbers are taken for nodes if one in this many values of one column occurs in the
+ * other.
+ */
 const SHARED_IN = 10;
 const NONE: MemberGuess = { indexes: [], isCertain: false, separator: undefined };
 
 export interface MemberSearch {
-  /** Columns that may hold nodes: neither the time nor the row's own id. */
+  /** Columns that may contain nodes: neither the time nor the row's own id. */
   readonly free: readonly number[];
-  /** Cells may hold lists, as in files; those of a database hold one value each. */
+  /** Whether cells may contain lists, as in files. Cells of a database hold one value each. */
   readonly mayHoldLists: boolean;
 }
 
@@ -55,11 +63,14 @@ export function guessMembers(table: ForeignTable, { free, mayHoldLists }: Member
   return { indexes: [first!, second], isCertain: false, separator: undefined };
 }
 
-/** Both sides of an edge, and what lies between them; none where one side is missing. */
+/**
+ * Returns the columns for both sides of an edge and for what is between them, or an empty list if
+ * one side is missing.
+ */
 function sidesOf(names: readonly string[], possible: readonly number[]): number[] {
   const [from, to, between] = ROLES.map((role) => {
     const found = possible.filter((index) => sideOf(names[index]!) === role && !saysAmount(names[index]!));
-    // Of `from_station_id` and `from_station_name` one is the node.
+    // Only one of `from_station_id` and `from_station_name` is the node.
     const bare = found.filter((index) => wordsOf(names[index]!).length === 1);
     const ids = found.filter((index) => saysOwnId(names[index]!));
     return bare.length > 0 ? bare : ids.length > 0 ? ids : found.slice(0, 1);
@@ -68,7 +79,7 @@ function sidesOf(names: readonly string[], possible: readonly number[]): number[
   return [...from!, ...to!, ...between!].sort((a, b) => a - b);
 }
 
-/** Most of its cells are neither times nor fractions nor true and false. */
+/** True unless more than half of the cells are times, fractions or booleans. */
 function canBeNode(table: ForeignTable, index: number): boolean {
   const cells = presentCells(table, index);
   const others = cells.filter((cell) => {
@@ -87,14 +98,20 @@ function holdsLists(table: ForeignTable, index: number): boolean {
   return cells.some((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell)) || listMark(cells) !== undefined;
 }
 
-/** One column of numbers is more often an amount than a node. */
+/**
+ * Returns whether a column contains only numbers and is not named like an amount. A single such
+ * column is more often an amount than a node, so the caller needs two of them.
+ */
 function holdsNumbers(table: ForeignTable, index: number): boolean {
   const cells = presentCells(table, index);
   const areNumbers = cells.every((cell) => !Number.isNaN(nodeNumber(String(cell))));
   return cells.length > 0 && areNumbers && !saysAmount(table.names[index]!);
 }
 
-/** As the two ends of edges do, and a temperature and a humidity hardly do. */
+/**
+ * True if the two columns share values. The two ends of edges do; a temperature and a humidity
+ * hardly do.
+ */
 function shareValues(table: ForeignTable, first: number, second: number): boolean {
   const [one, other] = [first, second].map((index) => new Set(presentCells(table, index).map(String)));
   const shared = [...one!].filter((value) => other!.has(value)).length;

@@ -1,5 +1,5 @@
-// Dates with the month as a word, in the languages below: the words are those of the engine's own
-// locale data (Intl).
+// Reads dates that write the month as a word in one of the languages below. The words are taken
+// from the JavaScript engine's own locale data (Intl).
 
 const LANGUAGES = [
   ...[
@@ -23,7 +23,7 @@ const LANGUAGES = [
     'uk',
   ],
 ];
-/** 1 January 2024 was a Monday. */
+/** In this year, 1 January is a Monday. */
 const YEAR = 2024;
 
 const WORD = String.raw`\p{L}[\p{L}\p{M}]*\.?`;
@@ -34,16 +34,16 @@ const DAY_MONTH = new RegExp(
   'u',
 );
 const MONTH_DAY = new RegExp(String.raw`^(?:(${WORD}),? )?(${WORD}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})${AT}$`, 'u');
-/** As `date` and `ctime` write it. */
+/** The form that the Unix tools `date` and `ctime` write. */
 const UNIX = new RegExp(String.raw`^(${WORD}) (${WORD}) (\d{1,2}) ${CLOCK} (\d{4})$`, 'u');
 
 interface DateWords {
-  /** 1 to 12. No word of these languages means two months. */
+  /** The months by name, 1 to 12. In these languages, each name means only one month. */
   readonly months: ReadonlyMap<string, number>;
   readonly weekdays: ReadonlySet<string>;
 }
 
-/** With what their groups hold. */
+/** The forms of dates, with the meaning of the groups in each pattern. */
 const CLOCK_PARTS = ['hour', 'minute', 'second', 'half', 'zone'];
 const FORMS: readonly (readonly [form: RegExp, order: readonly string[]])[] = [
   [DAY_MONTH, ['weekday', 'day', 'month', 'year', ...CLOCK_PARTS]],
@@ -53,7 +53,7 @@ const FORMS: readonly (readonly [form: RegExp, order: readonly string[]])[] = [
 
 let words: DateWords | undefined;
 
-/** 1 to 12; undefined: the word is no month. */
+/** Returns 1 to 12, or undefined if the word is not a month. */
 export function monthOf(word: string): number | undefined {
   words ??= wordsOfDates();
   return words.months.get(folded(word));
@@ -65,8 +65,8 @@ export function isWeekday(word: string): boolean {
 }
 
 /**
- * `14. März 2024 8:15` -> `2024-03-14 08:15:00Z`; undefined: the text has another form. Days and
- * hours are not checked.
+ * Rewrites a date: `14. März 2024 8:15` -> `2024-03-14 08:15:00Z`. Returns undefined if the text
+ * has another form. Does not check the ranges of days and hours.
  */
 export function withMonthAsNumber(text: string): string | undefined {
   const plain = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
@@ -92,7 +92,10 @@ function writtenDate(parts: readonly (string | undefined)[], order: readonly str
   return `${said('year')}-${twoDigits(month)}-${twoDigits(said('day')!)} ${clock}`;
 }
 
-/** Of twelve: 12 AM is midnight. NaN for an hour that there is not. */
+/**
+ * Converts an hour of the 12-hour clock; 12 AM is midnight. Returns NaN if the hour is not from 1
+ * to 12.
+ */
 export function hourOf(hour: number, isAfternoon: boolean): number {
   if (hour < 1 || hour > 12) return Number.NaN;
   return (hour % 12) + (isAfternoon ? 12 : 0);
@@ -102,7 +105,7 @@ export function twoDigits(number: string | number): string {
   return String(number).padStart(2, '0');
 }
 
-/** Without case, accents and a dot at the end. */
+/** Returns the word in lower case, without accents and without a dot at the end. */
 function folded(word: string): string {
   return word
     .toLowerCase()
@@ -116,7 +119,7 @@ function wordsOfDates(): DateWords {
   for (const language of LANGUAGES) {
     for (const style of ['long', 'short'] as const) {
       const alone = new Intl.DateTimeFormat(language, { month: style, timeZone: 'UTC' });
-      // Slavic languages write a month beside its day in another case.
+      // Slavic languages put the month in another grammatical case if there is a day beside it.
       const beside = new Intl.DateTimeFormat(language, { day: 'numeric', month: style, timeZone: 'UTC' });
       const weekday = new Intl.DateTimeFormat(language, { weekday: style, timeZone: 'UTC' });
       for (let month = 1; month <= 12; month++) {

@@ -1,12 +1,12 @@
-// The nodes that a cell names, and whether they are numbers or names.
+// Reads the nodes that a cell contains and decides whether they are numbers or names.
 
 import { isNullWord } from './cell-types.ts';
 
 const INTEGERS = /^\s*[+-]?\d{1,16}(\.0*)?\s*$/;
-/** As databases write that there is nothing: no node is called so. */
+/** How databases write that a value is missing: no node has these names. */
 const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
 
-/** The parts of a cell, or of the list that it is; an empty list for a cell that holds nothing. */
+/** Returns the nodes in a cell or list as texts. The result is empty for an empty cell. */
 export function nodeTexts(cell: unknown, separator: string | undefined, isNamed: boolean): string[] {
   const texts: string[] = [];
   for (const part of itemsOf(cell, separator)) {
@@ -17,13 +17,13 @@ export function nodeTexts(cell: unknown, separator: string | undefined, isNamed:
   return texts;
 }
 
-/** NaN for what is no integer that a node can have. */
+/** Returns NaN if the text is not an integer that a node can have. */
 export function nodeNumber(text: string): number {
   const number = INTEGERS.test(text) ? Number(text) + 0 : Number.NaN;
   return Number.isSafeInteger(number) ? number : Number.NaN;
 }
 
-/** Some cell holds a node that is no integer. */
+/** True if some cell contains a node that is not an integer. */
 export function hasNames(cells: readonly unknown[], separator: string | undefined): boolean {
   return cells.some((cell) => {
     if (typeof cell === 'number' || typeof cell === 'bigint') return false;
@@ -41,8 +41,8 @@ function itemsOf(cell: unknown, separator: string | undefined): readonly unknown
 }
 
 /**
- * The nodes in one cell. `[1,2]` is a list whatever the separator is, as is a JSON list of names
- * (contract section 8); undefined: each cell is one node.
+ * Returns the nodes in one cell. `[1,2]` is a list for any separator, and so is a JSON list of
+ * names. Without a separator each cell is one node.
  */
 function partsOf(cell: string, separator: string | undefined): readonly unknown[] {
   if (separator === undefined) return [cell];

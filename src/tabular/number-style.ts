@@ -1,14 +1,15 @@
-// Numbers as people write them: a decimal comma or point, and marks between thousands.
+// Reads numbers as people write them: with a decimal comma or point, and with marks between
+// thousands.
 //
-// `1,250` is 1250 in one file and 1.25 in another. A file is taken to write numbers in one way,
-// which shows in cells that can be read in that way only: 12,5 and 1.234,50 have a decimal comma,
-// 1,234.50 and 12,345,678 a decimal point. Where nothing shows, such cells are texts, and a warning
-// names the flag.
+// `1,250` is 1250 in one file and 1.25 in another. Each file is assumed to use one style, which is
+// found from cells that can be read in only one way. For example, 12,5 and 1.234,50 have a decimal
+// comma; 1,234.50 and 12,345,678 have a decimal point. If no cell decides this, ambiguous cells are
+// kept as texts, and a warning names the flag to set.
 
 export type Decimal = ',' | '.';
 
 /**
- * Marks between thousands besides the other one of comma and point: apostrophes, spaces (plain,
+ * Marks between thousands in addition to the comma or point: apostrophes and spaces (plain,
  * no-break, narrow no-break, thin).
  */
 const OTHER_MARKS = String.raw`'’ \u00a0\u202f\u2009`;
@@ -31,8 +32,8 @@ const MARKED = new RegExp(String.raw`\d[,.${OTHER_MARKS}]\d`);
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * The same number as programs write it, or the text itself where it holds no marks. Undefined: it
- * is no number of this style, but maybe one of the other.
+ * Returns the number as programs write it, or the text itself if it contains no marks. Returns
+ * undefined if the text is not a number in this style; it may be one in the other style.
  */
 export function plainNumber(text: string, decimal: Decimal): string | undefined {
   const trimmed = text.trim();
@@ -46,12 +47,12 @@ export function plainNumber(text: string, decimal: Decimal): string | undefined 
     : `${whole === '' || whole === '-' || whole === '+' ? `${whole}0` : whole}.${trimmed.slice(at + 1)}`;
 }
 
-/** Cells of one column, those that hold nothing left out. */
+/** The cells of one column, without empty cells. */
 export type NumberColumn = readonly string[];
 
 /**
- * What the columns of a file show. Undefined: nothing, or both. `isList`: commas may as well part
- * the items of lists.
+ * Returns the decimal mark that the columns of a file show, or undefined if they show none or both.
+ * If `isList` is true, commas may also separate the items of lists.
  */
 export function decimalOf(columns: readonly NumberColumn[], isList: boolean): Decimal | undefined {
   const shows = (decimal: Decimal) => {
@@ -67,8 +68,8 @@ export function decimalOf(columns: readonly NumberColumn[], isList: boolean): De
 }
 
 /**
- * A cell that shows that the column holds numbers which cannot be read without knowing the style;
- * undefined: it does not.
+ * Returns a cell that cannot be read without knowing the style, if the column contains only
+ * numbers. Otherwise returns undefined.
  */
 export function ambiguousNumber(cells: NumberColumn): string | undefined {
   const areNumbers = cells.every(

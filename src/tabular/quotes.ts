@@ -1,4 +1,4 @@
-// Cells with quotes around them are texts, though they may look like numbers.
+// Finds cells with quotes around them: these are texts even if they look like numbers.
 
 export interface QuotedRow {
   readonly cells: readonly (string | null)[];
@@ -6,7 +6,10 @@ export interface QuotedRow {
   readonly raw: string;
 }
 
-/** By row and column. Where all cells have quotes, quotes say nothing of types. */
+/**
+ * Returns a function that returns true if the cell in a row and column is quoted. If all cells have
+ * quotes, quotes do not mean that a cell is a text, so the function always returns false.
+ */
 export function quotedTexts(rows: readonly QuotedRow[]): (row: number, column: number) => boolean {
   const quoted = rows.map(({ cells, raw }) => (raw.includes('"') ? quotedCells(cells, raw) : undefined));
   const isTelling = rows.some(({ cells }, row) => cells.some((cell, at) => (cell ?? '') !== '' && !quoted[row]?.[at]));

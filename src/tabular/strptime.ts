@@ -1,14 +1,15 @@
 // Reads times by a pattern of strptime (POSIX), the notation of Python, R, Ruby and SQL tools:
 // `%d.%m.%y %H:%M`.
 //
-// Each directive becomes a part of one regular expression. Names of months and days are those of
-// month-names.ts, in any of its languages. Written here because no library that is kept does it:
-// d3-time-format takes 30 February for 1 March, the others read other notations.
+// Each directive becomes a part of one regular expression. The names of months and days are those
+// of month-names.ts, in any of its languages. This is our own code because no maintained library
+// does it correctly: d3-time-format reads 30 February as 1 March, and the others use other
+// notations.
 
 import { hourOf, isWeekday, monthOf } from './month-names.ts';
 import type { TimePattern } from './times.ts';
 
-/** What the directives of a text said, by their letters. */
+/** The parts of a text that the directives matched, by the letters of the directives. */
 type Said = ReadonlyMap<string, string>;
 
 const WORD = String.raw`\p{L}[\p{L}\p{M}]*\.?`;
@@ -35,7 +36,7 @@ const LONGER: Readonly<Record<string, string>> = { T: '%H:%M:%S', R: '%H:%M', D:
 
 export const STRPTIME_DIRECTIVES = 'Y y m d e b B h a A H I M S f p j s z Z T R D F %';
 
-/** Throws an Error that says what is wrong with the pattern. */
+/** Returns the compiled pattern. Throws an Error that explains what is wrong with the pattern. */
 export function strptime(pattern: string): TimePattern {
   const letters: string[] = [];
   let source = '';
@@ -76,7 +77,7 @@ function escaped(character: string): string {
   return /[\\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 }
 
-/** NaN for a day or an hour that there is not. */
+/** Returns NaN if the day or hour does not exist. */
 function secondsFrom(said: Said): number {
   const number = (letter: string, missing: number) => (said.has(letter) ? Number(said.get(letter)) : missing);
   if (said.has('s')) return number('s', 0);
@@ -100,7 +101,7 @@ function secondsFrom(said: Said): number {
   return date.getTime() / 1000 + hour * 3600 + minute * 60 + second + fraction - offsetOf(said.get('z') ?? 'Z');
 }
 
-/** As POSIX has it: 69 to 99 are of the last century. */
+/** Returns the year. As POSIX requires, the two-digit years 69 to 99 are in the last century. */
 function yearOf(said: Said): number {
   const year = said.get('Y');
   if (year !== undefined) return Number(year);
@@ -108,7 +109,7 @@ function yearOf(said: Said): number {
   return short + (short < 69 ? 2000 : 1900);
 }
 
-/** Seconds east of Greenwich. */
+/** Returns seconds east of Greenwich. */
 function offsetOf(zone: string): number {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60);

@@ -1,10 +1,12 @@
-// Which column of a table holds the time of its edges, where nobody says it.
+// Guesses which column of a table contains the time of its edges when the user does not specify it.
 
 import { cellsOf, type ForeignTable } from './foreign-table.ts';
 import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from './times.ts';
 import { wordsOf } from './words.ts';
 
-/** Names that mean a time whatever the other columns are: the first one wins. */
+/**
+ * Names that always mean a time, whatever the other columns are. The first name in this list wins.
+ */
 const CERTAIN_NAMES = [
   'event_ts',
   'timestamp',
@@ -18,12 +20,14 @@ const CERTAIN_NAMES = [
   'created_at',
 ];
 /**
- * Names that may mean something else: taken when exactly one column is so called, and holds times.
+ * Names that may mean something else. They count if exactly one column with such a name holds
+ * times.
  */
 const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 't'];
 /**
- * In other languages, and less usual: taken as those, where no column has one of those. Numbers
- * must be too large for hours and days. Without accents.
+ * Names in other languages and less usual names, without accents. They count only if none of the
+ * columns with a name from the lists above holds times. Numbers in the column must be too large to
+ * be hours or days.
  */
 const OTHER_NAMES = [
   ...['time_stamp', 'event_date', 'start_date', 'created', 'created_on', 'date_created', 'recorded_at', 'sent_at'],
@@ -54,7 +58,7 @@ const OTHER_NAMES = [
     'pvm',
     'aikaleima',
   ],
-  // Romance languages. Data is a date in some of them.
+  // Romance languages. `data` means "date" in some of them.
   ...['date_heure', 'date_et_heure', 'heure', 'horodatage', 'quand', 'temps', 'cree_le'],
   ...['fecha', 'hora', 'fecha_hora', 'fecha_y_hora', 'cuando', 'marca_de_tiempo', 'creado_el'],
   ...['data', 'ora', 'data_ora', 'data_e_ora', 'quando', 'orario'],
@@ -66,35 +70,38 @@ const OTHER_NAMES = [
   ...['时间', '日期', '日期时间', '时间戳', '日時', '時刻', '日付', '時間', 'タイムスタンプ', '날짜', '시간', '일시'],
 ].map(keyOf);
 
-/** For messages. */
+/** Some names for messages. */
 export const SOME_TIME_NAMES: readonly string[] = [...CERTAIN_NAMES, 'when', 'at', 'start', 'datum', 'fecha'];
 
-/** Words of longer names, as in `order_date`: taken last. */
+/** Words in longer names such as `order_date`. They are tried last. */
 const TIME_WORDS = new Set(
   'event_ts ts timestamp time datetime occurred at when date day epoch created started begin start'.split(' '),
 );
-/** With one of these it is the time of something else than the event. */
+/** A name with one of these words is the time of something other than the event. */
 const OTHER_WORDS = new Set(
   'updated modified deleted end ended expires expired expiry due birth born to until valid'.split(' '),
 );
 
 const LOOKED_AT = 200;
-/** In 1973: smaller numbers are hours, days or years. */
+/** This number of seconds is in 1973. Smaller numbers are hours, days or years. */
 const LEAST_SECONDS = 1e8;
 
 export interface TimeSearch {
-  /** Names of columns with nodes: `start` and `end` may be such. */
+  /** Names of the columns that contain nodes; these may be called `start` and `end`. */
   readonly members: readonly string[];
-  /** Undefined: the one that the cells look like. */
+  /** Undefined: guess the format from the cells. */
   readonly format: TimeFormat | TimePattern | undefined;
   /**
-   * Where no column holds times, one that is called so is better than none: its rows say what is
-   * wrong.
+   * True if the table must have a time. If no column holds times, a column with a certain name is
+   * then returned anyway, and the errors in its rows show what is wrong.
    */
   readonly isNeeded: boolean;
 }
 
-/** Indexes of columns. One: that is it; several: any of them may be. */
+/**
+ * Returns the indexes of columns. A single index is the time; if there are several, any of them may
+ * be it.
+ */
 export function guessTimeColumns(table: ForeignTable, { members, format, isNeeded }: TimeSearch): number[] {
   const nodes = new Set(members.map((name) => name.toLowerCase()));
   const names = table.names.map((name) => (nodes.has(name.toLowerCase()) ? '' : name));
@@ -111,11 +118,14 @@ export function guessTimeColumns(table: ForeignTable, { members, format, isNeede
   const worded = names.flatMap((name, index) => (saysTime(name) ? [index] : []));
   const groups = [called(POSSIBLE_NAMES), called(OTHER_NAMES).filter(isLate), worded.filter(isLate)];
   const possible = groups.map((group) => group.filter(isTime)).find((group) => group.length > 0);
-  // Where none can be read, the rows of the likeliest say why.
+  // If no column can be read, the errors in the rows of the likeliest one explain why.
   return possible ?? (isNeeded ? certain.slice(0, 1) : []);
 }
 
-/** Where no name says it: the first column that holds times; undefined: none does. */
+/**
+ * Returns the first column that holds times, for tables in which no name indicates one. Returns
+ * undefined if there is none.
+ */
 export function firstColumnOfTimes(table: ForeignTable): number | undefined {
   const index = table.names.findIndex((_, at) => {
     const cells = cellsOf(table, at, LOOKED_AT).filter((cell) => !isNothing(cell));
@@ -130,20 +140,20 @@ function saysTime(name: string): boolean {
   return words.some((word) => TIME_WORDS.has(word)) && !saysOtherTime(name);
 }
 
-/** `updated_at`, `end_date`. */
+/** True for `updated_at` and `end_date`. */
 export function saysOtherTime(name: string): boolean {
   return wordsOf(name).some((word) => OTHER_WORDS.has(word));
 }
 
-/** Without case, accents, and what parts words. */
+/** Returns the name in lower case without accents, with `_` between words. */
 function keyOf(name: string): string {
   const plain = name.trim().toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '').normalize('NFC');
   return plain.replaceAll('ı', 'i').replaceAll(/[ ./-]+/g, '_');
 }
 
 /**
- * Most of them, at least: some rows may be bad. A date that needs a flag counts; its row says what
- * to do.
+ * True if at least half of the cells are times: some rows may be bad. A date that is ambiguous
+ * without a flag counts too, because the error of its row explains which flag to use.
  */
 function holdsTimes(cells: readonly unknown[], given: TimeFormat | TimePattern | undefined): boolean {
   const present = cells.filter((cell) => !isNothing(cell));

@@ -1,15 +1,18 @@
-// Times as files have them, to the whole seconds since 1970 of an edge: by the same rules on the
-// command line and in the console.
+// Converts times in files to an edge's whole seconds since 1970. The command line and the console
+// use the same rules.
 
 import { hourOf, twoDigits, withMonthAsNumber } from './month-names.ts';
 
 export const TIME_FORMATS = ['s', 'ms', 'us', 'ns', 'iso', 'dmy', 'mdy', 'ymd'] as const;
 export type TimeFormat = (typeof TIME_FORMATS)[number];
 
-/** A pattern of its own, as of strptime. */
+/** A time format with its own pattern, such as one for strptime. */
 export interface TimePattern {
   readonly pattern: string;
-  /** Seconds since 1970, maybe with a fraction; NaN for what is no time in this pattern. */
+  /**
+   * Returns seconds since 1970, possibly with a fraction, or NaN if the text does not match the
+   * pattern.
+   */
   secondsOf(text: string): number;
 }
 
@@ -29,47 +32,47 @@ export function timeText(format: TimeFormat | TimePattern): string {
 }
 
 /**
- * A larger number is one of the next smaller unit: as seconds it lies beyond the year 5138, and so
- * on.
+ * A number above this limit is in the next smaller unit: as seconds it would be after the year
+ * 5138. The same holds for milliseconds and microseconds.
  */
 const MOST_SECONDS = 1e11;
 const PER_SECOND = { s: 1, ms: 1e3, us: 1e6, ns: 1e9 } as const;
 const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
 const EIGHT_DIGITS = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
-/** Slashes, dots and the signs of East Asian dates, in a date with the year first. */
+/** A date with the year first, with slashes, dots or the signs of East Asian dates. */
 const YEAR_FIRST = /^(\d{4})([/.年])(\d{1,2})[/.月](\d{1,2})日?(?=$|[T ])/;
 /**
- * Dates of one order are as many as this to each of the other one, where the others are taken for
- * bad rows.
+ * If dates in one order are at least this many times as frequent as dates in the other order, the
+ * others are taken for bad rows.
  */
 const MOST_TO_BAD = 4;
-/** Day and month, or the other way round. */
+/** A date that begins with day and month, or with month and day. */
 const DAY_MONTH = /^(\d{1,2})[/.-](\d{1,2})[/.-]\d{2,4}\b/;
 const DAY_MONTH_TIME =
   /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:(?:,? |T)(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d+)?))?(?: ?([ap])\.?m\.?)?)?$/i;
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * The format of these times, as far as they tell; `name`: of their column. Dates that can all be
- * read in two ways are taken for `iso`, which refuses them.
+ * Guesses the format of these times. `name` is the name of their column. If all dates can be read
+ * in two ways, returns `iso`, which refuses them.
  */
 export function guessTimeFormat(cells: readonly unknown[], name = ''): TimeFormat {
   const given = cells.filter((cell) => cell !== null && cell !== undefined && cell !== '');
   const numbers = given.filter(isNumber).map(Number);
-  // A few of another kind are bad rows.
+  // A few cells of another kind are taken for bad rows.
   if (numbers.length * 2 < given.length || (numbers.length === 0 && given.length > 0)) return orderOf(given) ?? 'iso';
-  // The service's own name, and unit: an export with times far in the future is no file of
-  // milliseconds.
+  // `event_ts` is the service's own name, and its unit is the second. An export with times far in
+  // the future must not be taken for milliseconds.
   if (numbers.length === 0 || name.toLowerCase() === 'event_ts') return 's';
-  // As seconds, these would all lie in some months of 1970.
+  // As seconds, these would all be in August 1970.
   if (numbers.length === given.length && given.every((cell) => EIGHT_DIGITS.test(String(cell).trim()))) return 'ymd';
   const least = numbers.reduce((most, number) => Math.min(most, Math.abs(number)), Infinity);
   return (['s', 'ms', 'us'] as const).find((unit) => least <= MOST_SECONDS * PER_SECOND[unit]) ?? 'ns';
 }
 
 /**
- * What dates tell of their order: a number above 12 is a day. Undefined: nothing, or many this and
- * many that.
+ * Returns the order of day and month that the dates show: a number above 12 is a day. Returns
+ * undefined if no date shows the order, or if both orders are frequent.
  */
 function orderOf(cells: readonly unknown[]): 'dmy' | 'mdy' | undefined {
   let dayFirst = 0;
@@ -83,7 +86,7 @@ function orderOf(cells: readonly unknown[]): 'dmy' | 'mdy' | undefined {
   return monthFirst > 0 && monthFirst >= dayFirst * MOST_TO_BAD ? 'mdy' : undefined;
 }
 
-/** The numbers before the year of a date that has them there. */
+/** Returns the two numbers before the year of a date that ends with the year. */
 export function dayAndMonth(cell: unknown): readonly [number, number] | undefined {
   const parts = typeof cell === 'string' ? DAY_MONTH.exec(cell.trim()) : null;
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2])];
@@ -94,8 +97,9 @@ function isNumber(cell: unknown): boolean {
 }
 
 /**
- * Rounded down; a time without a zone is UTC. NaN for what is no time in this format; one in ISO
- * 8601, or with its month as a word, is one in all formats of dates.
+ * Returns whole seconds, rounded down. A time without a zone is UTC. Returns NaN if the cell is not
+ * a time in this format. Every format for dates also accepts ISO 8601 and dates with the month as a
+ * word.
  */
 export function secondsIn(cell: unknown, format: TimeFormat | TimePattern): number {
   const seconds = cell instanceof Date ? cell.getTime() / 1000 : exactSeconds(cell, format);
@@ -122,13 +126,13 @@ function exactSeconds(cell: unknown, format: TimeFormat | TimePattern): number {
   }
 }
 
-/** A date that can be read in one way only. */
+/** Reads a date that has only one meaning. */
 function dateSeconds(text: string): number {
   if (ISO.test(text)) return isoSeconds(text);
   const [start, year, , month, day] = YEAR_FIRST.exec(text) ?? [];
   if (start !== undefined)
     return isoSeconds(`${year}-${twoDigits(month!)}-${twoDigits(day!)}${text.slice(start.length)}`);
-  // Words are looked at where there are some: it is slower.
+  // The search for words is slower, so it runs only if the text contains letters.
   const named = /\p{L}{3}/u.test(text) ? withMonthAsNumber(text) : undefined;
   return named === undefined ? Number.NaN : isoSeconds(named);
 }
@@ -138,7 +142,7 @@ function isoSeconds(text: string): number {
   if (parts === null) return Number.NaN;
   const [, date, time = '00:00', zone = 'Z'] = parts;
   const [year, month, day] = date!.split('-').map(Number);
-  // Date takes 30 February for 1 March.
+  // JavaScript's Date would read 30 February as 1 March.
   if (day! > new Date(new Date(0).setUTCFullYear(year!, month!, 0)).getUTCDate()) return Number.NaN;
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
   const clock = time[1] === ':' ? `0${time}` : time;
@@ -146,7 +150,7 @@ function isoSeconds(text: string): number {
   return Date.parse(`${date}T${whole}${offset.toUpperCase()}`) / 1000;
 }
 
-/** NaN for a day or an hour that there is not. */
+/** Returns NaN if the day or hour does not exist. */
 function dayMonthSeconds(text: string, format: 'dmy' | 'mdy'): number {
   const parts = DAY_MONTH_TIME.exec(text);
   if (parts === null) return Number.NaN;

@@ -1,4 +1,5 @@
-// Columns that become properties: their names here, their types, and how their numbers are written.
+// The columns that become properties: their names in the database, their types, and how their
+// numbers are written.
 
 import type { ColumnType } from '../model/column-types.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../model/columns.ts';
@@ -6,18 +7,22 @@ import { cellType, commonType, isNullWord } from './cell-types.ts';
 import { cellsOf, type ForeignTable } from './foreign-table.ts';
 import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from './number-style.ts';
 
-/** Ids are given by the database: what a file says of them is not read, nor what has no name. */
+/**
+ * False for a column without a name, and for `id`: the database assigns ids itself, so those in a
+ * file are not read.
+ */
 export function isValueName(name: string): boolean {
   return name !== '' && name.toLowerCase() !== 'id';
 }
 
-/** Whether a key of a JSON object becomes a property: such keep their names as they are. */
+/** Whether a key of a JSON object becomes a property. Such a property keeps the key as its name. */
 export function isKey(name: string): boolean {
   return IDENTIFIER.test(name) && !EDGE_FIELDS.has(name.toLowerCase());
 }
 
 /**
- * `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case.
+ * Turns a header into a property name: `Total (EUR)` -> `Total_EUR`. Appends a number if that name
+ * is taken, without regard to case.
  */
 export function propertyName(header: string, taken: Set<string>): string {
   const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
@@ -31,13 +36,19 @@ export function propertyName(header: string, taken: Set<string>): string {
   }
 }
 
-/** What the cells of these columns show of their numbers. Undefined: nothing, or both. */
+/**
+ * Returns the decimal mark that the cells of these columns show, or undefined if they show none or
+ * both.
+ */
 export function decimalIn(table: ForeignTable, columns: readonly number[]): Decimal | undefined {
   const texts = columns.map((column) => textsOf(table, column)).filter((cells) => cells.length > 0);
   return decimalOf(texts, table.delimiter === ',');
 }
 
-/** The type that a property called `name` has: that of the built-in column, or of the cells. */
+/**
+ * Returns the type of the property `name`: that of the built-in column, or else the one that fits
+ * the cells.
+ */
 export function valueType(table: ForeignTable, column: number, name: string, decimal: Decimal | undefined): ColumnType {
   const builtIn = builtInType(name.toLowerCase());
   if (builtIn !== undefined) return builtIn;
@@ -45,14 +56,18 @@ export function valueType(table: ForeignTable, column: number, name: string, dec
   table.rows.forEach((row, at) => {
     const cell = row[column] ?? null;
     const plain = decimal === undefined || typeof cell !== 'string' ? cell : plainNumber(cell, decimal);
-    // A number with a comma has its quotes for the sake of the comma.
+    // A number with a decimal comma may be quoted only because of the comma, so it still counts as
+    // a number.
     const type = plain === undefined ? 'TEXT' : cellType(plain, plain === cell && table.isText(at, column));
     if (type !== undefined) types.add(type);
   });
   return commonType(types);
 }
 
-/** A cell of a column of numbers whose style is not known; undefined: it is no such column. */
+/**
+ * Returns a cell that cannot be read without knowing the style of numbers, or undefined if there is
+ * none.
+ */
 export function ambiguousCell(table: ForeignTable, column: number): string | undefined {
   return ambiguousNumber(textsOf(table, column));
 }

@@ -1,6 +1,6 @@
-// What the words in the names of tables and columns reveal: sides of an edge, ids, things.
+// Interprets the words in the names of tables and columns: sides of an edge, ids, things.
 
-/** Words in a column's name that tell its side of an edge. */
+/** Words that indicate which side of an edge a column contains. */
 const ROLE_OF_WORD: ReadonlyMap<string, Role> = new Map([
   ...['src', 'source', 'from', 'sender', 'payer', 'origin', 'caller', 'buyer', 'head'].map(
     (word) => [word, 'src'] as const,
@@ -11,19 +11,21 @@ const ROLE_OF_WORD: ReadonlyMap<string, Role> = new Map([
   ...['via', 'through', 'channel', 'intermediary', 'broker'].map((word) => [word, 'via'] as const),
 ]);
 export const ID_WORDS: ReadonlySet<string> = new Set('id ids key uuid guid code no number ref fk pk'.split(' '));
-/** Things whose rows belong together. */
+/** Things that group several rows, such as an order with its items. */
 const GROUP_WORDS = new Set(
   'group event meeting paper article publication order invoice session transaction message thread batch trip flight game match bill case visit basket team project'.split(
     ' ',
   ),
 );
-/** The people and things that take part in events. */
+/** People and things that take part in events. */
 const ENTITY_WORDS = new Set(
   'user customer client person people member author actor account node vertex item product student teacher employee worker player patient doctor device host ip address email phone contact friend follower artist film movie song book tag topic store shop merchant vendor supplier company organization bank city country station airport gene protein drug'.split(
     ' ',
   ),
 );
-/** What is counted or measured, in the name of a column of numbers that are no nodes. */
+/**
+ * Things that are counted or measured. A column of numbers with such a name does not contain nodes.
+ */
 const AMOUNT_WORDS = new Set(
   'count amount size year age weight duration minute hour second price cost total sum num rate score quantity length level'.split(
     ' ',
@@ -38,7 +40,10 @@ const SINGULARS: ReadonlyMap<string, string> = new Map([
 export const ROLES = ['src', 'dst', 'via'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** `fromUserID` and `from_user_id` -> from, user, id; `player2` -> player, 2. */
+/**
+ * Splits a name into lower-case words: `fromUserID` and `from_user_id` -> from, user, id; `player2`
+ * -> player, 2.
+ */
 export function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -49,7 +54,7 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** The words that say what a column refers to, without roles, numbers and `id`. */
+/** Returns the words that describe what a column refers to, without roles, numbers and `id`. */
 export function thingOf(name: string): string[] {
   return unnumbered(name).filter((word) => roleOfWord(word) === undefined && !ID_WORDS.has(word));
 }
@@ -58,7 +63,7 @@ function unnumbered(name: string): string[] {
   return wordsOf(name).filter((word) => !/^\d+$/.test(word));
 }
 
-/** The first that one of its words tells. */
+/** Returns the role of the first word that has one. */
 export function roleOf(name: string): Role | undefined {
   for (const word of wordsOf(name)) {
     const role = roleOfWord(word);
@@ -67,7 +72,10 @@ export function roleOf(name: string): Role | undefined {
   return undefined;
 }
 
-/** The role of a whole name: of `from_user` and `user_from_id`, but not of `time_to_close`. */
+/**
+ * Returns the role that the first or last word gives to the whole name: `from_user` and
+ * `user_from_id` have a role, `time_to_close` has none.
+ */
 export function sideOf(name: string): Role | undefined {
   const words = unnumbered(name).filter((word) => !ID_WORDS.has(word));
   return roleOfWord(words[0] ?? '') ?? roleOfWord(words.at(-1) ?? '');
@@ -83,7 +91,7 @@ export function saysId(name: string): boolean {
   return roleOf(name) !== undefined || ID_WORDS.has(last) || ENTITY_WORDS.has(singular(last));
 }
 
-/** `user_id`, `zip_code`. */
+/** True for `user_id` and `zip_code`. */
 export function saysOwnId(name: string): boolean {
   return ID_WORDS.has(unnumbered(name).at(-1) ?? '');
 }
@@ -92,7 +100,7 @@ export function saysGroup(name: string): boolean {
   return thingOf(name).some((word) => GROUP_WORDS.has(singular(word)));
 }
 
-/** `team_members`, `nodes`. */
+/** True for `team_members` and `nodes`. */
 export function saysList(name: string): boolean {
   return wordsOf(name).some((word) => word === 'members' || word === 'nodes') && !saysAmount(name);
 }

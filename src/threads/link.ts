@@ -17,8 +17,8 @@ export interface ThreadWorker {
 export interface LinkOptions {
   worker: ThreadWorker;
   /**
-   * The error that calls reject with when the thread has died. `alone` is false if other calls were
-   * open too, any of which may have caused it.
+   * Returns the error with which an open call rejects when the thread has died. `alone` is false if
+   * several calls were open, any of which may have caused the death.
    */
   died: (reason: Error & { code?: unknown }, alone: boolean) => Error;
 }
@@ -31,7 +31,7 @@ export interface CallOptions {
 
 /** A call in progress. */
 export interface OpenCall<Output> {
-  /** The thread has not sent its final message yet. */
+  /** True until the thread has sent its final message. */
   readonly isOpen: boolean;
   readonly output: Promise<Output>;
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
@@ -48,7 +48,8 @@ interface Waiting {
 export class ThreadLink<C extends Calls> {
   readonly #options: LinkOptions;
   /**
-   * Open calls by number, kept until the thread's final message even if nobody awaits it any more.
+   * Open calls by number. A call is kept until the thread's final message, even if nobody awaits
+   * its output any more.
    */
   readonly #calls = new Map<number, Waiting>();
   #last = 0;
@@ -79,8 +80,8 @@ export class ThreadLink<C extends Calls> {
   }
 
   /**
-   * Rejects with the thread's error, which keeps its code, or with what `died` returns if the
-   * thread dies.
+   * Starts a call and resolves with its output. Rejects with the thread's error, which keeps its
+   * code, or with the error that `died` returns if the thread dies.
    */
   call<K extends keyof C & string>(name: K, input: InputOf<C, K>, options: CallOptions = {}): Promise<OutputOf<C, K>> {
     return this.open(name, input, options).output;
@@ -112,7 +113,7 @@ export class ThreadLink<C extends Calls> {
     };
   }
 
-  /** Terminates the thread; its open calls and all later ones reject with `reason`. */
+  /** Terminates the thread. Its open calls and all later ones reject with `reason`. */
   async stop(reason: Error): Promise<void> {
     if (this.#death !== undefined) return;
     this.#endAll(reason, () => reason);

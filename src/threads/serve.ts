@@ -1,5 +1,4 @@
-// The worker thread's side of a link: answers the calls of its owner, each with the handler of its
-// name.
+// The worker thread's side of a link: answers each call of the owner with the handler of that name.
 
 import { plainError } from './errors.ts';
 import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';
@@ -9,8 +8,8 @@ export interface ServedCall {
   /** Sends a message to the owner, who receives it before the call ends. */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   /**
-   * Assigned by the handler: called with each message from the owner, and when the owner cancels
-   * the call.
+   * Both functions are set by the handler. `receive` is called with each message from the owner,
+   * `cancelled` when the owner cancels the call.
    */
   receive: (message: unknown) => void;
   cancelled: () => void;

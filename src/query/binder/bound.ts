@@ -1,12 +1,12 @@
-// Bound statements: the binder's output. Every name is resolved and every expression typed; plain
-// values that refer to engine tables.
+// Bound statements: the output of the binder. Every name is resolved and every expression has a
+// type. The values are plain objects that refer to tables of the engine.
 
 import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
 
 /**
- * `list` holds integers (members) or what COLLECT gathered; `row` is a whole row object. `null` is
- * the type of the null literal.
+ * `list` is a list of integers (members) or of the values that COLLECT gathered. `row` is a whole
+ * row as an object. `null` is the type of the null literal.
  */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
 
@@ -22,11 +22,11 @@ export type Field =
 
 interface Typed {
   readonly type: ValueType;
-  /** Source text, for names of result columns and plans. */
+  /** Source text, for the names of result columns and for plans. */
   readonly text: string;
   /**
-   * A number that is the time of an edge, or the MIN, MAX or AVG of such times: texts compared with
-   * it are read as times.
+   * True for a number that is the time of an edge, or the MIN, MAX or AVG of such times. Texts
+   * compared with such a number are read as times.
    */
   readonly isTime?: boolean | undefined;
 }
@@ -38,20 +38,22 @@ export interface BoundConstant extends Typed {
   readonly itemType?: ValueType | undefined;
 }
 
-/** Its value comes with each execution; the statement was bound for the type of one such value. */
+/** A parameter. Each execution gives it a value of the type for which the statement was bound. */
 export interface BoundParameter extends Typed {
   readonly kind: 'parameter';
   readonly name: string;
-  /** For lists, the common type of the items; `null` if the list is empty or holds only nulls. */
+  /**
+   * For lists, the common type of the items; `null` if the list is empty or contains only nulls.
+   */
   readonly itemType: ValueType | undefined;
   /**
-   * Texts in the value are times: they are read as seconds or days since 1970 when the statement
-   * runs.
+   * Set if texts in the value are times. They are read as seconds (`time`) or days (`day`) since
+   * 1970 when the statement runs.
    */
   readonly reads?: 'time' | 'day';
 }
 
-/** A list of values as a whole: a parameter or a long literal list. */
+/** A list of values that is bound as a whole: a parameter or a long literal list. */
 export type BoundValues = BoundParameter | BoundConstant;
 
 export interface BoundField extends Typed {
@@ -77,7 +79,7 @@ export interface BoundComparison extends Typed {
 export interface BoundArithmetic extends Typed {
   readonly kind: 'arithmetic';
   readonly operator: '+' | '-' | '*' | '/' | '%';
-  /** `integer`: exact, / truncates; `real`; `text`: + concatenates. */
+  /** With `integer`, results are exact and / truncates. With `text`, + concatenates. */
   readonly type: 'integer' | 'real' | 'text' | 'null';
   readonly left: BoundExpression;
   readonly right: BoundExpression;
@@ -114,7 +116,7 @@ export interface BoundIsNull extends Typed {
 export interface BoundIn extends Typed {
   readonly kind: 'in';
   readonly operand: BoundExpression;
-  /** The items, usually without fields, or one list of values. */
+  /** The items (usually without fields), or one list of values. */
   readonly items: readonly BoundExpression[] | BoundValues;
 }
 
@@ -137,13 +139,13 @@ export interface BoundBucket extends Typed {
   readonly bucketSeconds: number;
 }
 
-/** `datetime(x)`: seconds, unchanged, but shown as a time. */
+/** `datetime(x)`: the same seconds, but displayed as a time. */
 export interface BoundTime extends Typed {
   readonly kind: 'time';
   readonly operand: BoundExpression;
 }
 
-/** Days since 1970 of a time in seconds. */
+/** The number of days since 1970 for a time in seconds. */
 export interface BoundDay extends Typed {
   readonly kind: 'day';
   readonly operand: BoundExpression;
@@ -179,8 +181,8 @@ export interface BoundFollows extends Typed {
 }
 
 /**
- * The value of an aggregate, by its position in `aggregates`. Only in items and ORDER BY of a
- * grouped MATCH.
+ * The value of an aggregate, by its position in `aggregates`. Occurs only in the items and the
+ * ORDER BY of a grouped MATCH.
  */
 export interface BoundAggregateValue extends Typed {
   readonly kind: 'aggregateValue';
@@ -194,7 +196,8 @@ export interface BoundKeyValue extends Typed {
 }
 
 /**
- * The value of a returned item, by its position. Only in ORDER BY of a DISTINCT or grouped MATCH.
+ * The value of a returned item, by its position. Occurs only in the ORDER BY of a DISTINCT or
+ * grouped MATCH.
  */
 export interface BoundItemValue extends Typed {
   readonly kind: 'itemValue';
@@ -239,7 +242,7 @@ export type AggregateFunction = 'COUNT' | 'SUM' | 'AVG' | 'MIN' | 'MAX' | 'COLLE
 export interface BoundAggregate {
   readonly function: AggregateFunction;
   readonly distinct: boolean;
-  /** Undefined: COUNT(*) and COUNT(alias), which count rows. */
+  /** Undefined for COUNT(*) and COUNT(alias), which count rows. */
   readonly operand: BoundExpression | undefined;
   readonly type: ValueType;
   readonly text: string;
@@ -270,16 +273,16 @@ export interface BoundMatch {
   /** Conditions that must all be true. */
   readonly where: readonly BoundExpression[];
   readonly distinct: boolean;
-  /** Over rows, or over `keyValue`s and `aggregateValue`s if the MATCH is grouped. */
+  /** Expressions over rows or, if the MATCH is grouped, over `keyValue`s and `aggregateValue`s. */
   readonly items: readonly BoundItem[];
   /**
-   * Set if there are aggregates: the keys, over rows, by which rows are grouped. Without keys there
-   * is one group.
+   * Set if there are aggregates. Rows are grouped by the keys, which are expressions over rows.
+   * Without keys there is one group.
    */
   readonly grouping:
     | { readonly keys: readonly BoundExpression[]; readonly aggregates: readonly BoundAggregate[] }
     | undefined;
-  /** Over rows, or over `itemValue`s with DISTINCT or groups. */
+  /** Expressions over rows or, with DISTINCT or groups, over `itemValue`s. */
   readonly orderBy: readonly BoundOrder[];
   readonly skip: BoundConstant | BoundParameter | undefined;
   readonly limit: BoundConstant | BoundParameter | undefined;
@@ -289,12 +292,11 @@ export interface BoundInsert {
   readonly kind: 'insert';
   readonly table: Table;
   /**
-   * One entry per row: expressions without fields, by target. Omitted properties take their
-   * default.
+   * One entry per row. The expressions contain no fields. Omitted properties take their default.
    */
   readonly rows: readonly BoundInsertRow[];
   /**
-   * The statement and the column names as written: they locate a value that is refused at run time.
+   * The statement and the column names as written, to locate a value that is refused at run time.
    */
   readonly text: string;
   readonly columns: readonly string[];
@@ -317,7 +319,7 @@ export interface BoundSet {
 
 export interface BoundUpdate {
   readonly kind: 'update';
-  /** The statement: it locates a value that is refused at run time. */
+  /** The statement, to locate a value that is refused at run time. */
   readonly text: string;
   readonly pattern: BoundPattern;
   readonly sets: readonly BoundSet[];

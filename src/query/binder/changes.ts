@@ -24,7 +24,7 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   const table = bindTable(catalog, node.table, text);
   const pattern: BoundPattern = { alias: table.name, table, members: undefined };
   const targets = new Scope({ text, patterns: [pattern], parameters });
-  // Values cannot name columns: there is no row yet.
+  // Values cannot name columns, because there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
   for (const name of ['event_ts', 'members'] as const) {
@@ -35,7 +35,7 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
 }
 
-/** The assigned columns: each at most once, never `id`. */
+/** Returns the assigned columns. Each may occur only once, and `id` not at all. */
 function bindTargets(columns: readonly NameNode[], scope: Scope): Exclude<Field, { kind: 'id' }>[] {
   const seen = new Set<string>();
   return columns.map((column) => {
@@ -67,7 +67,10 @@ function bindRow(
   return { eventTs: eventTs!, members: members!, properties, places: nodes };
 }
 
-/** A value of the column's type: null only for properties, and integers are accepted for reals. */
+/**
+ * Binds a value and checks that it has the column's type. Null is accepted only for properties, and
+ * integers are accepted for reals.
+ */
 export function bindValue(
   node: Expression,
   field: Exclude<Field, { kind: 'id' }>,
@@ -109,7 +112,7 @@ export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, par
   return { kind: 'delete', text, pattern, where: bindWhere(node.where, scope) };
 }
 
-/** A scope in which columns are written bare or after the table's name. */
+/** Returns a scope in which columns are written bare or after the table's name. */
 function tableScope(
   name: NameNode,
   text: string,

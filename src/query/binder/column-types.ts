@@ -1,5 +1,5 @@
-// The displayed type of each result column (contract section 12), known from the statement before
-// there are rows.
+// Determines the displayed type of each result column from the statement alone, before there are
+// rows.
 
 import type { ResultType } from '../result-types.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
@@ -10,12 +10,15 @@ export interface ResultForm {
   readonly items?: ResultForm | undefined;
 }
 
-/** One form per returned item. */
+/** Returns one form per returned item. */
 export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'grouping'>): ResultForm[] {
   return items.map(({ expression }) => formOf(expression, grouping));
 }
 
-/** `grouping`: what key and aggregate values refer to, if the MATCH is grouped. */
+/**
+ * `grouping` contains the keys and aggregates that the expression refers to, if the MATCH is
+ * grouped.
+ */
 function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
   switch (expression.kind) {
     case 'field':
@@ -40,7 +43,7 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   return { type: TYPES[expression.type] };
 }
 
-/** MIN, MAX and AVG of times are times; SUM and COUNT are not. */
+/** Returns the form of an aggregate. MIN, MAX and AVG of times are times; SUM and COUNT are not. */
 function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
   const of = operand && formOf(operand, undefined);
   if (name === 'COLLECT') return { type: 'LIST', items: of };

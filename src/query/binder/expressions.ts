@@ -1,5 +1,5 @@
-// Binds expressions: resolves names and checks types (contract section 4). Comparing or computing
-// across types is an error; null fits everywhere.
+// Binds expressions: resolves names and checks types. Integers and reals can be compared and
+// computed with each other; any other mixture of types is an error. Null fits every type.
 
 import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
@@ -98,8 +98,8 @@ function bindList(items: readonly Expression[], scope: Scope, text: string): Bou
 }
 
 /**
- * Each computed item is evaluated for every row, so their number is limited like that of chained
- * conditions.
+ * Limits the number of computed items in a list, like that of chained conditions: each of them is
+ * evaluated for every row.
  */
 function checkComputed(bound: readonly BoundExpression[], items: readonly Expression[], scope: Scope): void {
   let computed = 0;
@@ -108,7 +108,9 @@ function checkComputed(bound: readonly BoundExpression[], items: readonly Expres
       throw scope.error(items[index]!, `a list has at most ${MAX_CHAIN} items that are no plain values.`);
 }
 
-/** The common item type of a list expression; undefined: it is not a list. */
+/**
+ * Returns the common item type of a list expression, or undefined if the expression is not a list.
+ */
 export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
   if (bound.kind === 'parameter' || bound.kind === 'constant') return bound.itemType;
   if (bound.kind === 'field') return bound.type === 'list' ? 'integer' : undefined;
@@ -183,8 +185,8 @@ function arithmeticType(left: ValueType, right: ValueType): BoundArithmetic['typ
 }
 
 /**
- * Both sides must have the same type or be numbers; lists compare only for equality, rows not at
- * all.
+ * Binds a comparison. Both sides must have the same type or be numbers. Lists can be compared only
+ * for equality, rows not at all.
  */
 function comparison(
   node: Expression,
@@ -228,7 +230,7 @@ function requireComparable(node: Expression, left: BoundExpression, right: Bound
     );
 }
 
-/** The hint for a time compared with a computed text, which is never read as a time. */
+/** Returns the hint for a time compared with a computed text, which is never read as a time. */
 function timeAdvice(left: BoundExpression, right: BoundExpression): string {
   const isMixed = (time: BoundExpression, text: BoundExpression) => time.isTime === true && text.type === 'text';
   return isMixed(left, right) || isMixed(right, left)
@@ -236,7 +238,7 @@ function timeAdvice(left: BoundExpression, right: BoundExpression): string {
     : '';
 }
 
-/** x BETWEEN low AND high is x >= low AND x <= high. */
+/** Binds x BETWEEN low AND high as x >= low AND x <= high. */
 function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
   const operand = bindExpression(node.operand, scope);
   const bound = (operator: '>=' | '<=', end: Expression) =>
@@ -246,7 +248,10 @@ function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
   return { kind: 'and', items: [low, high], type: 'boolean', text: scope.textOf(node) };
 }
 
-/** The hint for a text searched among members: most likely the name of a node that was imported. */
+/**
+ * Returns the hint for a text that is searched among members. It is most likely the name of a node
+ * that was imported.
+ */
 function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
   if (list.kind !== 'field' || operand.type !== 'text') return '';
   return " Members are numbers; imports keep their names in a table beside: MATCH (e:T), (n:T_nodes) WHERE n.vertex = 'name' AND shared(e, n) >= 1.";

@@ -1,4 +1,4 @@
-// Binds calls: functions over rows (contract section 4) here, aggregates through the scope.
+// Binds function calls. Functions over rows are bound here, aggregates by the scope.
 
 import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
@@ -86,12 +86,12 @@ function bindShared(call: CallNode, scope: Scope): BoundExpression {
   return { kind: 'shared', left, right, type: 'integer', text: scope.textOf(call) };
 }
 
-/** Names as statements write them, for completion. */
+/** Names of functions as statements write them, for completion. */
 export const FUNCTION_NAMES: readonly string[] = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((name) =>
   name.toLowerCase(),
 );
 
-/** intersects(a, b) is shared(a, b) >= 1. */
+/** Binds intersects(a, b) as shared(a, b) >= 1. */
 function bindIntersects(call: CallNode, scope: Scope): BoundExpression {
   const text = scope.textOf(call);
   const one: BoundExpression = { kind: 'constant', value: 1, type: 'integer', text: '1' };

@@ -1,5 +1,5 @@
-// Grouping of a MATCH: collects the aggregates in its items and turns the other items into group
-// keys.
+// Binds the grouping of a MATCH: collects the aggregates in its items and turns the other items
+// into group keys.
 
 import type { CallNode, MatchNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -35,8 +35,8 @@ export class Grouping {
   };
 
   /**
-   * Rewrites items to read keys and aggregates instead of rows. Plain items become keys; the others
-   * may be built only from keys, aggregates and constants.
+   * Rewrites items so that they read keys and aggregates instead of rows. Plain items become keys.
+   * The other items may contain only keys, aggregates and constants.
    */
   split(items: readonly BoundItem[], node: MatchNode, scope: Scope): BoundItem[] {
     for (const { expression } of items) {
@@ -82,7 +82,7 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
     // A row is never null, so COUNT(alias) counts rows.
     if (name === 'COUNT' && !call.distinct)
       return { function: name, distinct: false, operand: undefined, type: 'integer', text };
-    // Within a table, an id identifies a row.
+    // An id identifies a row within a table.
     if (name === 'COUNT' && operand.kind === 'row') {
       const id: BoundExpression = {
         kind: 'field',
@@ -124,7 +124,7 @@ export function hasAggregate(bound: BoundExpression): boolean {
   return bound.kind === 'aggregateValue' || partsOf(bound).some(hasAggregate);
 }
 
-/** Whether the node itself reads a row. */
+/** Returns whether the expression itself, apart from its parts, reads a row. */
 function readsRow(bound: BoundExpression): boolean {
   switch (bound.kind) {
     case 'field':
@@ -141,8 +141,8 @@ function readsRow(bound: BoundExpression): boolean {
 }
 
 /**
- * Replaces the largest subexpressions that `replace` knows; calls `refuse` with the first part
- * outside of them that reads a row.
+ * Replaces the largest subexpressions for which `replace` returns a value. Calls `refuse` with the
+ * first remaining part that reads a row.
  */
 export function replaceLeaves(
   bound: BoundExpression,

@@ -1,15 +1,18 @@
-// Numbers bound expressions so that equal ones get equal numbers, whatever their source text;
-// linear in their size.
+// Numbers bound expressions so that equal ones get equal numbers, whatever their source text. The
+// cost is linear in the size of the expressions.
 
 import type { BoundExpression } from './bound.ts';
 import { partsOf } from './parts.ts';
 
-/** Identities within one statement. */
+/** The numbers of the expressions in one statement. */
 export class Identities {
   readonly #numbers = new Map<string, number>();
   readonly #known = new Map<BoundExpression, number>();
 
-  /** Two expressions have the same number if and only if they are the same. */
+  /**
+   * Returns the number of an expression. Two expressions have the same number if and only if they
+   * are equal.
+   */
   of(bound: BoundExpression): number {
     let number = this.#known.get(bound);
     if (number !== undefined) return number;
@@ -20,21 +23,24 @@ export class Identities {
     return number;
   }
 
-  /** The structure of an expression as a string, with subexpressions replaced by their numbers. */
+  /**
+   * Returns the structure of an expression as a string, in which subexpressions are replaced by
+   * their numbers.
+   */
   #keyOf(bound: BoundExpression): string {
     let key = '';
     for (const [name, value] of Object.entries(bound) as [string, unknown][]) {
       if (name === 'text' || name === 'items') continue;
       if (name === 'field' || typeof value !== 'object' || value === null) key += `${name} ${JSON.stringify(value)} `;
     }
-    // Constants are written out instead of numbered: lists may hold very many.
+    // Constants are written out instead of numbered, because lists may contain very many of them.
     for (const part of partsOf(bound))
       key += part.kind === 'constant' ? `=${part.type} ${constantKey(part.value)} ` : `#${this.of(part)} `;
     return key;
   }
 }
 
-/** The key of a constant, usually a number or a text. */
+/** Returns the key of a constant, which is usually a number or a text. */
 function constantKey(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-// Binds MATCH: patterns, conditions, items and their names, groups, order.
+// Binds MATCH: patterns, conditions, items and their names, groups and order.
 
 import type { Database, Table } from '../../engine/index.ts';
 import { didYouMean } from '../../model/suggestions.ts';
@@ -16,7 +16,7 @@ import { Scope } from './scope.ts';
 /** The part of the database that the binder needs. */
 export type Catalog = Pick<Database, 'table' | 'tables'>;
 
-/** The table of that name. Throws `table_not_found` with the position and a suggestion. */
+/** Returns the table of this name. Throws `table_not_found` with the position and a suggestion. */
 export function bindTable(catalog: Catalog, name: NameNode, text: string): Table {
   try {
     return catalog.table(name.name);
@@ -49,8 +49,7 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
   const isGrouped = grouping.aggregates.length > 0;
   const grouped = isGrouped ? grouping.split(items, node, output) : items;
   const returned = new ReturnedItems(items, identities);
-  // Without groups, an aggregate can only be one in ORDER BY that is not returned, which is an
-  // error.
+  // If there are no groups, any aggregate is in ORDER BY and is not returned, which is an error.
   const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
   const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
   return {
@@ -89,7 +88,7 @@ function bindPatterns(
   });
 }
 
-/** The nodes of MEMBERS: integers, without fields of other patterns. */
+/** Binds the nodes of MEMBERS: integers, without fields of other patterns. */
 function bindMembers(node: PatternNode, text: string, parameters: ParameterValues): BoundPattern['members'] {
   if (node.members === undefined) return undefined;
   const scope = new Scope({ text, patterns: [], parameters });
@@ -115,7 +114,7 @@ function addConjuncts(condition: BoundExpression, into: BoundExpression[]): void
   else into.push(condition);
 }
 
-/** `RETURN *`: all columns of every pattern. */
+/** Binds `RETURN *`: all columns of every pattern. */
 function allColumns(scope: Scope): BoundItem[] {
   return scope.patterns.flatMap((pattern, place) => {
     const names = ['id', 'event_ts', 'members', ...pattern.table.columns.columns.map((column) => column.name)];
@@ -139,8 +138,8 @@ function bindItems(nodes: readonly ItemNode[], scope: Scope): BoundItem[] {
 }
 
 /**
- * AS wins; a column has its own name (after its alias if there are several patterns); anything else
- * its source text.
+ * Returns the name of an item without AS. A column has its own name (after its alias if there are
+ * several patterns), a whole row has its alias, and any other item has its source text.
  */
 function itemName(expression: BoundExpression, scope: Scope): string {
   if (expression.kind === 'row') return scope.patterns[expression.pattern]!.alias;
@@ -162,7 +161,7 @@ function checkNames(items: readonly BoundItem[], node: MatchNode, scope: Scope):
   }
 }
 
-/** LIMIT or SKIP. The value of a parameter is checked when the statement runs. */
+/** Binds LIMIT or SKIP. The value of a parameter is checked when the statement runs. */
 function bindCount(
   node: LiteralNode | ParameterNode | undefined,
   scope: Scope,

@@ -1,5 +1,5 @@
-// Types of parameters, for which a statement is bound. Values never become syntax; only their types
-// reach the binder.
+// Determines the types of parameters, for which a statement is bound, and reads their values for
+// each run. The binder gets only the types, so values can never become syntax.
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { isoDays, isoSeconds } from '../../iso-time.ts';
@@ -11,15 +11,15 @@ import { problemOf, type TimeUnit } from './times.ts';
 
 export interface ParameterType {
   readonly type: ValueType;
-  /** For lists, the common type of the items; `null` if they have none. */
+  /** For lists, the common type of the items; `null` if there are none or only nulls. */
   readonly itemType: ValueType | undefined;
 }
 
 export type ParameterValues = Readonly<Record<string, unknown>>;
 
 /**
- * Throws `invalid_statement` if there are too many parameters, or too many list items in all of
- * them together.
+ * Throws `invalid_statement` if there are too many parameters, or too many list items in all
+ * parameters together.
  */
 export function checkParameters(values: ParameterValues): void {
   let names = 0;
@@ -36,8 +36,8 @@ export function checkParameters(values: ParameterValues): void {
 }
 
 /**
- * The type of one value. Throws `invalid_statement` for objects, nested lists and lists of mixed
- * types.
+ * Returns the type of one value. Throws `invalid_statement` for objects, nested lists and lists of
+ * mixed types.
  */
 export function parameterType(name: string, value: unknown): ParameterType {
   if (!Array.isArray(value)) return { type: scalarType(name, value), itemType: undefined };
@@ -53,7 +53,10 @@ export function parameterType(name: string, value: unknown): ParameterType {
   return { type: 'list', itemType };
 }
 
-/** The type that can hold both: equal types, integer and real, anything with null. */
+/**
+ * Returns the type that can hold values of both types: the type itself if they are equal, real for
+ * integer and real, and the other type for null. Returns undefined if there is none.
+ */
 export function commonType(a: ValueType, b: ValueType): ValueType | undefined {
   if (a === b || b === 'null') return a;
   if (a === 'null') return b;
@@ -92,8 +95,8 @@ function wrong(name: string, what: string, code: ErrorCode = 'invalid_statement'
 }
 
 /**
- * The value for this run; its type was checked when the statement was bound. Throws
- * `invalid_statement` for a text that should be a time and is not.
+ * Returns the value for this run, whose type was checked when the statement was bound. Throws
+ * `invalid_statement` for a text that should be a time but is not one.
  */
 export function parameterValue(values: ParameterValues, { name, reads }: BoundParameter): Value {
   const value = values[name] as Value;
@@ -101,8 +104,8 @@ export function parameterValue(values: ParameterValues, { name, reads }: BoundPa
 }
 
 /**
- * Converted times, by run (its parameters object). A list converts to the same array each time,
- * since facts about lists are cached by identity.
+ * Converted times for each run, which is identified by its parameters object. A list is always
+ * converted to the same array, because facts about lists are cached by the identity of the array.
  */
 const TIMES = new WeakMap<ParameterValues, Map<string, Value>>();
 

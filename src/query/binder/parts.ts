@@ -1,4 +1,4 @@
-// The direct subexpressions of a bound expression.
+// Lists the direct subexpressions of a bound expression.
 
 import type { BoundExpression } from './bound.ts';
 

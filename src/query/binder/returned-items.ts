@@ -1,4 +1,4 @@
-// Binds ORDER BY: over rows, or over the returned items with DISTINCT or groups.
+// Binds ORDER BY over rows or, with DISTINCT or groups, over the returned items.
 
 import type { Expression, OrderNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -19,7 +19,9 @@ export class ReturnedItems {
     this.#identities = identities;
   }
 
-  /** `onlyItems`: with DISTINCT or groups, only returned items can be ordered by. */
+  /**
+   * `onlyItems` is true with DISTINCT or groups: rows can then be ordered only by returned items.
+   */
   order({ expression, descending }: OrderNode, scope: Scope, onlyItems: boolean): BoundOrder {
     const bound = this.#bind(expression, scope, onlyItems);
     if (bound.type === 'row' || bound.type === 'list')
@@ -76,7 +78,10 @@ export class ReturnedItems {
   }
 }
 
-/** Positions by name as written, and by lower-case name where no item has that name as written. */
+/**
+ * Returns the positions of items by their names as written. An item is also found by the lower-case
+ * form of its name, unless another item has exactly that name.
+ */
 function placesByName(items: readonly BoundItem[]): ReadonlyMap<string, number> {
   const places = new Map(items.map(({ name }, place) => [name, place]));
   for (const [place, { name }] of items.entries()) {

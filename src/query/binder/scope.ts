@@ -1,4 +1,4 @@
-// What names mean at one place of a statement: aliases, columns, parameters.
+// Resolves the names at one place of a statement: aliases, columns and parameters.
 
 import type { HedgerowError } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -10,22 +10,23 @@ import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
 
-/** Binds an aggregate call; set where aggregates are allowed. */
+/** Binds an aggregate call. A scope has such a function only where aggregates are allowed. */
 export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
 
 export class Scope {
   readonly text: string;
   readonly patterns: readonly BoundPattern[];
   readonly parameters: ParameterValues;
-  /** UPDATE and DELETE: a bare name is a column. */
+  /** True for UPDATE and DELETE, where a bare name is a column. */
   readonly bareColumns: boolean;
   readonly aggregates: AggregateBinder | undefined;
   /** Why aggregates are not allowed here, for the error. */
   readonly noAggregates: string;
-  /** ORDER BY: a bare name may be that of a returned item. */
+  /** Set for ORDER BY, where a bare name may be that of a returned item. */
   readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
   /**
-   * Types of parameters, determined once per name: a list may be long and its name may occur often.
+   * Types of parameters. Each is determined only once, because a list may be long and its name may
+   * occur often.
    */
   readonly #types: Map<string, ParameterType>;
 
@@ -49,13 +50,13 @@ export class Scope {
     this.noAggregates = options.noAggregates ?? 'aggregates stand in RETURN and ORDER BY of a MATCH only';
   }
 
-  /** The same scope with other aggregates. */
+  /** Returns the same scope with other aggregates. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
     return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
   }
 
-  /** The same scope, in which returned items can be named too. */
+  /** Returns the same scope, in which returned items can also be named. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
     return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
@@ -65,7 +66,10 @@ export class Scope {
     return this.text.slice(span.start, span.end);
   }
 
-  /** Position of the pattern with that alias; throws `invalid_statement` if there is none. */
+  /**
+   * Returns the position of the pattern with this alias. Throws `invalid_statement` if there is
+   * none.
+   */
   pattern(alias: NameNode): number {
     const index = this.findPattern(alias.name);
     if (index >= 0) return index;
@@ -74,7 +78,7 @@ export class Scope {
     throw this.error(alias, `${shownName(alias.name)} is no alias; ${names}.${didYouMean(alias.name, known)}`);
   }
 
-  /** -1 if there is none. Aliases are compared ignoring case, as all names are. */
+  /** Returns -1 if there is none. Aliases, like all names, are compared without regard to case. */
   findPattern(name: string): number {
     const lower = name.toLowerCase();
     return this.patterns.findIndex((pattern) => pattern.alias.toLowerCase() === lower);

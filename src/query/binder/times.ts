@@ -1,5 +1,5 @@
-// Texts where a time is expected: `e.event_ts >= "2024-05-02"` compares seconds. Literals become
-// constants here; parameter values are read when the statement runs.
+// Reads texts as times where a time is expected: `e.event_ts >= "2024-05-02"` compares seconds.
+// Literals become constants here; the values of parameters are read when the statement runs.
 
 import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';
 import { MAX_TIME_TEXTS } from '../limits.ts';
@@ -14,8 +14,8 @@ const DAY_SECONDS = 86_400;
 export type TimeUnit = 'time' | 'day';
 
 /**
- * Reads a text as a time: a literal, a parameter, or a list of these; any other expression is
- * returned unchanged. Throws `invalid_statement` for a literal that is not a time.
+ * Reads texts as times in a literal, in a parameter, or in a list of these. Returns any other
+ * expression unchanged. Throws `invalid_statement` for a literal that is not a time.
  */
 export function asTime(bound: BoundExpression, place: Expression, scope: Scope, unit: TimeUnit): BoundExpression {
   switch (bound.kind) {
@@ -34,7 +34,7 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
         throw tooManyTimes(place, scope);
       const nodes = place.kind === 'list' ? place.items : [];
       const items = bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit));
-      // The same list again tells the caller that nothing in it was read as a time.
+      // If the same list is returned, the caller knows that nothing in it was read as a time.
       return items.every((item, index) => item === bound.items[index]) ? bound : { ...bound, items };
     }
     default:
@@ -68,7 +68,7 @@ function tooManyTimes(place: Expression, scope: Scope): Error {
   );
 }
 
-/** What is wrong with the text, as the end of a sentence that begins with it. */
+/** Returns what is wrong with the text, as a phrase that follows it. */
 export function problemOf(text: string, unit: TimeUnit): string {
   return unit === 'day' && isoSeconds(text) !== undefined
     ? 'is a time, where a date such as 2024-05-02 is due'
@@ -81,8 +81,8 @@ export interface Sides {
 }
 
 /**
- * Both sides of a comparison in one unit: texts compared with a time become seconds, with a date
- * days.
+ * Returns both sides of a comparison in the same unit: texts compared with a time become seconds,
+ * texts compared with a date become days.
  */
 export function comparedSides(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
   const left = withoutMark(sides.left);
@@ -102,13 +102,13 @@ export function comparedSides(sides: Sides, places: { left: Expression; right: E
 }
 
 /**
- * Strips `datetime()`, which only marks a value as a time, so that indexes recognize the column.
+ * Removes `datetime()`, which only marks a value as a time, so that indexes recognize the column.
  */
 function withoutMark(bound: BoundExpression): BoundExpression {
   return bound.kind === 'time' ? bound.operand : bound;
 }
 
-/** As `comparedSides`, for `x IN list`. */
+/** Does the same as `comparedSides` for `x IN list`. */
 export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
   const left = withoutMark(sides.left);
   if (left.kind === 'date') {
@@ -118,7 +118,10 @@ export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expre
   return { left, right: sides.left.isTime === true ? asTime(sides.right, places.right, scope, 'time') : sides.right };
 }
 
-/** `date(x)`: for the time of an edge, its bucket of one day, which the time index can answer. */
+/**
+ * Binds `date(x)`. For the time of an edge, the day is a bucket of one day, which the time index
+ * can find.
+ */
 export function dateOf(operand: BoundExpression, text: string): BoundExpression {
   const time = withoutMark(operand);
   const day: BoundExpression =

@@ -1,5 +1,4 @@
-// Conversion of values for CSV: from cells to values of a column's type, and from lists and rows to
-// cells.
+// Converts values for CSV: cells to values of a column's type, and lists and rows to cells.
 
 import type { ColumnType } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -9,7 +8,10 @@ import type { Target } from './targets.ts';
 
 const SHOWN = 40;
 
-/** `cell` is null if it is empty and not quoted. Throws `invalid_input`. */
+/**
+ * Returns the value of a cell. `cell` is null if the cell is empty and not quoted. Throws
+ * `invalid_input`.
+ */
 export function valueOfCell(cell: string | null, target: Target): unknown {
   switch (target.kind) {
     case 'event_ts':
@@ -32,7 +34,7 @@ function propertyOf(cell: string, name: string, type: ColumnType): number | stri
   return value;
 }
 
-/** `1;2;3` or `[1,2,3]`. */
+/** Reads `1;2;3` or `[1,2,3]`. */
 function membersOf(cell: string): number[] {
   const text = cell.trim();
   const isList = text.startsWith('[') && text.endsWith(']');
@@ -47,8 +49,8 @@ function wrong(name: string, cell: string, what: string): HedgerowError {
 }
 
 /**
- * A list or row object as one cell: integers as `1;2;3`, the form from which members are read back,
- * anything else as JSON.
+ * Writes a list or row object as one cell. A list of integers becomes `1;2;3`, the form from which
+ * members are read back; anything else becomes JSON.
  */
 export function cellOfObject(value: Exclude<Value, number | string | boolean | null>): string {
   const isIntegers = Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger);

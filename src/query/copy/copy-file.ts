@@ -1,4 +1,5 @@
-// The file that a COPY names: its path below the copy root and its format, checked before any work.
+// Checks the file that a COPY names before any work is done: its path below the copy root, and its
+// format.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
@@ -9,7 +10,7 @@ export interface CopyFile {
   /** Absolute path without symbolic links. */
   readonly path: string;
   readonly format: FileFormat;
-  /** Whether it is compressed with gzip. */
+  /** Whether the file is compressed with gzip. */
   readonly packed: boolean;
 }
 
@@ -28,8 +29,8 @@ const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: b
 ];
 
 /**
- * The file to read. Throws `forbidden` without a root, `invalid_input` for a path that leaves it,
- * contains a link, or names no file.
+ * Returns the file to read. Throws `forbidden` without a root. Throws `invalid_input` for a path
+ * that leaves the root, contains a link, or does not name a file.
  */
 export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
@@ -38,7 +39,10 @@ export function sourceFile(fs: Looks, root: string | undefined, given: string): 
   return file;
 }
 
-/** The file to create. Throws as `sourceFile`, and `file_exists` if the path exists. */
+/**
+ * Returns the file to create. Throws the same errors as `sourceFile`, and `file_exists` if the path
+ * exists.
+ */
 export function newFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
   if (kind !== null) throw inTheWay(file.path);
@@ -72,7 +76,7 @@ function locate(
   let path = realRoot;
   let kind: ReturnType<Looks['kindOf']> = 'directory';
   for (const part of parts) {
-    // The root itself is created if missing; directories below it are not.
+    // COPY creates the root if it is missing, but not the directories below it.
     if (path !== realRoot && kind !== 'directory')
       throw refused(`names ${JSON.stringify(given)}, but there is no directory ${path}`);
     path = joined(path, part);

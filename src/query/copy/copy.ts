@@ -1,4 +1,5 @@
-// Runs COPY: a file into a table as one commit, or a result into a new file.
+// Runs COPY: inserts the rows of a file into a table as one commit, or writes a result into a new
+// file.
 
 import type { Attach, Database, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -30,7 +31,10 @@ export interface CopyOptions {
   readonly database: Database;
   readonly parameters: ParameterValues;
   readonly fs: Fs;
-  /** Absolute path; undefined: COPY is turned off. */
+  /**
+   * Absolute path of the folder in which COPY reads and writes files. Undefined: COPY is turned
+   * off.
+   */
   readonly copyRoot: string | undefined;
   /** Runs `step` until it returns false, with other work in between. */
   readonly slices: (step: () => boolean) => Promise<void>;
@@ -43,21 +47,21 @@ export interface CopyFromOptions extends CopyOptions {
 }
 
 export interface CopyToOptions extends CopyOptions {
-  /** What the rows are read with; its view is released at the end. */
+  /** The options for reading the rows. The view in them is released at the end. */
   readonly read: ReadOptions;
   readonly temporaries: TemporaryNames;
 }
 
 /**
- * Maximum bytes of encoded edges of a COPY FROM: they are held until the commit, which is one log
- * frame (1 GB at most).
+ * Maximum bytes of encoded edges in one COPY FROM. The edges are held in memory until the commit,
+ * which is one log frame (1 GB at most).
  */
 export const MAX_COPY_BYTES = 2 ** 29;
 const ROWS_A_STEP = 500;
 
 /**
- * Inserts all rows of the file or none, as one commit. Rejects with the fault of the file, or of
- * one of its rows with its position.
+ * Inserts all rows of the file or none, as one commit. Rejects with the fault in the file, or with
+ * the fault in one of its rows and that row's position.
  */
 export async function copyFrom(node: CopyFromNode, text: string, options: CopyFromOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, attach, copyBytes = MAX_COPY_BYTES } = options;
@@ -127,8 +131,8 @@ function openToRead(fs: Fs, path: string): FileHandle {
 }
 
 /**
- * Writes the rows of a MATCH or a table into a new file. Rejects with `file_exists`, or as the
- * MATCH would; then no file is left behind.
+ * Writes the rows of a MATCH or a table into a new file. Rejects with `file_exists` or with the
+ * error of the MATCH; then no file remains.
  */
 export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, read, temporaries, slices } = options;
@@ -147,7 +151,7 @@ export async function copyTo(node: CopyToNode, text: string, options: CopyToOpti
   }
 }
 
-/** The MATCH that a COPY TO exports; for a table, `MATCH (T:T) RETURN *`. */
+/** Returns the MATCH whose rows a COPY TO exports; for a table, `MATCH (T:T) RETURN *`. */
 export function copiedRows(source: CopyToNode['source']): MatchNode {
   return 'kind' in source ? source : wholeTable(source);
 }

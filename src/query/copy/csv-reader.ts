@@ -1,7 +1,7 @@
 // Reads the rows of a CSV file (RFC 4180) with a header.
 //
-// An empty cell is null, an empty quoted cell the empty text. Lines end with LF or CRLF; inside
-// quotes both are kept as they are.
+// An empty cell is null; an empty quoted cell is the empty text. Lines end with LF or CRLF. Inside
+// quotes, both are kept unchanged.
 
 import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -12,7 +12,10 @@ import { errorAtRow, type RowBatch } from './rows.ts';
 import { type Target, targetsOf } from './targets.ts';
 import type { LineBlock } from './whole-lines.ts';
 
-/** Throws `invalid_input` or `unknown_column`, with the line, for invalid CSV or a wrong header. */
+/**
+ * Yields the rows as batches of edges. Throws `invalid_input` or `unknown_column`, with the line,
+ * for invalid CSV or a wrong header.
+ */
 export async function* csvRows(
   blocks: AsyncIterable<LineBlock>,
   table: Table,

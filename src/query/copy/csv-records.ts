@@ -1,48 +1,54 @@
 // Splits the bytes of CSV (RFC 4180) into records.
 //
-// Hand-written, since an import spends most of its time here: lines without quotes, which nearly
-// all are, are split by searches alone, several times as fast as by a parser that examines every
-// character.
+// This is our own code because an import spends most of its time here. Nearly all lines contain no
+// quotes. Such lines are split only by searching for delimiters, which is several times as fast as
+// a parser that examines every character.
 //
 // A block is scanned line by line. If the next quote is after the end of the line, the line is a
-// record, split at its delimiters. Otherwise the record is parsed cell by cell, and may extend over
-// several lines. An unfinished record at the end of a block is kept, and scanned again from its
-// beginning once twice as many bytes have arrived (or the maximum length), so that total work stays
-// linear. With `passesFaults`, a faulty line becomes a record with a fault, and scanning resumes at
-// the next line.
+// record, which is split at its delimiters. Otherwise the record is parsed cell by cell, and may
+// extend over several lines. For example, the second record here has two lines:
+//
+//   1,Anna,4.5
+//   2,"Bert
+//   and Carl",3.0
+//
+// An unfinished record at the end of a block is kept. It is scanned again from its beginning when
+// twice as many bytes have arrived (or the maximum length), so that the total work stays linear.
+// With `passesFaults`, a faulty line becomes a record with a fault, and scanning resumes at the
+// next line.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
 import { type LineBlock, MAX_LINE_BYTES } from './whole-lines.ts';
 
-/** Null: the cell is empty and not quoted. */
+/** The cells of a record. Null: the cell is empty and not quoted. */
 export type Cells = readonly (string | null)[];
 
 export interface CutRecords {
   readonly records: readonly Cells[];
-  /** End offset of each record, in bytes from the beginning of the first block. */
+  /** Offset at which each record ends, in bytes from the beginning of the first block. */
   readonly ends: readonly number[];
-  /** Text of each record as in the file, with its line break. */
+  /** Text of each record as it is in the file, with its line break. */
   readonly raws: readonly string[];
   /** Number of lines of each record: more than one if cells contain line breaks. */
   readonly lines: readonly number[];
   /**
-   * Reasons why records are not valid CSV or UTF-8, by index; these records have no cells. Only
-   * with `passesFaults`.
+   * The reasons why records are not valid CSV or UTF-8, by index. These records have no cells. Set
+   * only with `passesFaults`.
    */
   readonly faults: ReadonlyMap<number, string>;
-  /** Set if what follows the records is not valid CSV. */
+  /** Set if the text after the records is not valid CSV. */
   readonly failure: HedgerowError | undefined;
 }
 
 export interface CutRules {
   readonly delimiter: string;
   readonly maxRecordBytes: number;
-  /** A faulty line becomes a record of its own, and the next line begins another. */
+  /** True: a faulty line becomes a record of its own, and the next line begins another record. */
   readonly passesFaults: boolean;
   /**
-   * Number of cells in a record. A record of several lines with a different number began with a
-   * quote that was never closed. Undefined: any number.
+   * Number of cells in each record. A record of several lines with a different number of cells
+   * began with a quote that was never closed. Undefined: any number of cells is allowed.
    */
   readonly width?: number | undefined;
 }
@@ -50,8 +56,8 @@ export interface CutRules {
 const STRICT: CutRules = { delimiter: ',', maxRecordBytes: MAX_LINE_BYTES, passesFaults: false };
 
 /**
- * Cells are substrings of larger texts in memory: copy those that are kept for long. Ends at the
- * first invalid CSV.
+ * Yields the records of each block, up to the first invalid CSV. The cells are substrings of larger
+ * texts, which they keep in memory, so copy cells that are kept for long.
  */
 export async function* csvRecords(
   blocks: AsyncIterable<Pick<LineBlock, 'bytes'>>,
@@ -87,16 +93,19 @@ class RecordCutter {
   /** The beginning of a record that continues in the next block. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** Minimum bytes before rescanning, so that a long record is not rescanned with every block. */
+  /**
+   * Bytes that must have arrived before the rest is scanned again, so that a long record is not
+   * scanned with every block.
+   */
   #enough = 0;
-  /** Bytes before the rest, counted from the beginning of the first block. */
+  /** Number of bytes before the rest, from the beginning of the first block. */
   #offset = 0;
 
   constructor(rules: CutRules) {
     this.#rules = rules;
   }
 
-  /** Adds whole lines. Undefined: more are needed. */
+  /** Adds whole lines. Returns undefined if more lines are needed. */
   add(bytes: Buffer): CutRecords | undefined {
     this.#rest.push(bytes);
     this.#restBytes += bytes.length;
@@ -133,11 +142,12 @@ class Found {
   readonly faults = new Map<number, string>();
   usedBytes: number;
   readonly #isUtf8: boolean;
-  /** Whether each character is one byte. */
+  /** True if each character is one byte. */
   readonly #isPlain: boolean;
 
   constructor(bytes: Buffer, offset: number) {
-    // Invalid UTF-8 is decoded as bytes, so that valid lines can be told from the others.
+    // Invalid UTF-8 is decoded byte by byte, so that valid lines can still be distinguished from
+    // invalid ones.
     this.#isUtf8 = isUtf8(bytes);
     this.text = bytes.toString(this.#isUtf8 ? 'utf8' : 'latin1');
     this.usedBytes = offset;
@@ -184,7 +194,8 @@ function notUtf8(raw: Buffer): string {
 }
 
 /**
- * Returns the fault after the last record. Unless this is the end, an unfinished record remains.
+ * Adds the records in the text to `found`. Returns the fault in the text after the last record, if
+ * any. Unless this is the end, an unfinished record is left for later.
  */
 function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined {
   const { text } = found;
@@ -197,7 +208,7 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
     if (quote < at) quote = indexOr(text, '"', at);
     let next = Math.min(newline + 1, text.length);
     if (quote > newline) {
-      // A carriage return belongs to the line break, but not without a line feed.
+      // A carriage return belongs to the line break only if a line feed follows.
       const end = newline < text.length && newline > at && text[newline - 1] === '\r' ? newline - 1 : newline;
       found.add(plain.cells(at, end), at, next, 1);
     } else {
@@ -217,18 +228,18 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
   return undefined;
 }
 
-/** Whether the closing quote belongs to another line. */
+/** Returns whether the closing quote belongs to another line. */
 function isSwallowed({ cells, lines }: QuotedRecord, { width }: CutRules): boolean {
   return width !== undefined && lines > 1 && cells.length !== width;
 }
 
-/** Splits lines without quotes, one after another. */
+/** Splits lines that contain no quotes, one after another. */
 class PlainLines {
   readonly #text: string;
   readonly #delimiter: string;
   /**
-   * Position of the next delimiter, in any line, so that lines without one do not search for it
-   * again.
+   * Position of the next delimiter, in this or a later line. Lines without a delimiter thus do not
+   * search for it again.
    */
   #next = -1;
   /** Number of cells in the previous line. */
@@ -261,12 +272,15 @@ class PlainLines {
 
 interface QuotedRecord {
   readonly cells: Cells;
-  /** Position after its line break; beyond the text if that ends without one. */
+  /**
+   * Position after the record's line break. It is beyond the end of the text if there is no line
+   * break.
+   */
   readonly next: number;
   readonly lines: number;
 }
 
-/** Parses a record with a quoted cell. */
+/** Parses a record that has a quoted cell. */
 function quotedRecord(text: string, from: number, delimiter: string, most: number): QuotedRecord | Fault {
   const cells: (string | null)[] = [];
   let lines = 1;
@@ -292,7 +306,7 @@ function quotedRecord(text: string, from: number, delimiter: string, most: numbe
   }
 }
 
-/** -1: there is none. */
+/** Returns -1 if there is none. */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

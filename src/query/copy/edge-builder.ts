@@ -1,4 +1,4 @@
-// Builds an edge from the values of a row, whatever the file's format.
+// Builds an edge from the values in a row, for every file format.
 
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import type { Target } from './targets.ts';
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
-  // No prototype: a column may be named `__proto__`.
+  // The object has no prototype because a column may be named `__proto__`.
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
 
   /** `value` may be of any type; it is checked later. */

@@ -1,16 +1,16 @@
-// Reads the bytes of a file in chunks, decompressed if it is gzip.
+// Reads the bytes of a file in chunks and decompresses them if the file is gzip.
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HedgerowError } from '../../errors.ts';
 import type { FileHandle } from '../../storage/index.ts';
 
-/** Other work runs between chunks: parsing this much CSV takes a few milliseconds. */
+/** Other work runs between two chunks: parsing this many bytes of CSV takes a few milliseconds. */
 const CHUNK_BYTES = 32 * 1024;
 
 /**
- * Each chunk is a separate buffer. Throws `invalid_input` if the file should be gzip and is not, or
- * is truncated.
+ * Yields chunks, each of which is a separate buffer. Throws `invalid_input` if a file that should
+ * be gzip is not gzip or is truncated.
  */
 export function fileChunks(handle: FileHandle, packed: boolean): AsyncIterable<Buffer> | Iterable<Buffer> {
   return packed ? unpacked(handle) : piecesOf(handle, { ended: false });
@@ -31,7 +31,7 @@ async function* unpacked(handle: FileHandle): AsyncGenerator<Buffer, void, undef
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // The stream reads ahead; it must not read after the handle is closed.
   const reader = { ended: false };
-  // Errors of either side surface when `gunzip` is iterated.
+  // Errors on either side of the pipeline are thrown when `gunzip` is iterated.
   pipeline(Readable.from(piecesOf(handle, reader), { objectMode: false }), gunzip, () => {});
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;

@@ -1,4 +1,4 @@
-// Reads the rows of an NDJSON file: one JSON object per line, keyed by column name.
+// Reads the rows of an NDJSON file: each line is one JSON object with column names as keys.
 
 import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -24,7 +24,7 @@ export async function* ndjsonRows(
   }
 }
 
-/** End of each line, before its line break. */
+/** Returns the end of each line, before its line break. */
 function endsOf(bytes: Buffer): number[] {
   const ends: number[] = [];
   let start = 0;

@@ -1,11 +1,19 @@
-// Decodes the rows of one column chunk of a Parquet file, some at a time: it holds one page, most
-// of it still encoded.
+// Decodes the rows of one column chunk of a Parquet file, some rows at a time. It holds one page in
+// memory, most of which is still encoded.
 //
-// A chunk is a sequence of pages, the first of which may be a dictionary. Each value has a
-// definition level (below the maximum: null, or an empty list further up) and, in lists, a
-// repetition level (0: begins a row). Flat columns need only definition levels. For nested ones,
-// levels and values are held until the next repetition level 0, or the end of the chunk, shows that
-// a row is complete; then rows are assembled from them.
+// A chunk is a sequence of pages. The first page may be a dictionary. Each value has a definition
+// level, which is below the maximum if the value is null or if a list above it is empty. In lists,
+// each value also has a repetition level, which is 0 if the value begins a row. For a column of
+// lists of integers, for example:
+//
+//   row          repetition levels    definition levels    values
+//   [7, 8]       0 1                  3 3                  7 8
+//   []           0                    1
+//   [null, 9]    0 1                  2 3                  9
+//
+// Flat columns need only definition levels. For nested columns, levels and values are held until
+// the next repetition level 0, or the end of the chunk, shows that a row is complete. Then rows are
+// assembled from them.
 
 import {
   type AsyncBuffer,
@@ -20,31 +28,36 @@ import {
 import { readRuns, type SmallIntegers } from './parquet-runs.ts';
 import { dictionaryValues, pageValues, type Values } from './parquet-values.ts';
 
-/** Bytes read at once; a longer page is read by itself. */
+/** Bytes that are read at once. A longer page is read by itself. */
 const WINDOW_BYTES = 2 ** 16;
-/** Writers use 1 MB to 100 MB. */
+/** The largest page that is accepted. Writers make pages of 1 MB to 100 MB. */
 const MAX_PAGE_BYTES = 2 ** 28;
-/** Equal values take no bytes in the file, but each takes an index in memory. */
+/**
+ * Maximum number of values in a page. Equal values take no bytes in the file, but each takes an
+ * index in memory.
+ */
 const MAX_PAGE_VALUES = 2 ** 25;
-/** A header contains the least and the greatest value of its page. */
+/**
+ * The largest header that is accepted. It contains the least and the greatest value of its page.
+ */
 const MAX_HEADER_BYTES = 2 ** 22;
 
 export interface RangeFile extends AsyncBuffer {
   slice(start: number, end?: number): ArrayBuffer;
 }
 
-/** A page with the values not taken yet. */
+/** A page with the values that were not taken yet. */
 interface Page {
   /** Number of values, nulls included. */
   readonly count: number;
-  /** Definition levels; undefined: no value is null. */
+  /** Definition levels. Undefined: no value is null. */
   readonly definitions: SmallIntegers | undefined;
   readonly repetitions: SmallIntegers | undefined;
   readonly values: Values;
   at: number;
 }
 
-/** Values and levels that do not form a whole row yet. */
+/** Values and levels that do not form a complete row yet. */
 interface Pending {
   definitions: number[];
   repetitions: number[];
@@ -63,12 +76,12 @@ export class ColumnRows {
     this.#pages = new Pages(file, column, chunk);
   }
 
-  /** The next `count` rows. Throws if there are fewer. */
+  /** Returns the next `count` rows. Throws if there are fewer. */
   take(count: number): DecodedArray {
     return this.#column.flat ? this.#takeFlat(count) : this.#takeNested(count);
   }
 
-  /** The page with the next values; undefined after the last one. */
+  /** Returns the page with the next values, or undefined after the last page. */
   #current(): Page | undefined {
     while (this.#page === undefined || this.#page.at === this.#page.count) {
       this.#page = undefined;
@@ -100,8 +113,8 @@ export class ColumnRows {
   }
 
   /**
-   * Takes values from a page (undefined: there are no more) and assembles the rows that are
-   * complete.
+   * Takes values from a page and assembles the rows that are complete. Undefined as a page means
+   * that there are no more values.
    */
   #hold(page: Page | undefined, most: number): void {
     const { maxDefinition, maxRepetition } = this.#column;
@@ -120,12 +133,12 @@ export class ColumnRows {
       page.at = end;
     }
     if (repetitions[0]) throw new Error(`column ${this.#column.path} begins in the middle of a row`);
-    // The last row of a list may continue in later values.
+    // The last row may continue in later values.
     const whole = maxRepetition === 0 || page === undefined ? definitions.length : repetitions.lastIndexOf(0);
     if (whole >= before) this.#assemble(whole);
   }
 
-  /** Assembles rows from the first `count` levels held. */
+  /** Assembles rows from the first `count` levels that are held. */
   #assemble(count: number): void {
     const { decoder, maxDefinition } = this.#column;
     const { definitions, repetitions, values } = this.#pending;
@@ -198,7 +211,7 @@ class Pages {
     return { count, definitions: present === count ? undefined : definitions, repetitions, values, at: 0 };
   }
 
-  /** Version 1: everything is compressed, and levels begin with their length. */
+  /** Reads a page of version 1: everything is compressed, and levels begin with their length. */
   #first(header: PageHeader, bytes: Uint8Array): PageParts {
     const { maxDefinition, maxRepetition } = this.#column;
     const page = decompressed(bytes, header.uncompressed_page_size, this.#column);
@@ -216,7 +229,10 @@ class Pages {
     return { repetitions, definitions, rest: page.subarray(offset) };
   }
 
-  /** Version 2: the header has the lengths of the levels, which are not compressed. */
+  /**
+   * Reads a page of version 2: the header contains the lengths of the levels, which are not
+   * compressed.
+   */
   #second(header: PageHeader, bytes: Uint8Array): PageParts {
     const { maxDefinition, maxRepetition } = this.#column;
     const form = header.data_page_header_v2!;
@@ -239,7 +255,7 @@ interface PageParts {
   readonly rest: Uint8Array;
 }
 
-/** The bytes of a chunk, read in windows. */
+/** The bytes of a chunk, which are read in windows. */
 class ChunkBytes {
   readonly #file: RangeFile;
   readonly #end: number;
@@ -254,7 +270,7 @@ class ChunkBytes {
     this.#end = end;
   }
 
-  /** A single byte is not a page; some writers leave one at the end. */
+  /** A single remaining byte is not a page; some writers leave one at the end. */
   get ended(): boolean {
     return this.#at >= this.#end - 1;
   }
@@ -278,12 +294,12 @@ class ChunkBytes {
     if (size > this.#end - this.#at) throw new Error('a page ends behind its column');
     const bytes = this.#ahead(size).subarray(0, size);
     this.#at += size;
-    // Do not hold a large compressed page in addition to its contents.
+    // A large compressed page is released now, so that it is not held in addition to its contents.
     if (size > WINDOW_BYTES) this.#window = new Uint8Array();
     return bytes;
   }
 
-  /** At least `size` bytes, fewer only at the end of the chunk. */
+  /** Returns at least `size` bytes; fewer only at the end of the chunk. */
   #ahead(size: number): Uint8Array {
     const end = Math.min(this.#end, this.#at + size);
     if (this.#at < this.#windowStart || end > this.#windowStart + this.#window.length) {

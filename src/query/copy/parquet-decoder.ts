@@ -1,4 +1,4 @@
-// Decodes a Parquet file, some rows of its columns at a time, however large its row groups are.
+// Decodes a Parquet file, some rows of its columns at a time, even if its row groups are large.
 
 import { HedgerowError } from '../../errors.ts';
 import { type FileHandle, readFully } from '../../storage/index.ts';
@@ -16,9 +16,11 @@ import {
 } from './parquet-library.ts';
 import type { ParquetBatch, ParquetSource } from './parquet-port.ts';
 
-/** Bytes of the leading magic, the footer length and the trailing magic. */
+/**
+ * Bytes of the magic number at the start, the length of the footer and the magic number at the end.
+ */
 const SHORTEST_FILE = 12;
-/** Rows returned at once: copying this many between threads takes a few milliseconds. */
+/** Rows that are returned at once: copying this many between threads takes a few milliseconds. */
 const BATCH_ROWS = 1024;
 
 export class ParquetDecoder implements ParquetSource {
@@ -87,11 +89,11 @@ function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: st
   };
 }
 
-/** The file as the library reads it: by byte ranges. */
+/** Gives the library access to the file by byte ranges. */
 class PortFile implements RangeFile {
   readonly byteLength: number;
   readonly #handle: FileHandle;
-  /** An I/O error, which is not the fault of the file. */
+  /** An I/O error, for which the contents of the file are not to blame. */
   #failure: { error: unknown } | undefined;
 
   constructor(handle: FileHandle) {
@@ -111,7 +113,7 @@ class PortFile implements RangeFile {
     return bytes.buffer;
   }
 
-  /** Runs library code on the file; its errors are faults of the file. */
+  /** Runs library code on the file. Errors of the library are reported as faults in the file. */
   async attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -1,4 +1,4 @@
-// The parts of hyparquet and its decompressors that are used. The only file that imports them.
+// The parts of hyparquet and its decompressors that COPY uses. Only this file imports them.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ColumnMetaData, SchemaTree } from 'hyparquet';
@@ -41,11 +41,11 @@ const COMPRESSORS = {
 /** Properties of a column that do not depend on the row group. */
 export interface LeafColumn {
   readonly decoder: Parameters<typeof convert>[1];
-  /** Path as in the file: names joined by dots. */
+  /** The path as in the file: names joined by dots. */
   readonly path: string;
   readonly maxDefinition: number;
   readonly maxRepetition: number;
-  /** Whether its rows are its values: it is neither a list nor part of a struct. */
+  /** True if each row is one value: the column is neither a list nor part of a struct. */
   readonly flat: boolean;
 }
 
@@ -63,7 +63,7 @@ export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: 
   };
 }
 
-/** The contents of a page, which must have the declared size. */
+/** Returns the contents of a page, which must have the declared size. */
 export function decompressed(bytes: Uint8Array, size: number, { decoder }: LeafColumn): Uint8Array {
   return size === 0 ? new Uint8Array() : decompressPage(bytes, size, decoder.codec, COMPRESSORS);
 }

@@ -7,14 +7,15 @@ import type { ParquetSource } from './parquet-port.ts';
 import type { RowBatch } from './rows.ts';
 import { type Target, targetsOf } from './targets.ts';
 
-/** A column of the file that is read. */
+/** A column that is read from the file. */
 interface Source {
   readonly name: string;
   readonly target: Target;
 }
 
 /**
- * Throws `invalid_input` or `unknown_column` if the file is not Parquet or has the wrong columns.
+ * Yields the rows as batches of edges. Throws `invalid_input` or `unknown_column` if the file is
+ * not Parquet or has the wrong columns.
  */
 export async function* parquetRows(source: ParquetSource, table: Table): AsyncGenerator<RowBatch, void, undefined> {
   try {
@@ -43,7 +44,10 @@ function edgeOf(columns: readonly ArrayLike<unknown>[], index: number, sources: 
   return builder.edge();
 }
 
-/** Converts 64-bit integers to numbers. Throws `invalid_input` if one is too large for that. */
+/**
+ * Converts 64-bit integers to numbers. Throws `invalid_input` if an integer is too large for a
+ * number.
+ */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);

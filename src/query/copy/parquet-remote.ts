@@ -1,5 +1,5 @@
-// Decodes and encodes Parquet files in a thread of their own, which lives as long as the file is
-// read or written.
+// Decodes and encodes Parquet files in a separate thread, which lives as long as the file is read
+// or written.
 
 import { Worker } from 'node:worker_threads';
 import { HedgerowError } from '../../errors.ts';
@@ -11,7 +11,10 @@ import { noParquet, ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetBatch, ParquetSink, ParquetSource } from './parquet-port.ts';
 import type { ResultColumn } from './result-columns.ts';
 
-/** Calls for reading: `read` (a path), then `next`; for writing: `write`, then `add` and `end`. */
+/**
+ * The calls to the thread. To read a file: `read` with its path, then `next`. To write one:
+ * `write`, then `add` and `end`.
+ */
 export type ParquetCalls = {
   read: (path: string) => string[];
   next: (columns: readonly string[]) => ParquetBatch | undefined;
@@ -20,25 +23,29 @@ export type ParquetCalls = {
   end: (none: undefined) => Uint8Array;
 };
 
-/** Memory limit of the thread: a file that needs more is refused, and nothing else is affected. */
+/**
+ * Memory limit of the thread in MB. A file that needs more is refused, and nothing else is
+ * affected.
+ */
 const THREAD_MB = 2048;
 /**
- * A step on a file takes a second at most, even on a slow disk. The library does not end on some
- * damaged files, for example if a count in the description is wrong.
+ * A step on a file normally takes a second at most, even on a slow disk. This limit is needed
+ * because the library loops forever on some damaged files, for example if a count in the
+ * description is wrong.
  */
 const LONGEST_STEP_MS = 60_000;
-/** Few short-lived objects are made per batch. */
+/** The limit for young objects can be small because few short-lived objects are made per batch. */
 const THREAD_YOUNG_MB = 8;
 
 /**
- * The thread's script; undefined if the program runs from source (tests), where the work is done in
- * this thread.
+ * Returns the thread's script. Returns undefined if the program runs from source (in tests); the
+ * work is then done in this thread.
  */
 function threadScript(): URL | undefined {
   return import.meta.url.endsWith('.ts') ? undefined : new URL('./parquet-thread.js', import.meta.url);
 }
 
-/** The rows of an open file. */
+/** Returns the rows of an open file. */
 export function parquetSource(handle: FileHandle): ParquetSource {
   const script = threadScript();
   return script === undefined ? new ParquetDecoder(handle) : new ThreadSource(script, handle.path);
@@ -54,7 +61,7 @@ export class ThreadSource implements ParquetSource {
   readonly #path: string;
   readonly #longestStepMs: number;
 
-  /** `longestStepMs`: time after which the file counts as damaged. */
+  /** `longestStepMs` is the time after which the file counts as damaged. */
   constructor(script: URL, path: string, longestStepMs: number = LONGEST_STEP_MS) {
     this.#thread = new Thread(script);
     this.#path = path;
@@ -69,7 +76,7 @@ export class ThreadSource implements ParquetSource {
     return this.#inTime(this.#thread.link.call('next', columns));
   }
 
-  /** Ends the thread if the step takes too long; the step then rejects. */
+  /** Ends the thread if the step takes too long. The step then rejects. */
   async #inTime<T>(step: Promise<T>): Promise<T> {
     const seconds = this.#longestStepMs / 1000;
     const timer = setTimeout(
@@ -123,7 +130,8 @@ export class ThreadSink implements ParquetSink {
 }
 
 /**
- * Starts with its first call. Its state is that of one file, so a thread that dies is not replaced.
+ * A thread for one file, started by the first call. A thread that dies is not replaced, because its
+ * state would be lost.
  */
 class Thread {
   readonly #script: URL;

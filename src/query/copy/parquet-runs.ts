@@ -1,11 +1,15 @@
-// Decodes the RLE/bit-packing hybrid encoding of Parquet: runs of small integers, either repeated
-// or packed bit by bit.
+// Decodes the RLE/bit-packing hybrid encoding of Parquet, a sequence of runs of small integers. In
+// each run, either one integer is repeated, or the integers are packed bit by bit.
+//
+// For example, with integers of 3 bits, the bytes `08 05` are a run of four fives. The header 8 is
+// 4 * 2; its lowest bit 0 means that one integer is repeated. In the header of a packed run, the
+// lowest bit is 1 and the other bits are the number of groups of eight integers.
 
 export type SmallIntegers = Uint8Array | Uint16Array | Uint32Array;
 
 /**
  * Reads `count` integers of `width` bits (0 to 32), starting at `from`. The last run may contain
- * more than are asked for.
+ * more integers than `count` asks for.
  */
 export function readRuns(bytes: Uint8Array, from: number, width: number, count: number): SmallIntegers {
   if (width > 32) throw new Error(`a page has integers of ${width} bits`);
@@ -18,7 +22,7 @@ export function readRuns(bytes: Uint8Array, from: number, width: number, count: 
     if (header & 1) {
       const taken = Math.min(left, (header >>> 1) * 8);
       unpack(reader, width, values, done, taken);
-      // Padding of the last packed run may be missing from the file.
+      // The padding of the last packed run may be missing in the file.
       reader.offset += (header >>> 1) * width;
       done += taken;
     } else {
@@ -35,7 +39,7 @@ interface Reader {
   offset: number;
 }
 
-/** Does not advance the reader. */
+/** Unpacks integers without advancing the reader. */
 function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers, from: number, count: number): void {
   if (offset + Math.ceil((count * width) / 8) > bytes.length) throw tooShort();
   if (width > 24) {
@@ -54,7 +58,10 @@ function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers,
   }
 }
 
-/** Up to 39 bits are held at once, more than bitwise operators can handle. */
+/**
+ * Does the same for wide integers. Up to 39 bits are held at once, more than bitwise operators can
+ * handle.
+ */
 function unpackWide(
   bytes: Uint8Array,
   offset: number,

@@ -1,10 +1,10 @@
-// Decodes the values of a Parquet page on demand, so that values not taken yet stay as small as in
-// the file.
+// Decodes the values of a Parquet page on demand. Values that were not taken yet stay as small as
+// they are in the file.
 
 import { convert, type DecodedArray, deltaBinaryUnpack, type LeafColumn, readPlain } from './parquet-library.ts';
 import { readRuns } from './parquet-runs.ts';
 
-/** Returns the next `count` values of a page; must not be called for more than remain. */
+/** Returns the next `count` values of a page. At least this many values must remain. */
 export type Values = (count: number) => DecodedArray;
 
 /** Encoding and count of a page's values. */
@@ -16,7 +16,10 @@ export interface ValueForm {
 
 const FIXED_BYTES: Readonly<Record<string, number>> = { INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8 };
 
-/** Throws for an unknown encoding, or if the bytes cannot contain that many values. */
+/**
+ * Returns a function that decodes the values. Throws for an unknown encoding, or if the bytes are
+ * too few for this many values.
+ */
 export function pageValues(
   bytes: Uint8Array,
   { encoding, count }: ValueForm,
@@ -85,7 +88,7 @@ function flags(bytes: Uint8Array, count: number, type: string): Values {
 }
 
 function plainValues(bytes: Uint8Array, count: number, type: LeafColumn['decoder']['type'], width: number): Values {
-  // Values without a fixed width begin with their length, 4 bytes.
+  // Values without a fixed width begin with their length, which takes 4 bytes.
   if (bytes.length < count * (width || 4)) throw tooShort();
   const reader = readerOf(bytes);
   return (taken) => {
@@ -121,8 +124,8 @@ function deltas(reader: Reader, count: number, narrow: boolean): Int32Array | Bi
 }
 
 /**
- * Byte strings: all lengths come first, preceded (if `shared`) by the lengths of the prefixes
- * shared with the previous string.
+ * Decodes byte strings. The lengths of all strings come first. If `shared` is true, they are
+ * preceded by the lengths of the prefixes that each string shares with the previous one.
  */
 function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   const reader = readerOf(bytes);
@@ -148,7 +151,7 @@ function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   return (taken) => Array.from({ length: taken }, next);
 }
 
-/** The first bytes of all values, then the second bytes of all, and so on. */
+/** Decodes values whose first bytes are stored together, then all second bytes, and so on. */
 function splitValues(bytes: Uint8Array, count: number, type: string, width: number): Values {
   if (width === 0) throw new Error(`parquet unsupported encoding: BYTE_STREAM_SPLIT of ${type}`);
   if (bytes.length < count * width) throw tooShort();
@@ -174,8 +177,8 @@ function splitValues(bytes: Uint8Array, count: number, type: string, width: numb
 }
 
 /**
- * Copies views of a page, which would keep it alive, or be sent whole to another thread, for a
- * single value.
+ * Copies values that are views of a page. For a single value, such a view would keep the whole page
+ * in memory, or send it whole to another thread.
  */
 function ownValues(values: DecodedArray): DecodedArray {
   if (!Array.isArray(values)) return values.slice();

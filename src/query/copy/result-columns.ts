@@ -1,4 +1,4 @@
-// Column types of a result for file formats, derived from its expressions.
+// Derives the column types of a result, for file formats, from its expressions.
 
 import type { CellType, ColumnType, ResultColumn } from '../../formats/columns.ts';
 import type { BoundExpression, BoundMatch, ValueType } from '../binder/bound.ts';

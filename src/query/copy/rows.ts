@@ -1,20 +1,20 @@
-// Rows read from a file: batches of edges with their positions.
+// The rows of a file that is read: batches of edges with their positions.
 
 import type { EdgeInput } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 
 export interface RowBatch {
   readonly count: number;
-  /** The edge of a row; undefined: the row is blank. Throws the fault of the row. */
+  /** Returns the edge in a row, or undefined if the row is blank. Throws the fault in the row. */
   edge(index: number): EdgeInput | undefined;
-  /** 1-based position of a row in the file. */
+  /** Returns the 1-based position of a row in the file. */
   at(index: number): number;
 }
 
 /** Unit of positions: lines of text, or rows of a table. */
 export type PlaceUnit = 'line' | 'row';
 
-/** The error of a row, with its position in message and fields. */
+/** Returns the error about a row with the row's position in its message and fields. */
 export function errorAtRow(error: HedgerowError, unit: PlaceUnit, place: number): HedgerowError {
   const name = unit === 'line' ? 'Line' : 'Row';
   return new HedgerowError(error.code, `${name} ${place}: ${error.message} Nothing was inserted.`, {

@@ -1,5 +1,5 @@
-// Maps the columns of a file to those of a table: names ignore case, each occurs once, and time and
-// members are required.
+// Maps the columns of a file to those of a table. Names are compared without regard to case, each
+// may occur once, and time and members are required.
 
 import type { ColumnType, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -8,13 +8,13 @@ import { didYouMean } from '../../model/suggestions.ts';
 export type Target =
   | { readonly kind: 'event_ts' }
   | { readonly kind: 'members' }
-  /** The database assigns ids: an id in the file, such as COPY TO writes, is ignored. */
+  /** An id in the file, such as COPY TO writes, is ignored, because the database assigns ids. */
   | { readonly kind: 'id' }
   | { readonly kind: 'property'; readonly name: string; readonly type: ColumnType };
 
 /**
- * The targets of columns, in order. Throws `unknown_column`, or `invalid_input` for a duplicate or
- * missing name.
+ * Returns the targets of columns, in the same order. Throws `unknown_column`, or `invalid_input`
+ * for a duplicate or missing name.
  */
 export function targetsOf(names: readonly string[], table: Table): Target[] {
   const targets = names.map((name) => targetOf(name, table));
@@ -30,7 +30,7 @@ export function targetsOf(names: readonly string[], table: Table): Target[] {
   return targets;
 }
 
-/** Throws `unknown_column`. */
+/** Returns the target of a column. Throws `unknown_column`. */
 export function targetOf(name: string, table: Table): Target {
   const lower = name.toLowerCase();
   if (lower === 'event_ts' || lower === 'members' || lower === 'id') return { kind: lower };

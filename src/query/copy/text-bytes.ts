@@ -8,7 +8,7 @@ import { valueAt } from '../executor/values/vector.ts';
 import { csvLines } from './csv-writer.ts';
 import type { ResultColumn } from './result-columns.ts';
 
-/** A header, even without rows, then one line per row. */
+/** Writes a header, even if there are no rows, then one line per row. */
 export async function* csvBytes(
   columns: readonly ResultColumn[],
   chunks: AsyncIterable<ResultChunk>,
@@ -20,7 +20,7 @@ export async function* csvBytes(
   }
 }
 
-/** One object per line, keys in the order of the columns. */
+/** Writes one object per line, with keys in the order of the columns. */
 export async function* ndjsonBytes(
   columns: readonly ResultColumn[],
   chunks: AsyncIterable<ResultChunk>,

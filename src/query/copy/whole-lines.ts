@@ -1,5 +1,5 @@
-// Splits the bytes of a text file into blocks of whole lines of valid UTF-8, without the byte order
-// mark.
+// Splits the bytes of a text file into blocks of whole lines. The lines are valid UTF-8, and the
+// byte order mark is removed.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
@@ -9,9 +9,9 @@ import { errorAtRow } from './rows.ts';
 export const MAX_LINE_BYTES = 64 * 2 ** 20;
 
 export interface LineBlock {
-  /** Ends after a line break, or with the file. */
+  /** Whole lines: they end after a line break or at the end of the file. */
   readonly bytes: Buffer;
-  /** 1-based number of its first line. */
+  /** The 1-based number of the first line. */
   readonly firstLine: number;
 }
 
@@ -19,8 +19,8 @@ const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Throws `invalid_input`, with the line, for a line that is too long or not UTF-8 (with
- * `isUtf8Only`; otherwise the caller checks it).
+ * Throws `invalid_input`, with the line, for a line that is too long or not UTF-8. Without
+ * `isUtf8Only`, the caller checks for UTF-8 itself.
  */
 export async function* wholeLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,

@@ -1,5 +1,5 @@
-// Creates a file atomically: it has a temporary name until it is durable, so its final name never
-// refers to an incomplete file.
+// Creates a file atomically. The file has a temporary name until it is durable, so its final name
+// never refers to an incomplete file.
 
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
@@ -16,9 +16,10 @@ export interface WriteOptions {
 }
 
 /**
- * Names of incomplete files, `.hedgerow-copy-<data directory>-<id>.tmp`. Only one process at a time
- * holds a data directory, so a file with its prefix that this process is not writing was left by a
- * process that was killed. Files of servers with other data directories are not touched.
+ * Makes the names of incomplete files, `.hedgerow-copy-<data directory>-<id>.tmp`. Only one process
+ * at a time holds a data directory. If a file has the prefix for this directory but is not being
+ * written by this process, a killed process has left it. Files of servers with other data
+ * directories are not touched.
  */
 export class TemporaryNames {
   readonly #prefix: string;
@@ -47,9 +48,9 @@ export class TemporaryNames {
 }
 
 /**
- * Resolves when the file is durable under its name. Rejects with `file_exists`, `disk_full`, or the
- * error of `pieces`; then nothing of it remains. Incomplete files that a killed process left in the
- * directory are removed first.
+ * Writes the file; resolves when it is durable under its name. Rejects with `file_exists`, with
+ * `disk_full`, or with the error of `pieces`; then nothing of the file remains. Incomplete files
+ * that a killed process left in the directory are removed first.
  */
 export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions): Promise<void> {
   const { path, packed } = file;
@@ -75,7 +76,10 @@ export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions)
   }
 }
 
-/** Files that cannot be removed are left for the next time. */
+/**
+ * Removes incomplete files of killed processes. Those that cannot be removed are left for the next
+ * time.
+ */
 async function removeStale(fs: Fs, dir: string, temporaries: TemporaryNames): Promise<void> {
   for (const name of fs.list(dir))
     if (temporaries.isStale(name)) await fs.remove(joined(dir, name)).catch(() => undefined);
@@ -97,8 +101,8 @@ async function writePieces(handle: FileHandle, packed: boolean, pieces: AsyncIte
 }
 
 /**
- * Rejects with the error of `pieces` or `write` itself, not with what the stream between them makes
- * of it.
+ * Compresses the pieces with gzip. Rejects with the original error of `pieces` or `write`, not with
+ * the error that the stream between them makes of it.
  */
 async function pack(pieces: AsyncIterable<Uint8Array>, write: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;

@@ -1,9 +1,10 @@
-// How many rows are processed at once: fewer if a statement has very many expressions or long
-// texts, so that a step stays within a few ms.
+// Determines how many rows are processed at once. If a statement has very many expressions or long
+// texts, fewer rows are processed, so that a step stays within a few ms.
 //
 // Work is counted in values of about 10 ns each. An operator costs one value per row. A text that
-// is joined, compared or written costs one per eight characters; its length is known only when the
-// rows are there, so a weight has a fixed part and the columns whose texts are read.
+// is joined, compared or written costs one value per eight characters. Its length is known only
+// when the rows have been read, so a weight has a fixed part and a list of the columns whose texts
+// are read.
 
 import { kindOfType } from '../../model/column-types.ts';
 import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
@@ -16,20 +17,20 @@ import type { Batch } from './rows/row-set.ts';
 const VALUES_A_STEP = 250_000;
 /** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
-/** Cost of a list item: the items of compared lists are put into sets. */
+/** Cost of a list item, because the items of compared lists are put into sets. */
 const VALUES_A_ITEM = 8;
 /** Cost of a whole row or a list of members, which are made as objects. */
 const VALUES_AN_OBJECT = 16;
 
-/** Values that expressions cost for one row. */
+/** The cost of expressions for one row, in values. */
 export interface Weight {
   /** Cost that does not depend on the row's contents. */
   fixed: number;
-  /** Text columns that are read, by pattern and column, and how often. */
+  /** Text columns that are read and how often, by pattern and column. */
   readonly columns: Map<string, ColumnTexts>;
   /**
-   * Whole rows that are made, by pattern, and how often: all their texts are written, as JSON where
-   * rows are compared.
+   * Whole rows that are made and how often, by pattern. All texts in such a row are written; if
+   * rows are compared, they are written as JSON.
    */
   readonly rows: Map<number, number>;
   /** Values of groups (keys and aggregates) that are read, and how often. */
@@ -48,7 +49,10 @@ export interface GroupedValue {
   times: number;
 }
 
-/** Cost of expressions together. `items`: the returned items that ORDER BY refers to. */
+/**
+ * Returns the cost of all these expressions together. `items` are the returned items to which ORDER
+ * BY refers.
+ */
 export function weightOf(
   expressions: Iterable<BoundExpression>,
   parameters: ParameterValues = {},
@@ -69,7 +73,7 @@ class Weigher {
     this.#items = items;
   }
 
-  /** `each`: how many times the expression is evaluated per row. */
+  /** `each` is the number of times that the expression is evaluated per row. */
   add(expression: BoundExpression, each = 1): void {
     const { weight } = this;
     switch (expression.kind) {
@@ -102,7 +106,7 @@ class Weigher {
       case 'compare': {
         const isOfLists = expression.left.type === 'list' && expression.right.type === 'list';
         weight.fixed += each * (isOfLists ? VALUES_AN_OBJECT : 1);
-        // A list that is the same for all rows becomes a set once.
+        // A list that is the same for all rows is made into a set once.
         for (const side of [expression.left, expression.right])
           if (!isOfLists || !isPlain(side)) this.add(side, isOfLists ? each * VALUES_A_ITEM : each);
         return;
@@ -137,8 +141,8 @@ class Weigher {
   }
 
   /**
-   * Plain values are looked up in one table; if one is computed, the operand is compared with all
-   * items for each row.
+   * Adds the cost of IN. Plain values are looked up in one table. If an item is computed, the
+   * operand is compared with all items for each row.
    */
   #addIn({ operand, items }: Extract<BoundExpression, { kind: 'in' }>, each: number): void {
     this.weight.fixed += each;
@@ -150,13 +154,14 @@ class Weigher {
   }
 }
 
-/** Whether the expression is a constant or a parameter. */
+/** Returns whether the expression is a constant or a parameter. */
 export function isPlain({ kind }: BoundExpression): boolean {
   return kind === 'constant' || kind === 'parameter';
 }
 
 /**
- * Cost of a constant. For a list, the cost of its items, which are written when lists are compared.
+ * Returns the cost of a constant. For a list, this is the cost of its items, which are written when
+ * lists are compared.
  */
 function lettersOf(value: Value): number {
   if (typeof value === 'string') return value.length / LETTERS_A_VALUE;
@@ -166,7 +171,7 @@ function lettersOf(value: Value): number {
   return values;
 }
 
-/** Upper bound of the values that one row of a batch costs. */
+/** Returns an upper bound for the cost of one row in a batch, in values. */
 export function rowValues(weight: Weight, { sides }: Batch): number {
   let values = weight.fixed;
   for (const { pattern, column, times } of weight.columns.values()) {
@@ -180,7 +185,10 @@ export function rowValues(weight: Weight, { sides }: Batch): number {
   return values;
 }
 
-/** Characters of the longest text or list (in equivalent characters) among values of groups. */
+/**
+ * Returns the number of characters in the longest text or list among values of groups. The length
+ * of a list is converted to characters.
+ */
 export function longestValue(values: readonly Value[]): number {
   let longest = 0;
   for (const value of values) {
@@ -194,12 +202,15 @@ export function lettersToValues(letters: number): number {
   return letters / LETTERS_A_VALUE;
 }
 
-/** Rows that may be processed at once if each costs `values`; `share` of a full step. */
+/**
+ * Returns how many rows may be processed at once if each costs `values`. `share` is the share of a
+ * full step that they may take.
+ */
 export function rowsFor(values: number, share: number): number {
   return Math.max(1, Math.floor((share * VALUES_A_STEP) / values));
 }
 
-/** All expressions that a MATCH evaluates. */
+/** Yields all expressions that a MATCH evaluates. */
 export function* expressionsOf({
   where,
   items,

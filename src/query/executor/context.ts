@@ -1,4 +1,5 @@
-// What the operators of a running statement share: rows, parameters, and limits on memory and work.
+// The state that the operators of a running statement share: rows, parameters, and limits on memory
+// and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
 import type { Scan, ScanBounds, SegmentScan } from '../../engine/index.ts';
@@ -13,19 +14,21 @@ import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
-/** Rows of tables as one statement sees them: from a snapshot, or from a transaction. */
+/** The rows of tables as one statement sees them: from a snapshot, or from a transaction. */
 export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
   /**
-   * As `scan`, but as two scans, of segments and of memory, if their rows interleave; undefined:
-   * they hardly do.
+   * Does the same as `scan` but returns two scans, of segments and of memory. Returns undefined if
+   * one of them has few rows or none.
    */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
-  /** The rows of a request without nodes and limit, segment by segment. */
+  /** Returns the rows of a request without nodes and limit, segment by segment. */
   segmentScan(pattern: BoundPattern, request: ScanBounds): SegmentScan;
-  /** Number of live rows in a window; undefined bounds are open. */
+  /** Returns the number of live rows in a window. Undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
-  /** Least and greatest time of live rows in a window; undefined: it is empty. */
+  /**
+   * Returns the least and the greatest time of live rows in a window, or undefined if it is empty.
+   */
   timeBounds(
     pattern: BoundPattern,
     startTs: number | undefined,
@@ -34,18 +37,21 @@ export interface RowSource {
 }
 
 /**
- * Operators yield batches, and null so that other work can run: a step between two yields takes a
- * few ms at most.
+ * Operators yield batches of rows, and null to let other work run. A step between two yields takes
+ * a few ms at most.
  */
 export type Batches<T> = Generator<T | null, void, void>;
 
 const TOO_LARGE =
   'The statement needs too much memory for sorting, grouping or joining; narrow its window or add a LIMIT';
-/** Maximum cost of one row: evaluating it takes some ten milliseconds and cannot be divided. */
+/**
+ * Maximum cost of one row, in values. Evaluating such a row takes some tens of milliseconds and
+ * cannot be divided.
+ */
 const MOST_ROW_VALUES = 4_000_000;
 /** Bytes of the syntax tree and bound form per character of the text. */
 const BYTES_OF_LETTER = 40;
-/** Maximum pairs of a product that no condition ties together. */
+/** Maximum pairs of a product whose patterns no condition connects. */
 export const MOST_PRODUCT_ROWS = 1_000_000;
 /** Maximum pairs that a nested loop compares. */
 export const MOST_LOOP_PAIRS = 1_000_000_000;
@@ -62,7 +68,7 @@ export class QueryContext {
   readonly environment: Environment;
   readonly #scratch = new Scratch();
   readonly #transient: Environment;
-  /** Figures by plan node, if wanted (ANALYZE). */
+  /** Figures by plan node; undefined unless they are measured (ANALYZE). */
   readonly figures: Map<object, OperatorFigures> | undefined;
   readonly #nowUs: () => number;
   readonly #memory: MemoryPool;
@@ -70,7 +76,7 @@ export class QueryContext {
   readonly #tooLarge: string;
   readonly #expressions: (() => Iterable<BoundExpression>) | undefined;
   readonly #items: readonly BoundExpression[];
-  /** What has been charged, so that nothing is counted twice. */
+  /** The values that have been charged, so that nothing is counted twice. */
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
   readonly #pace = new Pace();
@@ -115,14 +121,15 @@ export class QueryContext {
   }
 
   /**
-   * Rows of a batch that may be processed at once, in this share of a full step (by default what
-   * the statement's pace allows). Throws `query_too_large` if a single one costs too much.
+   * Returns how many rows of a batch may be processed at once. `share` is the share of a full step,
+   * by default the one that the statement's pace allows. Throws `query_too_large` if a single row
+   * costs too much.
    */
   rowsAtOnce(batch: Batch, share = this.#pace.share): number {
     return this.#rowsOf(rowValues(this.#weights, batch), share);
   }
 
-  /** Splits a batch into parts that are processed in one step each. Throws as `rowsAtOnce`. */
+  /** Splits a batch into parts, each of which is processed in one step. Throws as `rowsAtOnce`. */
   *parts(batch: Batch): Generator<Batch, void, void> {
     for (let from = 0; from < batch.count; ) {
       const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);
@@ -131,7 +138,7 @@ export class QueryContext {
     }
   }
 
-  /** As `rowsAtOnce`, for groups with these keys and aggregates. */
+  /** Does the same as `rowsAtOnce` for groups with these keys and aggregates. */
   groupsAtOnce(keys: readonly Vector[], aggregates: readonly Vector[]): number {
     const { fixed, grouped } = this.#weights;
     let values = fixed;
@@ -153,8 +160,8 @@ export class QueryContext {
   }
 
   /**
-   * The same steps, with their rows and time (including the operators below) recorded under `node`
-   * if figures are wanted.
+   * Yields the same steps. If figures are measured, their rows and their time (including that of
+   * the operators below) are recorded under `node`.
    */
   *observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
     if (this.figures === undefined) {
@@ -173,12 +180,12 @@ export class QueryContext {
         yield step.value;
       }
     } finally {
-      // If ended early, the scans below are released too.
+      // If the loop ends early, this also releases the scans below.
       steps.return();
     }
   }
 
-  /** The same steps, whose durations set the size of those that follow. */
+  /** Yields the same steps. Their durations determine the size of later steps. */
   *paced<T>(steps: Batches<T>): Batches<T> {
     try {
       while (true) {
@@ -189,12 +196,12 @@ export class QueryContext {
         yield step.value;
       }
     } finally {
-      // If ended early, the scans below are released too.
+      // If the loop ends early, this also releases the scans below.
       steps.return();
     }
   }
 
-  /** Buckets that scans have read so far. */
+  /** The number of buckets that scans have read so far. */
   get bucketsScanned(): number {
     let sum = 0;
     for (const buckets of this.#buckets.values()) sum += buckets;
@@ -202,8 +209,8 @@ export class QueryContext {
   }
 
   /**
-   * Counts buckets that a scan of a pattern read, capped at their total, since several ways may
-   * read the same bucket.
+   * Counts buckets that a scan of a pattern read. The sum is limited to the total number of
+   * buckets, because several access paths may read the same bucket.
    */
   touch({ pattern, totalBuckets }: ScanPlan, buckets: number): void {
     this.#buckets.set(pattern, Math.min((this.#buckets.get(pattern) ?? 0) + buckets, totalBuckets));
@@ -227,20 +234,20 @@ export class QueryContext {
     this.#used += bytes;
   }
 
-  /** Charges the statement's own tree and parameters. */
+  /** Charges the memory for the statement's own tree and parameters. */
   chargeStatement(text: string): void {
     let bytes = text.length * BYTES_OF_LETTER;
     for (const name in this.environment.parameters) bytes += valueBytes(this.environment.parameters[name]);
     this.charge(bytes);
   }
 
-  /** Prepares the lists of IN, in steps. */
+  /** Prepares the lists of IN expressions, in steps. */
   *prepareLists(): Generator<null, void, void> {
     for (const expression of this.#expressions?.() ?? [])
       this.charge(yield* prepareLists(expression, this.environment.parameters));
   }
 
-  /** Charges the rows of a set that is kept. */
+  /** Charges the memory for the rows of a set that is kept. */
   chargeSet(set: RowSet): void {
     this.charge(rowSetBytes(set, this.held));
   }
@@ -251,15 +258,15 @@ export class QueryContext {
     this.#used = 0;
   }
 
-  /** The values of an expression, valid until the next call. */
+  /** Returns the values of an expression. They are valid until the next call. */
   transient(expression: BoundExpression, batch: Batch): Vector {
     this.#scratch.reset();
     return evaluate(expression, batch, this.#transient);
   }
 
   /**
-   * The combinations for which all conditions are true. Later conditions are evaluated only on what
-   * the earlier ones left.
+   * Returns the combinations for which all conditions are true. Later conditions are evaluated only
+   * for combinations that satisfy the earlier ones.
    */
   filter(batch: Batch, conditions: readonly BoundExpression[]): Batch {
     let kept = batch;
@@ -272,7 +279,7 @@ export class QueryContext {
   }
 }
 
-/** The places of `count` rows from one on. */
+/** Returns the numbers of `count` rows, beginning with `from`. */
 export function placesOf(from: number, count: number): Uint32Array {
   const places = new Uint32Array(count);
   for (let i = 0; i < count; i++) places[i] = from + i;

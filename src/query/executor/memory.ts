@@ -1,5 +1,5 @@
-// Memory of running statements: a budget for each and one for all together, and estimates of the
-// bytes that values take.
+// Limits the memory of running statements, with a budget for each statement and one for all
+// together, and estimates the bytes that values take.
 
 import { getHeapStatistics } from 'node:v8';
 import type { Value } from '../binder/bound.ts';
@@ -8,8 +8,8 @@ import type { Vector } from './values/vector.ts';
 /** Maximum bytes of one statement, however large the heap is. */
 const MOST_OF_ONE = 512 * 2 ** 20;
 /**
- * Shares of the heap for one statement, and for all together. The rest is for short-lived garbage
- * and everything else.
+ * The shares of the heap that one statement and all statements together may use. The rest is for
+ * short-lived garbage and everything else.
  */
 const SHARE_OF_ONE = 0.2;
 const SHARE_OF_ALL = 0.35;
@@ -21,7 +21,7 @@ export interface MemoryLimits {
   readonly totalBytes: number;
 }
 
-/** Limits that fit the heap of this process. */
+/** Returns limits that fit the heap of this process. */
 export function heapLimits(): MemoryLimits {
   const heap = getHeapStatistics().heap_size_limit;
   return {
@@ -30,7 +30,7 @@ export function heapLimits(): MemoryLimits {
   };
 }
 
-/** The bytes that all running statements hold. */
+/** Counts the bytes that all running statements hold. */
 export class MemoryPool {
   readonly limits: MemoryLimits;
   #usedBytes = 0;
@@ -44,8 +44,8 @@ export class MemoryPool {
   }
 
   /**
-   * Takes bytes, or returns them if `bytes` is negative. False: not enough are left, and none were
-   * taken.
+   * Takes bytes, or gives them back if `bytes` is negative. Returns false and takes nothing if not
+   * enough bytes are left.
    */
   take(bytes: number): boolean {
     const used = this.#usedBytes + bytes;
@@ -60,14 +60,20 @@ const SLOT_BYTES = 8;
 const NUMBER_BYTES = 16;
 const LIST_BYTES = 32;
 const OBJECT_BYTES = 64;
-/** Header of a string, plus that of the rope (concatenated string) it may result from. */
+/**
+ * Bytes of a string header, plus those of the rope (concatenated string) from which the string may
+ * result.
+ */
 const TEXT_BYTES = 48;
 
 export function textBytes(text: string): number {
   return TEXT_BYTES + 2 * text.length;
 }
 
-/** Estimated bytes of a value with everything it refers to. Linear in its size. */
+/**
+ * Returns the estimated bytes of a value with everything to which it refers. Linear in the size of
+ * the value.
+ */
 export function valueBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES;
@@ -77,11 +83,13 @@ export function valueBytes(value: unknown): number {
   return bytes;
 }
 
-/** Counts the bytes of held values; a text or list referred to several times counts once. */
+/**
+ * Counts the bytes of held values. A text or list that is referred to several times counts once.
+ */
 export class HeldBytes {
   readonly #seen = new WeakSet<object>();
 
-  /** The distinct texts that a vector refers to. */
+  /** Returns the bytes of the distinct texts to which a vector refers. */
   ofTexts(texts: readonly string[]): number {
     if (this.#seen.has(texts)) return 0;
     this.#seen.add(texts);
@@ -90,7 +98,7 @@ export class HeldBytes {
     return bytes;
   }
 
-  /** A vector that is kept. */
+  /** Returns the bytes of a vector that is kept. */
   ofVector(vector: Vector, count: number): number {
     switch (vector.kind) {
       case 'number':
@@ -123,7 +131,7 @@ export class HeldBytes {
   }
 }
 
-/** Length of the longest of some texts; cached per list. */
+/** Returns the length of the longest text. The result is cached for each list. */
 export function longestText(texts: readonly string[]): number {
   let longest = LONGEST.get(texts);
   if (longest === undefined) {

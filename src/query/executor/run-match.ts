@@ -1,4 +1,4 @@
-// Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; yields result rows in
+// Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT. Yields result rows in
 // chunks.
 
 import { TextSink } from '../../core/index.ts';
@@ -26,7 +26,7 @@ export interface ResultChunk {
   readonly items: readonly Vector[];
 }
 
-/** Chunks of the result in order, and null to let other work run. */
+/** Yields chunks of the result in order, and null to let other work run. */
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.prepareLists();
@@ -75,7 +75,7 @@ function* ordered(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> 
   yield* sorted(plan, context);
 }
 
-/** The rows that a plan reads. */
+/** Returns the rows that a plan reads. */
 function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
   if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
@@ -84,7 +84,7 @@ function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   return scanRows(plan.input, context, isDirect ? wanted : undefined);
 }
 
-/** Items of every row or group, in the order of the input. */
+/** Yields the items of every row or group, in the order of the input. */
 function* results(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   for (const outcome of evaluated(plan, context)) yield outcome === null ? null : outcome.chunk;
 }
@@ -95,7 +95,10 @@ interface Evaluated {
   readonly environment: Environment;
 }
 
-/** `isLate`: items not evaluated yet if a batch has many rows; null stands in for them. */
+/**
+ * `isLate` is true for each item that is not evaluated yet if a batch has many rows; null stands in
+ * for its values.
+ */
 function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {
     yield* grouped(plan, context);
@@ -108,7 +111,7 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
       continue;
     }
     const outcome = evaluateItems(plan, batch, context.environment, batch.count < FEW_ROWS ? undefined : isLate);
-    // Charged until the next chunk is asked for, since a client may be slow.
+    // The bytes are charged until the next chunk is requested, because a client may be slow.
     const bytes = chunkBytes(outcome.chunk);
     context.charge(bytes - held);
     held = bytes;
@@ -117,13 +120,14 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
 }
 
 /**
- * Bytes of a chunk that are not charged: what a few thousand rows of numbers and short texts take.
+ * The first bytes of a chunk are not charged: a few thousand rows of numbers and short texts take
+ * this many.
  */
 const FREE_BYTES = 2 ** 20;
 
 /**
- * Upper bound of the bytes of a chunk, less the free ones: texts count as if all were as long as
- * the longest.
+ * Returns an upper bound for the bytes of a chunk, less the free ones. All texts count as if they
+ * were as long as the longest.
  */
 function chunkBytes({ count, items }: ResultChunk): number {
   let bytes = 0;
@@ -173,7 +177,10 @@ function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   }
 }
 
-/** Adds all rows to the aggregator: folded over columns in the core if possible, otherwise read. */
+/**
+ * Adds all rows to the aggregator. If possible, the core folds them over columns; otherwise they
+ * are read.
+ */
 function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Batches<{ count: number }> {
   const fold = foldPlanOf(plan, context.patterns);
   if (fold !== undefined) {
@@ -187,7 +194,10 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
   }
 }
 
-/** A scan that finds rows by node finds few, for which a large buffer does not pay. */
+/**
+ * Returns whether a scan may find many rows. A scan that finds rows by node finds few, so a large
+ * buffer does not pay off for it.
+ */
 function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
   return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
 }
@@ -207,7 +217,7 @@ function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
 const BYTES_OF_ROW = 80;
 const BYTES_OF_VALUE = 16;
 
-/** The first of equal result rows. */
+/** Keeps the first of equal result rows. */
 function* distinct(chunks: Batches<ResultChunk>, seen: DistinctRows): Batches<ResultChunk> {
   for (const chunk of chunks) {
     if (chunk === null) {
@@ -234,33 +244,41 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   return wanted <= FEW_SORTED ? fewSorted(plan, context, wanted) : manySorted(plan, context, wanted);
 }
 
-/** Up to this many rows, LIMIT is answered by keeping only the best rows seen so far. */
+/** Up to this many rows, a LIMIT is applied by keeping only the best rows that were read so far. */
 const FEW_SORTED = 4096;
 
-/** Lists and whole rows, except a list that is the same for all rows. */
+/**
+ * Returns whether the values of an expression are lists or whole rows, except for a list that is
+ * the same for all rows.
+ */
 function isMadeLate(expression: BoundExpression): boolean {
   if (expression.type !== 'list' && expression.type !== 'row') return false;
   return !isPlain(expression) && !(expression.kind === 'list' && expression.items.every(isPlain));
 }
 
-/** Bytes that a batch of one pattern keeps alive; the sets of a join are charged there. */
+/**
+ * Returns the bytes that a batch of one pattern keeps in memory. The sets of a join are charged
+ * where they are read.
+ */
 function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
 }
 
-/** Bytes of kept rows; undefined: an item that is evaluated later. */
+/**
+ * Returns the bytes of kept rows. An undefined vector belongs to an item that is evaluated later.
+ */
 function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { held }: QueryContext): number {
   let bytes = 0;
   for (const vector of vectors) if (vector !== undefined) bytes += held.ofVector(vector, count);
   return bytes;
 }
 
-/** Keeps all rows, as columns. */
+/** Sorts by keeping all rows, as columns. */
 function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Batches<ResultChunk> {
   const { orderBy, items, distinct: isDistinct, grouping } = plan.match;
   const sorter = new LargeSorter(orderBy);
   const seen = isDistinct ? new DistinctRows(items, context) : undefined;
-  // Lists and rows are made last: objects burden the garbage collector the more the longer they
+  // Lists and rows are made last, because objects cost the garbage collector more the longer they
   // live.
   const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isMadeLate(expression));
   const bytes = BYTES_OF_VALUE * orderBy.length;
@@ -289,7 +307,7 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Ba
   }
 }
 
-/** Result rows made of kept values at once. */
+/** Returns the number of result rows that are made of kept values at once. */
 function resultRows(items: number): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(VALUES_AT_ONCE / Math.max(1, items))));
 }
@@ -346,7 +364,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
   }
 }
 
-/** For each of some rows of a chunk, whether it is the first of its kind. */
+/** Returns for each of these rows whether it is the first among equal rows. */
 function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): Generator<null, boolean[], void> {
   const some = picked(chunk, places);
   const isNew = new Array<boolean>(places.length).fill(false);

@@ -7,15 +7,18 @@ import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
 
-/** All tokens, an `end` token last. Throws `syntax_error`. Linear in the length of the text. */
+/**
+ * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. Linear in the length
+ * of the text.
+ */
 export function tokenize(text: string): Token[] {
   return finish(tokenizing(text));
 }
 
-/** Tokens between two pauses: a few ms. */
+/** Tokens that are read between two pauses: a few ms. */
 const TOKENS_A_STEP = 50_000;
 
-/** As `tokenize`, but yields null at pauses. */
+/** Does the same as `tokenize`, but yields null at pauses. */
 export function* tokenizing(text: string): Generator<null, Token[], void> {
   if (text.length > MAX_STATEMENT_LENGTH) {
     throw errorAt(
@@ -24,7 +27,8 @@ export function* tokenizing(text: string): Generator<null, Token[], void> {
       `the statement has ${text.length} characters, more than the limit of ${MAX_STATEMENT_LENGTH}.`,
     );
   }
-  // In ASCII, capitals have the same offsets, so the text is upper-cased once and not word by word.
+  // In ASCII, characters have the same offsets in capitals, so the text is converted to capitals
+  // once and not word by word.
   const capitals = ASCII.test(text) ? text.toUpperCase() : undefined;
   const tokens: Token[] = [];
   let at = 0;
@@ -44,7 +48,7 @@ function token(kind: TokenKind, value: string, start: number, end: number): Toke
   return { kind, value, upper: '', start, end };
 }
 
-/** A token that is not a word. */
+/** Reads a token that is not a word. */
 function readOther(text: string, at: number): Token {
   const code = text.charCodeAt(at);
   if (isDigit(code) || (code === DOT && isDigit(text.charCodeAt(at + 1)))) return readNumber(text, at);
@@ -57,13 +61,13 @@ function readOther(text: string, at: number): Token {
   throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
 }
 
-/** Whether two characters form one symbol: <= >= <> !=. */
+/** Returns whether two characters form one symbol: <= >= <> !=. */
 function isDoubled(first: number, second: number): boolean {
   if (second === EQUAL) return first === LESS || first === GREATER || first === EXCLAMATION;
   return second === GREATER && first === LESS;
 }
 
-/** The first offset at or after `at` that is neither blank nor inside a comment. */
+/** Returns the first offset at or after `at` that is neither blank nor inside a comment. */
 function skipBlanks(text: string, at: number): number {
   let next = at;
   while (next < text.length) {
@@ -156,10 +160,7 @@ function readName(text: string, start: number): Token {
   return token('name', text.slice(start + 1, end), start, end + 1);
 }
 
-/**
- * A text in quotes with the escapes of the contract:
- * \\ \' \" \n \r \t \uXXXX and a doubled quote.
- */
+/** Reads a text in quotes with the escapes \\ \' \" \n \r \t \uXXXX and doubled quotes. */
 function readText(text: string, start: number, quote: number): Token {
   let value = '';
   let from = start + 1;
@@ -192,7 +193,7 @@ function textToken(text: string, value: string, start: number, end: number): Tok
   return token('text', value, start, end);
 }
 
-/** The character that the escape at `at` denotes. */
+/** Returns the character that the escape at `at` denotes. */
 function escaped(text: string, at: number): string {
   const simple = ESCAPES[text[at + 1] ?? ''];
   if (simple !== undefined) return simple;

@@ -7,9 +7,10 @@ export type TokenKind = 'word' | 'name' | 'integer' | 'float' | 'text' | 'parame
 export interface Token {
   readonly kind: TokenKind;
   /**
-   * `word`: as written; `upper` has it in capitals. `name`: the name inside backquotes. `text`: the
-   * value, escapes resolved. `parameter`: the name without `$`. `symbol`: itself. `integer`,
-   * `float`: the digits. `end`: empty.
+   * For a `word`, the word as written; `upper` contains it in capitals. For a `name`, the name
+   * inside the backquotes. For a `text`, its value with escapes resolved. For a `parameter`, its
+   * name without `$`. For a `symbol`, the symbol itself. For `integer` and `float`, the digits.
+   * Empty for `end`.
    */
   readonly value: string;
   /** A word in capitals; empty for other kinds. */
@@ -20,7 +21,7 @@ export interface Token {
   readonly end: number;
 }
 
-/** 1-based line and column of an offset. Columns count characters, not UTF-16 units. */
+/** Returns the 1-based line and column of an offset. Columns count characters, not UTF-16 units. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let lineStart = 0;
@@ -33,7 +34,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line, column };
 }
 
-/** A token as error messages show it. */
+/** Returns a token as error messages show it. */
 export function describeToken(token: Token): string {
   switch (token.kind) {
     case 'end':

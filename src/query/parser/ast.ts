@@ -1,5 +1,5 @@
-// The syntax tree of a statement: the parser's output, a plain value that refers to nothing outside
-// the text.
+// The syntax tree of a statement, which is the parser's output. It consists of plain values that
+// refer to nothing outside the text.
 
 import type { ColumnType } from '../../engine/index.ts';
 import type { TableOptions } from '../../model/options.ts';
@@ -56,7 +56,7 @@ export interface ValuesNode extends Span {
   readonly places: readonly number[];
 }
 
-/** A bare name: an alias, an output name, or a column where the statement has one table. */
+/** A bare name: an alias, an output name or, if the statement has one table, a column. */
 export interface BareNode extends Span {
   readonly kind: 'name';
   readonly name: string;
@@ -72,7 +72,7 @@ export interface CallNode extends Span {
   readonly kind: 'call';
   readonly name: NameNode;
   readonly distinct: boolean;
-  /** `COUNT(*)`: no arguments and this set. */
+  /** True for `COUNT(*)`, which has no arguments. */
   readonly star: boolean;
   readonly args: readonly Expression[];
 }
@@ -119,7 +119,7 @@ export interface IsNullNode extends Span {
   readonly operand: Expression;
 }
 
-/** NOT before IN, BETWEEN, CONTAINS, IS NULL and the like becomes a `not` node around them. */
+/** If NOT precedes IN, BETWEEN, CONTAINS, IS NULL or the like, a `not` node contains their node. */
 export type Expression =
   | LiteralNode
   | ParameterNode
@@ -158,7 +158,7 @@ export interface MatchNode extends Span {
   readonly patterns: readonly PatternNode[];
   readonly where: Expression | undefined;
   readonly distinct: boolean;
-  /** Undefined: `*`. */
+  /** Undefined for `RETURN *`. */
   readonly items: readonly ItemNode[] | undefined;
   readonly orderBy: readonly OrderNode[];
   readonly skip: LiteralNode | ParameterNode | undefined;

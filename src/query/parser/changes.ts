@@ -58,7 +58,7 @@ export function parseUpdate(stream: TokenStream): UpdateNode {
   return { kind: 'update', table, sets, where, start, end: stream.lastEnd };
 }
 
-/** A column written bare or as `T.col`. */
+/** Reads a column that is written bare or as `T.col`. */
 function columnOf(stream: TokenStream, table: NameNode): NameNode {
   const name = stream.expectName('a column name');
   if (!stream.acceptSymbol('.')) return name;
@@ -88,7 +88,7 @@ export function parseCopy(stream: TokenStream): CopyFromNode | CopyToNode {
   return { kind: 'copyTo', source: source.table, file: fileName(stream), start, end: stream.lastEnd };
 }
 
-/** A MATCH, with or without parentheses, or a table. */
+/** Reads a MATCH, with or without parentheses, or a table. */
 function copySource(
   stream: TokenStream,
 ): { kind: 'match'; match: ReturnType<typeof parseMatch> } | { kind: 'table'; table: NameNode } {

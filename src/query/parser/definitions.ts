@@ -1,4 +1,4 @@
-// Parses statements that define: CREATE, DROP, ALTER.
+// Parses definitions: CREATE, DROP and ALTER statements.
 
 import { typesByWord } from '../../model/column-types.ts';
 import { OPTION_NAMES, OPTION_WORDS, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
@@ -52,7 +52,9 @@ function optionValue(stream: TokenStream, name: TableOption): number {
   return value;
 }
 
-/** IF NOT EXISTS or IF EXISTS. A table may be named `if`; then neither NOT nor EXISTS follows. */
+/**
+ * Reads IF NOT EXISTS or IF EXISTS. A table may be named `if`; then neither NOT nor EXISTS follows.
+ */
 function acceptIf(stream: TokenStream, not: boolean): boolean {
   const second = stream.ahead(1).upper;
   if (stream.current.upper !== 'IF' || (second !== 'NOT' && second !== 'EXISTS')) {
@@ -95,7 +97,7 @@ function columnType(stream: TokenStream): ColumnTypeNode {
   return { name, type };
 }
 
-/** Types and their synonyms (contract section 4). */
+/** Types by their names and synonyms. */
 const TYPES = typesByWord();
 
 export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {

@@ -1,5 +1,5 @@
-// Parses expressions by recursive descent. Precedence from loosest: OR, AND, NOT, comparison, + -,
-// * / %, unary minus (contract section 4).
+// Parses expressions by recursive descent. The levels of precedence, from the loosest, are: OR,
+// AND, NOT, comparison, + -, * / %, unary minus.
 
 import type { Token } from '../lexer/token.ts';
 import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN, MAX_LIST_ITEMS } from '../limits.ts';
@@ -24,14 +24,14 @@ export function parseExpression(stream: TokenStream): Expression {
 }
 
 /**
- * As `parseExpression`, for an item of a list: lists may be very long and mostly hold plain values,
- * which skip the levels of precedence.
+ * Parses an item of a list. Lists may be very long and mostly contain plain values, which skip the
+ * levels of precedence. Anything else is parsed by `parseExpression`.
  */
 export function parseItem(stream: TokenStream): Expression {
   return plainValue(stream, ']') ?? parseExpression(stream);
 }
 
-/** As `parseExpression`, for a value of a row, which may also be a list. */
+/** Parses a value of a row like `parseItem`. The value may also be a list. */
 export function parseRowValue(stream: TokenStream): Expression {
   const plain = plainValue(stream, ')');
   if (plain !== undefined) return plain;
@@ -45,7 +45,10 @@ export function parseRowValue(stream: TokenStream): Expression {
   return parseExpression(stream);
 }
 
-/** A lone value or name, followed by a comma or the closing bracket; undefined: anything else. */
+/**
+ * Reads a single value or name that is followed by a comma or the closing bracket. Returns
+ * undefined for anything else.
+ */
 function plainValue(stream: TokenStream, close: ']' | ')'): Expression | undefined {
   const { kind, value } = stream.current;
   const next = stream.ahead(1);
@@ -62,7 +65,7 @@ function endsValue({ kind, value }: Token, close: ']' | ')'): boolean {
 
 const NEXT_LEVEL = { or: (stream: TokenStream) => logic(stream, 'and'), and: negation } as const;
 
-/** A chain of ORs or ANDs becomes one node, so that long chains do not make the tree deep. */
+/** Reads a chain of ORs or ANDs as one node, so that long chains do not make the tree deep. */
 function logic(stream: TokenStream, kind: 'or' | 'and'): Expression {
   const word = kind === 'or' ? 'OR' : 'AND';
   const read = NEXT_LEVEL[kind];
@@ -116,7 +119,7 @@ function isComparison(stream: TokenStream): boolean {
   return kind === 'symbol' && COMPARISONS[value] !== undefined;
 }
 
-/** Returns `left` itself if no comparison follows. */
+/** Reads a comparison with `left`. Returns `left` itself if no comparison follows. */
 function compareTail(stream: TokenStream, left: Expression): Expression {
   const { current } = stream;
   if (isComparison(stream)) {
@@ -142,7 +145,9 @@ function isNull(stream: TokenStream, operand: Expression): Expression {
   return negated ? { kind: 'not', operand: test, start: operand.start, end: stream.lastEnd } : test;
 }
 
-/** IN, BETWEEN, CONTAINS, STARTS WITH, ENDS WITH; undefined if none follows. */
+/**
+ * Reads IN, BETWEEN, CONTAINS, STARTS WITH or ENDS WITH. Returns undefined if none of them follows.
+ */
 function wordComparison(stream: TokenStream, left: Expression): Expression | undefined {
   if (stream.acceptWord('IN')) {
     const list = sum(stream);
@@ -181,7 +186,10 @@ function product(stream: TokenStream): Expression {
 const SUMS = ['+', '-'] as const;
 const PRODUCTS = ['*', '/', '%'] as const;
 
-/** Operators of one level, left-associative. Each adds one level to the height of the tree. */
+/**
+ * Reads operators of one level, which are left-associative. Each operator adds one level to the
+ * height of the tree.
+ */
 function chain(
   stream: TokenStream,
   operators: readonly BinaryOperator[],
@@ -247,7 +255,7 @@ function primary(stream: TokenStream): Expression {
   throw stream.fail('a value');
 }
 
-/** A text literal that is exactly `'$name'` is that parameter (contract section 4). */
+/** Reads a text or a parameter. A text literal that is exactly `'$name'` is that parameter. */
 export function textOrParameter(stream: TokenStream): LiteralNode | ParameterNode {
   const parameter = acceptParameter(stream);
   if (parameter !== undefined) return parameter;
@@ -257,7 +265,7 @@ export function textOrParameter(stream: TokenStream): LiteralNode | ParameterNod
 
 const PARAMETER_TEXT = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** `$name` or `'$name'`; undefined: the current token is neither. */
+/** Reads `$name` or `'$name'`. Returns undefined if the current token is neither. */
 export function acceptParameter(stream: TokenStream): ParameterNode | undefined {
   const { kind, value } = stream.current;
   const name = kind === 'parameter' ? value : kind === 'text' ? PARAMETER_TEXT.exec(value)?.[1] : undefined;
@@ -288,7 +296,7 @@ export function parseList(stream: TokenStream): ListNode | ValuesNode {
 
 const CONSTANTS: Readonly<Record<string, LiteralNode['value']>> = { TRUE: true, FALSE: false, NULL: null };
 
-/** true, false, null, a call, alias.column or a bare name. */
+/** Reads true, false, null, a call, alias.column or a bare name. */
 function named(stream: TokenStream): Expression {
   const token = stream.current;
   const follows = stream.ahead(1);
@@ -309,8 +317,8 @@ function named(stream: TokenStream): Expression {
 }
 
 /**
- * Words that end an expression: where one of them appears instead of a value, the value is missing.
- * In backquotes they are names.
+ * Words that end an expression. If one of them is found where a value is expected, the value is
+ * missing. In backquotes these words are names.
  */
 const CLAUSE_WORDS: ReadonlySet<string> = new Set([
   'WHERE',

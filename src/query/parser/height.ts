@@ -1,12 +1,12 @@
-// Limits the height of expression trees, since later phases walk them recursively.
+// Limits the height of expression trees, because later phases process them recursively.
 
 import { MAX_HEIGHT } from '../limits.ts';
 import type { Expression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /**
- * Throws `syntax_error` if an expression is too high for recursive walks. Linear in its size;
- * recurses no deeper than the limit.
+ * Throws `syntax_error` if an expression is too high for recursive processing. Linear in the size
+ * of the expression; the recursion is no deeper than the limit.
  */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);
@@ -14,7 +14,7 @@ export function checkHeight(expression: Expression, stream: TokenStream): void {
     throw stream.failAt(above.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
 }
 
-/** The first expression more than `left` levels down. */
+/** Returns the first expression that is more than `left` levels below `node`. */
 function firstAbove(node: Expression, left: number): Expression | undefined {
   if (left === 0) return node;
   switch (node.kind) {

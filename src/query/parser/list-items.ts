@@ -1,18 +1,18 @@
-// Collects the items of a list. The plain values of a long list are kept as values, not as nodes:
-// a statement may contain some hundred thousand of them, and the phases after the parser then take
-// each such list as one constant.
+// Collects the items of a list. The plain values of a long list are stored as values, not as nodes.
+// A statement may contain some hundred thousand values, and the phases after the parser then
+// process each such list as one constant.
 
 import type { Expression, ListNode, LiteralNode, ValuesNode } from './ast.ts';
 
-/** From this many plain values of one type on, a list is kept as values. */
+/** A list of plain values of one type is stored as values if it has at least this many items. */
 export const LONG_LIST = 64;
 
 type PlainNode = LiteralNode & { readonly type: ValuesNode['type'] };
 
 export class ListItems {
-  /** All items, or those before the list became long. */
+  /** All items, or those from before the list became long. */
   #nodes: Expression[] = [];
-  /** Set while the list is long and all of its items are plain values of one type. */
+  /** Set while the list is long and all its items are plain values of one type. */
   #type: ValuesNode['type'] | undefined;
   readonly #values: (number | string)[] = [];
   /** Offsets of the values: start and end of each. */
@@ -34,7 +34,7 @@ export class ListItems {
     }
   }
 
-  /** `start`, `end`: position of the list. */
+  /** Returns the node for the list, whose position is `start` to `end`. */
   node(start: number, end: number): ListNode | ValuesNode {
     return this.#type === undefined
       ? { kind: 'list', items: this.#nodes, start, end }

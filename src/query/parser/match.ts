@@ -25,7 +25,10 @@ export function parseMatch(stream: TokenStream): MatchNode {
   return { kind: 'match', patterns, where, distinct, items, orderBy, skip, limit, start, end: stream.lastEnd };
 }
 
-/** A word that could also be an alias (`distinct.id`) is a keyword only if no dot follows. */
+/**
+ * Returns whether the current token is this keyword. A word that could also be an alias
+ * (`distinct.id`) is a keyword only if no dot follows.
+ */
 function isKeyword(stream: TokenStream, word: string): boolean {
   const follows = stream.ahead(1);
   return stream.current.upper === word && !(follows.kind === 'symbol' && follows.value === '.');
@@ -77,7 +80,7 @@ function orderList(stream: TokenStream): OrderNode[] {
   return orders;
 }
 
-/** The number after LIMIT or SKIP: an integer of 0 or more, or a parameter. */
+/** Reads the number after LIMIT or SKIP: an integer of 0 or more, or a parameter. */
 function count(stream: TokenStream): LiteralNode | ParameterNode {
   const token = stream.current;
   if (token.kind === 'integer') {

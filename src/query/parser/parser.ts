@@ -1,5 +1,5 @@
-// Parses one statement: its first word tells the kind, a semicolon may end it, and nothing may
-// follow.
+// Parses one statement. Its first word determines its kind. A semicolon may end the statement, and
+// nothing else may follow.
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Token } from '../lexer/token.ts';
@@ -11,16 +11,16 @@ import { parseMatch } from './match.ts';
 import { TokenStream } from './token-stream.ts';
 
 /**
- * The syntax tree of `text`. Throws `syntax_error` with line, column, what was found and what was
- * expected. Linear in the length of the text.
+ * Returns the syntax tree of `text`. Throws `syntax_error` with the line, the column, what was
+ * found and what was expected. Linear in the length of the text.
  */
 export function parseStatement(text: string): Statement {
   return readStatement(text).statement;
 }
 
 /**
- * As `parseStatement`, with the distinct names of the parameters. `tokens`: the tokens of the text,
- * if already known.
+ * Does the same as `parseStatement`, and also returns the distinct names of the parameters.
+ * `tokens` are the tokens of the text, if they are known already.
  */
 export function readStatement(
   text: string,
@@ -61,11 +61,13 @@ function anyStatement(stream: TokenStream): Statement {
   throw stream.fail();
 }
 
-/** The table of a SELECT, searched for in its first `LOOKED_AT` characters. */
+/** Finds the table of a SELECT in its first `LOOKED_AT` characters. */
 const FROM = /\bFROM\s+[`"]?([A-Za-z_]\w{0,63})/i;
 const LOOKED_AT = 2000;
 
-/** The error for a SELECT: shows how to write it here, using its own table. */
+/**
+ * Returns the error for a SELECT. It shows how to write the SELECT as a MATCH of the same table.
+ */
 function selectHint(stream: TokenStream): HedgerowError {
   const { text, current } = stream;
   const start = text.slice(current.start, current.start + LOOKED_AT);
@@ -105,7 +107,7 @@ function parseTransaction(stream: TokenStream, kind: 'begin' | 'commit' | 'rollb
 function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Statement {
   const { start, upper } = stream.next();
   if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE') {
-    // EXPLAIN ANALYZE, as other databases spell it.
+    // Other databases write EXPLAIN ANALYZE.
     const advice =
       stream.current.upper === 'ANALYZE' ? ' Write ANALYZE alone: it runs the statement and shows its plan.' : '';
     const what = `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.${advice}`;

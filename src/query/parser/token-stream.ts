@@ -1,5 +1,5 @@
-// Cursor over the tokens of a statement that records what would have been accepted at the current
-// token, for the error message.
+// A cursor over the tokens of a statement. For error messages, it records what would have been
+// accepted at the current token.
 
 import type { HedgerowError } from '../../errors.ts';
 import { tokenize } from '../lexer/lexer.ts';
@@ -8,7 +8,7 @@ import { MAX_NESTING, MAX_OPERANDS } from '../limits.ts';
 import { errorAt, unexpected } from '../syntax-error.ts';
 import type { NameNode, ParameterNode } from './ast.ts';
 
-/** Symbols are quoted; words and descriptions are not. */
+/** Puts symbols in quotes, but not words and descriptions. */
 function quoted(expected: string): string {
   return /^[A-Za-z]/.test(expected) ? expected : `"${expected}"`;
 }
@@ -20,15 +20,15 @@ export class TokenStream {
   readonly #tokens: readonly Token[];
   #at = 0;
   /**
-   * What was tried at the current token without success: the first `#missed` entries. The array is
-   * reused from token to token.
+   * The alternatives that were tried at the current token without success: the first `#missed`
+   * entries. The array is reused for the next token.
    */
   readonly #expected: string[] = [];
   #missed = 0;
   #depth = 0;
   #operands = 0;
 
-  /** `tokens`: the tokens of the text, if already known. */
+  /** `tokens` are the tokens of the text, if they are known already. */
   constructor(text: string, tokens: readonly Token[] = tokenize(text)) {
     this.text = text;
     this.#tokens = tokens;
@@ -93,7 +93,10 @@ export class TokenStream {
     if (!this.acceptSymbol(symbol)) throw this.fail();
   }
 
-  /** A name: a word (keywords too) or one in backquotes. `what` completes "expected ...". */
+  /**
+   * Consumes a name: a word (even a keyword), or a name in backquotes. `what` completes "expected
+   * ...".
+   */
   expectName(what: string): NameNode {
     const token = this.current;
     if (token.kind !== 'word' && token.kind !== 'name') throw this.fail(what);
@@ -101,14 +104,14 @@ export class TokenStream {
     return { name: token.value, start: token.start, end: token.end };
   }
 
-  /** Consumes the current token as the parameter of that name. */
+  /** Consumes the current token as the parameter with this name. */
   takeParameter(name: string): ParameterNode {
     const { start, end } = this.next();
     this.parameters.add(name);
     return { kind: 'parameter', name, start, end };
   }
 
-  /** An integer of 0 or more. */
+  /** Consumes an integer of 0 or more. */
   expectInteger(): number {
     const token = this.current;
     if (token.kind !== 'integer') throw this.fail('an integer');
@@ -126,7 +129,7 @@ export class TokenStream {
     this.#expected[this.#missed++] = what;
   }
 
-  /** The error that the current token is none of the alternatives tried. */
+  /** Returns the error that the current token is not one of the alternatives that were tried. */
   fail(what?: string): HedgerowError {
     if (what !== undefined) this.expecting(what);
     return unexpected(this.text, this.current, this.#expected.slice(0, this.#missed).map(quoted));
@@ -141,7 +144,7 @@ export class TokenStream {
     return this.#depth > 0;
   }
 
-  /** A position for `rewind`. */
+  /** Returns a position for `rewind`. */
   mark(): number {
     return this.#at;
   }
@@ -152,8 +155,8 @@ export class TokenStream {
   }
 
   /**
-   * Call it for every operand that is not plain. Throws `syntax_error` if there are too many to be
-   * parsed in one step.
+   * Must be called for every operand that is not a plain value. Throws `syntax_error` if there are
+   * too many operands to parse in one step.
    */
   countOperand(): void {
     this.#operands += 1;

@@ -1,18 +1,20 @@
-// Turns the conditions on one pattern into index accesses and a residual filter.
+// Turns the conditions on one pattern into index accesses and a remaining filter.
 //
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
-// row must contain, and ranges of numeric columns. A condition is
-// - taken: absorbed into the bounds (event_ts or a bucket compared with a constant, node IN
-//   members, a numeric column compared with a constant, or an AND of these),
-// - nothing: it cannot be true, so the pattern has no rows, or
-// - left: it remains as a filter on each row.
-// The first OR that the indexes can answer branch by branch, or IN over times or buckets, becomes a
-// union: one way per branch, each intersected with the bounds of the other conditions. Together the
-// ways cover all rows that can match. `instead` is the same access without the union; the planner
-// takes the one that touches fewer buckets.
+// row must contain, and ranges of numeric columns. There are three outcomes for a condition:
+// - taken: the condition becomes part of the bounds. It compares event_ts, a bucket or a numeric
+//   column with a constant, or is node IN members, or is an AND of these.
+// - nothing: the condition cannot be true, so the pattern has no rows.
+// - left: the condition remains as a filter on each row.
 //
-// Example: `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members) AND e.room = 'x'` gives two
-// ways, [100, max] with node 1 and [100, max] with node 2, and the filter `e.room = 'x'`.
+// One condition may become a union: the first OR whose branches the indexes can all answer, or IN
+// over times or buckets. A union has one way per branch, each intersected with the bounds of the
+// other conditions. Together the ways cover all rows that can match. `instead` is the same access
+// without the union; the planner chooses the one that reads fewer buckets.
+//
+// Example: the conditions `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members)` give two ways,
+// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
+// a filter.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
@@ -22,10 +24,10 @@ import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-/** Maximum number of branches of an OR or IN that are answered by an index access each. */
+/** Maximum number of branches of an OR or IN that are each answered by an index access. */
 const MOST_BRANCHES = 64;
 
-/** What one access asks the indexes of a table for; all of it must hold. */
+/** The bounds of one access to the indexes of a table. All of them must hold. */
 export interface Bounds {
   startTs: number;
   endTs: number;
@@ -34,22 +36,25 @@ export interface Bounds {
 }
 
 /**
- * Access to one pattern: the ways together cover all rows that can match, and the filter is checked
+ * The access to one pattern. The ways together cover all rows that can match. The filter is checked
  * on each row.
  */
 export interface Access {
   readonly ways: readonly Bounds[];
   readonly filter: readonly BoundExpression[];
   /**
-   * The alternative to several ways: a single one that covers them all, with their condition as a
-   * filter.
+   * The alternative to several ways: a single way that covers them all. The condition that became
+   * the union is then a filter.
    */
   readonly instead: Access | undefined;
 }
 
 const NOTHING: Access = { ways: [], filter: [], instead: undefined };
 
-/** `conditions` read no other pattern. An access without ways: nothing can match. */
+/**
+ * Returns the access for `conditions`, which read no other pattern. If the access has no ways, no
+ * row can match.
+ */
 export function accessOf(
   pattern: BoundPattern,
   conditions: readonly BoundExpression[],
@@ -75,7 +80,7 @@ export function accessOf(
   return { ways, filter, instead: ways.length > 1 ? instead : undefined };
 }
 
-/** Merges windows that touch, if nothing else is asked for: `event_ts IN [5, 6]`. */
+/** Merges windows that touch, if they have no other bounds: `event_ts IN [5, 6]`. */
 function merged(ways: readonly Bounds[]): Bounds[] {
   const plain = ways.filter(isWindow).sort((a, b) => a.startTs - b.startTs);
   const windows: Bounds[] = [];
@@ -119,14 +124,14 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
-  /** Windows by list, since the same list may occur in many conditions. */
+  /** Windows by list, because the same list may occur in many conditions. */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
     this.#parameters = parameters;
   }
 
-  /** Bounds with the nodes of MEMBERS; undefined: nothing can match. */
+  /** Returns bounds with the nodes of MEMBERS, or undefined if no row can match. */
   begin(pattern: BoundPattern): Bounds | undefined {
     const bounds = everything();
     if (pattern.members === undefined) return bounds;
@@ -136,14 +141,14 @@ class AccessReader {
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
       if (node === null) return undefined;
-      // One node too many already shows that nothing can match; a Set of very many numbers chosen
-      // by a client takes seconds.
+      // One node more than an edge can have is enough to show that no row can match. A Set of very
+      // many numbers that a client chose could take seconds.
       if (bounds.nodes.size <= MOST_NODES) bounds.nodes.add(node as number);
     }
     return bounds;
   }
 
-  /** Absorbs a condition into the bounds if an index answers it exactly. */
+  /** Adds a condition to the bounds if an index answers it exactly. */
   take(condition: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
     if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
@@ -192,8 +197,8 @@ class AccessReader {
   }
 
   /**
-   * An OR of conditions that an index can answer, or a time or bucket IN a list, as several ways.
-   * Undefined: use it as a filter.
+   * Returns several ways for an OR of conditions that an index can answer, or for IN with a time or
+   * bucket. Returns undefined if the condition must be a filter.
    */
   union(condition: BoundExpression): Bounds[] | undefined {
     if (condition.kind === 'or') return this.#unionOf(condition.items);
@@ -211,7 +216,9 @@ class AccessReader {
     return values && this.#windowsOf(values, width);
   }
 
-  /** Windows of buckets, adjacent ones merged; undefined: there are too many. */
+  /**
+   * Returns the windows of buckets, with adjacent ones merged, or undefined if there are too many.
+   */
   #windowsOf(buckets: readonly Value[], width: number): Bounds[] | undefined {
     let windows = this.#windows.get(buckets);
     if (windows === undefined && !this.#windows.has(buckets)) {
@@ -245,7 +252,9 @@ class AccessReader {
   }
 }
 
-/** The integers of a list as ascending ranges; undefined: there are too many. */
+/**
+ * Returns the integers of a list as ascending ranges, or undefined if there are too many ranges.
+ */
 function mergedBuckets(values: readonly Value[]): [first: number, last: number][] | undefined {
   const buckets = Float64Array.from(values.filter(Number.isSafeInteger) as number[]).sort();
   const ranges: [number, number][] = [];
@@ -263,8 +272,8 @@ function isNumericProperty(side: BoundExpression): side is Extract<BoundExpressi
 }
 
 /**
- * `floor(event_ts / width) operator value` as bounds on the time; width 1: the time itself. The
- * value may be fractional.
+ * Adds `floor(event_ts / width) operator value` to the bounds on the time. With width 1 this is the
+ * time itself. The value may be fractional.
  */
 function takeTime(operator: BoundComparison['operator'], value: number, width: number, bounds: Bounds): Outcome {
   let low = Number.NEGATIVE_INFINITY;

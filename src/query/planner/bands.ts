@@ -1,5 +1,5 @@
-// Recognizes conditions that bound the time difference of two patterns (bands), and derives from
-// them narrower time windows for each pattern.
+// Recognizes conditions that limit the time difference of two patterns (bands), and derives
+// narrower time windows for each pattern from them.
 
 import type { BoundComparison, BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -7,7 +7,10 @@ import type { Bounds } from './access.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 
-/** `low <= later.event_ts - earlier.event_ts <= high`; integers or infinite. */
+/**
+ * The condition `low <= later.event_ts - earlier.event_ts <= high`. The bounds are integers or
+ * infinite.
+ */
 export interface TimeBand {
   readonly later: number;
   readonly earlier: number;
@@ -15,7 +18,7 @@ export interface TimeBand {
   readonly high: number;
 }
 
-/** The band that is equivalent to a condition; undefined: there is none. */
+/** Returns the band that is equivalent to a condition, or undefined if there is none. */
 export function bandOf(condition: BoundExpression, parameters: ParameterValues): TimeBand | undefined {
   if (condition.kind === 'overlaps') {
     const width = widthOf(condition.width, parameters);
@@ -31,8 +34,8 @@ export function bandOf(condition: BoundExpression, parameters: ParameterValues):
 }
 
 /**
- * A band that follows from a condition without being equivalent to it: rows of the same bucket are
- * less than a bucket apart.
+ * Returns a band that follows from a condition without being equivalent to it: rows in the same
+ * bucket are less than a bucket apart.
  */
 export function impliedBand(condition: BoundExpression): TimeBand | undefined {
   if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
@@ -55,7 +58,9 @@ interface Linear {
   readonly constant: number;
 }
 
-/** `a.event_ts - b.event_ts < 60`, `a.event_ts >= b.event_ts + 5` and the like. */
+/**
+ * Returns the band for `a.event_ts - b.event_ts < 60`, `a.event_ts >= b.event_ts + 5` and the like.
+ */
 function comparedTimes(condition: BoundComparison, parameters: ParameterValues): TimeBand | undefined {
   if (condition.operator === '<>') return undefined;
   const left = linearOf(condition.left, parameters);
@@ -68,7 +73,7 @@ function comparedTimes(condition: BoundComparison, parameters: ParameterValues):
   if (Math.abs(first[1]) !== 1 || first[1] + second[1] !== 0) return undefined;
   const later = first[1] === 1 ? first[0] : second[0];
   const earlier = first[1] === 1 ? second[0] : first[0];
-  // The condition now reads: later - earlier + constant (operator) 0.
+  // The condition is now: later - earlier + constant (operator) 0.
   const at = -sum.constant;
   switch (condition.operator) {
     case '=':
@@ -106,8 +111,8 @@ function plus(a: Linear, b: Linear, sign: 1 | -1): Linear {
 }
 
 /**
- * Narrows the patterns' windows through the bands, in place, until nothing changes: if `b - a` is
- * in [0, 60] and `a` in [100, 200], then `b` is in [100, 260].
+ * Uses the bands to narrow the windows of the patterns, in place, until nothing changes. If `b - a`
+ * is in [0, 60] and `a` is in [100, 200], then `b` is in [100, 260].
  */
 export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: readonly TimeBand[]): void {
   for (let round = 0; round < windows.length; round++) {
@@ -123,7 +128,10 @@ export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: r
   }
 }
 
-/** An unbounded end implies nothing about other windows. */
+/**
+ * Returns the start as a bound for other windows. An unbounded end of a window implies nothing
+ * about them.
+ */
 function startOf({ startTs }: Bounds): number {
   return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;
 }

@@ -1,19 +1,19 @@
-// Bounds the work of planning: conditions that read no row are evaluated in one step, however long
-// their texts and lists are.
+// Limits the work of planning. Conditions that read no row are evaluated in one step, so their
+// texts and lists must not be too long.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 
-/** Characters up to which a statement, without long parameters, needs no check. */
+/** A statement of at most this many characters, without long parameters, is not checked. */
 const SHORT_TEXT = 4096;
-/** Characters and items that may be processed in one step: about 10 ms. */
+/** Maximum number of characters and items that may be processed in one step: about 10 ms. */
 const MOST_LETTERS = 16 * 2 ** 20;
-/** Cost of a list item in characters: items are put into sets. */
+/** Cost of a list item in characters. Items are expensive because they are put into sets. */
 const LETTERS_AN_ITEM = 32;
 
-/** Throws `query_too_large` if conditions that read no row are too much work. */
+/** Throws `query_too_large` if conditions that read no row take too much work. */
 export function checkConstants(where: readonly BoundExpression[], text: string, parameters: ParameterValues): void {
   if (text.length <= SHORT_TEXT && !hasLong(parameters)) return;
   const work = new ConstantWork(parameters);
@@ -33,7 +33,7 @@ function hasLong(parameters: ParameterValues): boolean {
   return false;
 }
 
-/** Sums up the characters in the largest subexpressions that read no row. */
+/** Adds up the characters in the largest subexpressions that read no row. */
 class ConstantWork {
   letters = 0;
   readonly #parameters: ParameterValues;
@@ -48,8 +48,8 @@ class ConstantWork {
   }
 
   /**
-   * Characters of an expression that reads no row. READS_ROWS: it reads one, and the cost of its
-   * constant parts has been added.
+   * Returns the characters of an expression that reads no row. Returns READS_ROWS for any other
+   * expression, after adding the cost of its constant parts.
    */
   #lettersOf(node: BoundExpression): number {
     if (node.kind === 'constant') return lettersOf(node.value);
@@ -57,7 +57,7 @@ class ConstantWork {
     const parts = partsOf(node);
     const letters = parts.map((part) => this.#lettersOf(part));
     if (COMPUTED.has(node.kind) && !letters.includes(READS_ROWS)) return letters.reduce((sum, one) => sum + one, 0);
-    // Plain values cost nothing, as they are not computed.
+    // Plain values cost nothing because they are not computed.
     for (const [place, one] of letters.entries())
       if (one !== READS_ROWS && !isPlain(parts[place]!)) this.letters += one;
     return READS_ROWS;
@@ -65,7 +65,7 @@ class ConstantWork {
 }
 
 const READS_ROWS = -1;
-/** Kinds that read rows only through their parts. */
+/** Kinds of expressions that read rows only through their parts. */
 const COMPUTED: ReadonlySet<BoundExpression['kind']> = new Set([
   'compare',
   'arithmetic',

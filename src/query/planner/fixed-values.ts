@@ -1,4 +1,4 @@
-// Values of expressions that read no row, as the planner needs them.
+// Returns the values of expressions that read no row, for the planner.
 
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';

@@ -1,12 +1,16 @@
-// Orders the patterns of a MATCH and chooses how each is joined to those before it, by estimated
-// size.
+// Orders the patterns of a MATCH by estimated size, and chooses how each is joined to the patterns
+// before it.
 //
-// The order is greedy and left-deep: it begins with the smallest pattern and repeatedly adds the
-// smallest one that a condition ties to those already joined (or, if none is tied, the smallest).
-// Each condition is applied at the first join where all of its patterns are available.
-// One kind of condition finds the candidate pairs of a join, in this order of preference: shared
-// members (MEMBER_JOIN), equality (HASH_JOIN), a band on the times (TEMPORAL_JOIN), none
-// (NESTED_LOOP). All other conditions are checked on the candidates.
+// The order is greedy and left-deep. It begins with the smallest pattern. Then it repeatedly adds
+// the smallest pattern that a condition connects to those already joined; if none is connected, it
+// adds the smallest one. Each condition is applied at the first join where all its patterns are
+// available. One kind of condition finds the candidate pairs of a join, in this order of
+// preference: shared members (MEMBER_JOIN), equality (HASH_JOIN), a band on the times
+// (TEMPORAL_JOIN), none (NESTED_LOOP). All other conditions are checked on the candidates.
+//
+// Example: for `MATCH (a:T), (b:T) WHERE a.room = 'x' AND overlaps(a, b, 60) AND shared(a, b) >=
+// 2`, pattern a is probably smaller and comes first. Then b is joined by shared members, and the
+// member join also uses the band on the times.
 
 import type { BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -15,7 +19,7 @@ import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 import type { Band, EqualLink, JoinPlan, MemberLink, ScanPlan } from './plan.ts';
 
-/** `conditions` each read at least two patterns. */
+/** Plans the joins. Each of the `conditions` reads at least two patterns. */
 export function planJoins(
   scans: readonly ScanPlan[],
   conditions: readonly BoundExpression[],
@@ -45,8 +49,8 @@ function smallest(scans: readonly ScanPlan[]): ScanPlan {
 }
 
 /**
- * The smallest pattern that a condition ties to those already joined, or the smallest if none is
- * tied.
+ * Returns the smallest pattern that a condition connects to those already joined. If none is
+ * connected, returns the smallest pattern.
  */
 function nextScan(waiting: readonly ScanPlan[], bits: number, conditions: readonly BoundExpression[]): ScanPlan {
   const tied = waiting.filter((scan) => {
@@ -86,15 +90,16 @@ function planJoin(
     if (pair === undefined) filter.push(condition);
     else equal.push(pair);
   }
-  // A member join profits from a time band implied by equal buckets; a hash join on the bucket has
-  // it anyway.
+  // A member join is faster with the time band that follows from equal buckets. A hash join on the
+  // bucket applies this band anyway.
   if (members !== undefined)
     for (const condition of conditions) {
       const near = bandTo(right.pattern, impliedBand(condition));
       if (near !== undefined && (band === undefined || band.left === near.left)) band = joined(band, near);
     }
   const strategy = strategyOf(band, members, equal);
-  // A NULL width, a member link below 1 and the like link nothing but still filter.
+  // Some conditions, such as a NULL width or a member link below 1, do not connect the patterns but
+  // still filter the pairs.
   const cartesian = strategy === 'NESTED_LOOP' && filter.length === 0;
   if (strategy !== 'NESTED_LOOP' || band !== undefined) needsOfJoin(left, right, band, members);
   return {
@@ -112,8 +117,8 @@ function planJoin(
 }
 
 /**
- * A band as seen from the pattern on the left: right - left. Undefined: there is no band, or it
- * ties two other patterns.
+ * Returns a band relative to the pattern on the left: right - left. Returns undefined if there is
+ * no band, or if it is between two other patterns.
  */
 function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
   if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
@@ -125,7 +130,10 @@ function joined(a: Band | undefined, b: Band): Band {
   return { left: a.left, low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) };
 }
 
-/** `shared(a, b) >= k` and the like. `exact`: the join answers the whole condition. */
+/**
+ * Returns the link for `shared(a, b) >= k` and the like. `exact` is true if the join answers the
+ * whole condition.
+ */
 function memberLink(
   condition: BoundExpression,
   right: number,
@@ -148,7 +156,10 @@ function memberLink(
 
 const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-/** `expression over the left = expression over the right`, for single values. */
+/**
+ * Returns the link for `expression over the left = expression over the right` if both are single
+ * values.
+ */
 function equalLink(condition: BoundExpression, bits: number, right: number): EqualLink | undefined {
   if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
   if (condition.left.type === 'list' || condition.right.type === 'list') return undefined;
@@ -170,7 +181,7 @@ function strategyOf(
   return band === undefined ? 'NESTED_LOOP' : 'TEMPORAL_JOIN';
 }
 
-/** Columns that the join itself reads from its sides. */
+/** Marks the columns that the join itself reads from its sides. */
 function needsOfJoin(
   left: ScanPlan | JoinPlan,
   right: ScanPlan,
@@ -187,15 +198,15 @@ function needsOfJoin(
   }
 }
 
-/** The scan of a pattern within a plan. */
+/** Returns the scan of a pattern within a plan. */
 export function scanOf(plan: ScanPlan | JoinPlan, pattern: number): ScanPlan {
   if (plan.op === 'scan') return plan;
   return plan.right.pattern === pattern ? plan.right : scanOf(plan.left, pattern);
 }
 
 /**
- * A rough estimate: a join on a link yields up to 4 rows per row of the larger side; a filter keeps
- * a third.
+ * Returns a rough estimate: a join on a link yields up to 4 rows per row of the larger side, and a
+ * filter keeps a third of the rows.
  */
 function estimateJoin(
   left: ScanPlan | JoinPlan,

@@ -1,12 +1,12 @@
-// Which patterns an expression reads, and which of their columns.
+// Determines which patterns an expression reads, and which of their columns.
 
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
 /**
- * The patterns that an expression reads, as bits (a MATCH has at most 16). Called often for every
- * plan, so it allocates no lists.
+ * Returns the patterns that an expression reads, as bits (a MATCH has at most 16 patterns). It is
+ * called often for every plan, so it allocates no lists.
  */
 export function patternsOf(node: BoundExpression): number {
   switch (node.kind) {
@@ -63,7 +63,7 @@ export function copyOfNeeds({ times, ids, sizes, members, properties }: ColumnNe
   return { times, ids, sizes, members, properties: new Set(properties) };
 }
 
-/** Adds what an expression reads to the needs of its patterns. */
+/** Adds the columns that an expression reads to the needs of its patterns. */
 export function addNeeds(
   node: BoundExpression,
   needs: readonly ColumnNeeds[],

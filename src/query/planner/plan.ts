@@ -1,10 +1,10 @@
-// The plan of a MATCH: how its rows are found, joined and made into results; a plain value that
-// EXPLAIN prints.
+// The plan of a MATCH: how its rows are found, joined and made into results. It consists of plain
+// values, and EXPLAIN prints it.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundExpression, BoundMatch } from '../binder/bound.ts';
 
-/** Strategies of contract section 4. */
+/** The ways to find rows and pairs, as EXPLAIN and answers name them. */
 export type Strategy =
   | 'TPI_BUCKET_PUSHDOWN'
   | 'FMI_LOOKUP'
@@ -17,7 +17,7 @@ export type Strategy =
   | 'NESTED_LOOP';
 
 /**
- * One access to a table; all of its conditions must hold. Bounds are inclusive. Estimates are NaN
+ * One access to a table. All its conditions must hold. Bounds are inclusive. The estimates are NaN
  * if a run did not need them.
  */
 export interface AccessPath {
@@ -45,20 +45,21 @@ export interface ScanPlan {
   readonly op: 'scan';
   readonly pattern: number;
   /**
-   * No path: no row can match. Several: a row that more than one of them finds is returned once.
+   * Without a path, no row can match. With several paths, a row that more than one of them finds is
+   * returned once.
    */
   readonly paths: readonly AccessPath[];
   /** Conditions on this pattern alone that no index answers. */
   readonly filter: readonly BoundExpression[];
   readonly needs: ColumnNeeds;
-  /** NaN if a run did not need it. */
+  /** NaN if a run did not need the estimate. */
   readonly estimatedRows: number;
   readonly totalBuckets: number;
 }
 
 /**
- * Pairs with close times: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern
- * that the band is tied to.
+ * Pairs with close times: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern on
+ * the left side whose times are compared.
  */
 export interface Band {
   readonly left: number;
@@ -90,11 +91,11 @@ export interface JoinPlan {
   /** Conditions over both sides that the join strategy does not answer. */
   readonly filter: readonly BoundExpression[];
   readonly estimatedRows: number;
-  /** No condition ties the sides together: every pair is a result, up to a limit. */
+  /** True if no condition connects the sides: every pair is a result, up to a limit. */
   readonly cartesian: boolean;
 }
 
-/** Aggregates of a MATCH that the directories answer without reading rows. */
+/** Aggregates of a MATCH that the segment directories answer without reading rows. */
 export interface ShortcutPlan {
   readonly op: 'count' | 'bounds';
   readonly scan: ScanPlan;
@@ -107,8 +108,8 @@ export interface MatchPlan {
   readonly input: ScanPlan | JoinPlan;
   readonly shortcut: ShortcutPlan | undefined;
   /**
-   * `none`: no order was asked for. `index`: rows come in the requested order. `reversed`: the scan
-   * runs from the newest row. `sort`: rows must be sorted.
+   * `none`: no order was requested. `index`: the scan yields rows in the requested order.
+   * `reversed`: the scan begins with the newest row. `sort`: rows must be sorted.
    */
   readonly order: 'none' | 'index' | 'reversed' | 'sort';
   readonly skip: number;
@@ -118,7 +119,7 @@ export interface MatchPlan {
   readonly strategy: Strategy;
 }
 
-/** The index that a strategy uses (contract section 4). */
+/** Returns the index that a strategy uses. */
 export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':

@@ -1,4 +1,4 @@
-// Plans a MATCH: what each index is asked for, the order of the joins, and what need not be read at
+// Plans a MATCH: the accesses to the indexes, the order of the joins, and what need not be read at
 // all.
 
 import { type RangeCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
@@ -13,7 +13,7 @@ import { addNeeds, copyOfNeeds } from './patterns-of.ts';
 import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 
-/** What indexes and directories tell about rows without reading them. */
+/** What indexes and directories show about rows without reading them. */
 export interface Estimate {
   readonly rows: number;
   readonly strategy: Strategy;
@@ -35,8 +35,8 @@ export function planMatch(match: BoundMatch, parameters: ParameterValues, estima
 }
 
 /**
- * `totalBuckets` (of a pattern) is given for a plan that is run, not shown: indexes are then asked
- * only for the estimates that the run depends on.
+ * Plans a MATCH from its shape. `totalBuckets` (of a pattern) is passed for a plan that is run but
+ * not shown. The indexes then make only those estimates on which the run depends.
  */
 export function planShape(
   shape: MatchShape,
@@ -70,8 +70,8 @@ export function planShape(
 }
 
 /**
- * The shape's own needs if nothing is added to them by residual filters, joins or several ways;
- * otherwise a copy with these additions.
+ * Returns the shape's own needs if remaining filters, joins and several ways add nothing to them.
+ * Otherwise returns a copy with these additions.
  */
 function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
   if (accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0) return besides;
@@ -81,7 +81,7 @@ function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Acces
 }
 
 /**
- * Keeps several ways only if an index answers each of them and together they touch fewer buckets
+ * Keeps several ways only if an index answers each of them, and if together they read fewer buckets
  * than the single way that covers them.
  */
 function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Access {
@@ -94,7 +94,7 @@ function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Ac
   return isIndexed && touched < whole.bucketsScanned ? access : instead;
 }
 
-/** `totalBuckets`: as for `planShape`. */
+/** Plans the scan of one pattern. `totalBuckets` is the same as for `planShape`. */
 export function planScan(
   pattern: BoundPattern,
   place: number,
@@ -111,7 +111,7 @@ export function planScan(
     return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
   }
   const paths = ways.map((way) => planPath(pattern, way, estimate));
-  // Rows that several ways find are recognized by their keys.
+  // Rows that several ways find are recognized by their keys, so the keys are read.
   if (paths.length > 1) {
     needs.times = true;
     needs.ids = true;
@@ -131,8 +131,8 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
 }
 
 /**
- * With a single way there is nothing to choose, and its strategy is known without estimates, unless
- * a range on a column may drive the scan.
+ * Plans the only way without estimates: there is nothing to choose, and the strategy is known. The
+ * exception is a range on a column that may drive the scan.
  */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
@@ -160,7 +160,10 @@ function countOf(node: BoundExpression | undefined, parameters: ParameterValues,
   });
 }
 
-/** Rows of one table come in (event_ts, id) order without sorting. */
+/**
+ * Returns how the requested order is produced. The rows of one table are in (event_ts, id) order
+ * without sorting.
+ */
 function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | undefined): MatchPlan['order'] {
   if (match.orderBy.length === 0) return 'none';
   if (input.op !== 'scan' || input.paths.length > 1 || match.grouping !== undefined || match.distinct) return 'sort';
@@ -177,7 +180,10 @@ function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | 
   return limit === undefined ? 'sort' : 'reversed';
 }
 
-/** COUNT(*) and the least and greatest time of a window can be read from the directories. */
+/**
+ * Returns the shortcut for COUNT(*) and the least and greatest time of a window, which can be read
+ * from the directories.
+ */
 function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan | undefined {
   const { grouping } = match;
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;

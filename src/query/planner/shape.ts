@@ -1,5 +1,5 @@
-// The shape of a MATCH: the part of its plan that does not depend on values, computed once for all
-// runs of a bound statement.
+// Computes the shape of a MATCH: the part of its plan that does not depend on values. It is
+// computed once for all runs of a bound statement.
 
 import { buildRowPlan, type RowPlan } from '../../core/index.ts';
 import type { Table } from '../../engine/index.ts';
@@ -16,22 +16,25 @@ export interface MatchShape {
   readonly columns: readonly string[];
   /** Types of the columns, in the same order. */
   readonly columnTypes: readonly ResultType[];
-  /** As `columnTypes`, with the item types of lists. */
+  /** The same as `columnTypes`, with the item types of lists. */
   readonly forms: readonly ResultForm[];
   /**
-   * By pattern: the conditions that read only this pattern. Those that read none belong to the
-   * first.
+   * For each pattern, the conditions that read only this pattern. Conditions that read no pattern
+   * belong to the first one.
    */
   readonly own: readonly (readonly BoundExpression[])[];
   /** Conditions on several patterns. */
   readonly joint: readonly BoundExpression[];
   /**
-   * By pattern: the columns read by anything but its own conditions. Plans that add to it copy it.
+   * For each pattern, the columns that are read, except by the pattern's own conditions. Plans that
+   * add columns make a copy.
    */
   readonly needs: readonly ColumnNeeds[];
   /** Set if the core can write the rows of the result itself. */
   readonly written: WrittenRows | undefined;
-  /** Values are computed for each row: an integer may overflow, perhaps only in a late row. */
+  /**
+   * True if values are computed for each row: an integer may overflow, perhaps only in a late row.
+   */
   readonly computes: boolean;
 }
 
@@ -39,8 +42,8 @@ export interface MatchShape {
 export interface WrittenRows {
   readonly rowPlan: RowPlan;
   /**
-   * Text in front of each row, followed by a brace after it: the row is then the only value of the
-   * result row. Undefined: the row is the result row.
+   * If set, this text is written before each row and a brace after it: the row is then the only
+   * value in the result row. Undefined: the row itself is the result row.
    */
   readonly before: string | undefined;
 }
@@ -96,8 +99,8 @@ function writtenRows({ patterns, grouping, distinct, items }: BoundMatch): Writt
 const HEAD = ['id', 'event_ts', 'members'] as const;
 
 /**
- * The row plan if the first three columns are those of every row under their own names, followed by
- * property columns in any order under any names.
+ * Returns the row plan if the first three columns are those of every row under their own names, and
+ * property columns follow in any order under any names. Otherwise returns undefined.
  */
 function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
   if (items.length < HEAD.length) return undefined;

@@ -1,5 +1,5 @@
-// Reads parameters that are times before a statement runs, so that an invalid one is refused
-// whether or not any row is reached.
+// Reads parameters that are times before a statement runs, so that an invalid time is refused even
+// if no row is found.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundParameter } from '../binder/bound.ts';
@@ -9,8 +9,9 @@ import { MAX_TIME_TEXTS } from '../limits.ts';
 import { shown } from '../shown.ts';
 
 /**
- * Throws `invalid_statement` for a parameter that should be a time and is not, or for too many of
- * them. Most statements have no parameter that could be one.
+ * Throws `invalid_statement` for a parameter that should be a time but is not, or if too many texts
+ * are read as times. Returns at once for most statements, which have no parameter that could be a
+ * time.
  */
 export function checkTimes(expressions: Iterable<BoundExpression>, parameters: ParameterValues): void {
   if (!hasText(parameters)) return;

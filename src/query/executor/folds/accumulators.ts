@@ -1,5 +1,4 @@
-// Aggregates over groups: counts, sums, averages, extremes, lists; nulls are skipped (contract
-// section 4).
+// Computes aggregates over groups: counts, sums, averages, extremes and lists. Nulls are skipped.
 
 import { FIGURE, FIGURES } from '../../../core/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -11,21 +10,24 @@ import { compareValues } from '../values/compare.ts';
 import { isNullAt, type NumberVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
 import { GrowingNumbers } from './growing-numbers.ts';
 
-/** The group of each value; undefined: all belong to group 0. */
+/** The group of each value. Undefined: all values belong to group 0. */
 export type GroupsOf = Uint32Array | undefined;
 
 /** One aggregate over all groups. */
 export interface Accumulator {
-  /** Makes room; groups added to must be below `groups`. */
+  /** Makes room. All groups that are added to must be below `groups`. */
   reserve(groups: number): void;
   /**
-   * Adds `count` values, or rows if `vector` is undefined. `times`: the number of occurrences of
-   * each.
+   * Adds `count` values, or rows if `vector` is undefined. `times` contains the number of
+   * occurrences of each value.
    */
   add(vector: Vector | undefined, groups: GroupsOf, count: number, times?: Uint32Array): void;
-  /** Adds rows already folded in the core: FIGURES figures for each group in `groups`. */
+  /**
+   * Adds rows that were already folded in the core. `figures` contains FIGURES numbers for each
+   * group in `groups`.
+   */
   addFigures(figures: Float64Array, groups: Uint32Array): void;
-  /** The values of groups [from, to). */
+  /** Returns the values of the groups [from, to). */
   results(from: number, to: number): Vector;
 }
 
@@ -62,7 +64,7 @@ export class Count implements Accumulator {
   }
 }
 
-/** 1 where a value is null; undefined: no value is null. */
+/** Returns 1 for each null, or undefined if no value is null. */
 function nullsOf(vector: Vector, count: number): Uint8Array | undefined {
   if (vector.kind === 'constant') return vector.value === null ? new Uint8Array(count).fill(1) : undefined;
   if (vector.kind !== 'value') return vector.nulls;
@@ -72,7 +74,10 @@ function nullsOf(vector: Vector, count: number): Uint8Array | undefined {
 const SPLIT = new Float64Array(1);
 const SPLIT_WORDS = new Uint32Array(SPLIT.buffer);
 
-/** The upper 26 bits of a number: they, and the remainder, can be multiplied by a count exactly. */
+/**
+ * Returns the upper 26 bits of a number. These bits and the rest of the number can each be
+ * multiplied exactly by a count.
+ */
 function upperBits(value: number): number {
   SPLIT[0] = value;
   SPLIT_WORDS[0]! &= 0xf8000000;
@@ -80,8 +85,8 @@ function upperBits(value: number): number {
 }
 
 /**
- * Sums carry their rounding error (Neumaier 1974, Knuth's TwoSum), so that the order of rows hardly
- * matters; sums of integers are exact.
+ * Computes sums together with their rounding errors (Neumaier 1974, Knuth's TwoSum), so that the
+ * order of rows hardly matters. Sums of integers are exact.
  */
 export class Sum implements Accumulator {
   readonly #aggregate: BoundAggregate;
@@ -225,7 +230,7 @@ export class Average implements Accumulator {
   }
 }
 
-/** MIN (-1) or MAX (1). */
+/** Computes MIN (-1) or MAX (1). */
 export class Extreme implements Accumulator {
   readonly #sign: 1 | -1;
   readonly #type: ValueType;

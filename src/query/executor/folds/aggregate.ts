@@ -8,7 +8,10 @@ import { type Accumulator, Average, Collect, Count, Extreme, type GroupsOf, Sum 
 import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
 
-/** Approximate bytes of an aggregate per group: some numbers, with as much room for growth. */
+/**
+ * Approximate bytes of an aggregate per group: some numbers, with the same amount of room for
+ * growth.
+ */
 const BYTES_OF_AGGREGATE = 48;
 
 export class Aggregator {
@@ -29,8 +32,8 @@ export class Aggregator {
   }
 
   /**
-   * Adds rows; each key and aggregate is a step, since very many of them may grow in the same
-   * batch.
+   * Adds rows. Each key and each aggregate is a step of its own, since very many of them may grow
+   * in the same batch.
    */
   *add(batch: Batch): Generator<null, void, void> {
     const groups = yield* this.groupsOf(batch);
@@ -40,36 +43,36 @@ export class Aggregator {
     }
   }
 
-  /** The group of each row of a batch; undefined: there is only one group. */
+  /** Returns the group of each row in a batch, or undefined if there is only one group. */
   groupsOf(batch: Batch): Generator<null, GroupsOf, void> {
     return this.#groups.of(batch);
   }
 
-  /** The accumulator, with room for all groups. */
+  /** Returns the accumulator, with room for all groups. */
   #accumulator(index: number): Accumulator {
     const accumulator = this.#accumulators[index]!;
     accumulator.reserve(this.#groups.count);
     return accumulator;
   }
 
-  /** Adds rows to one aggregate. `times`: the number of occurrences of each. */
+  /** Adds rows to one aggregate. `times` contains the number of occurrences of each row. */
   addRows(index: number, batch: Batch, groups: GroupsOf, times?: Uint32Array): void {
     const { operand } = this.aggregates[index]!;
     const vector = operand && this.#context.transient(operand, batch);
     this.#accumulator(index).add(vector, groups, batch.count, times);
   }
 
-  /** Adds figures that a segment computed for its rows to one aggregate. */
+  /** Adds figures to one aggregate. A segment computed them for its rows. */
   addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
     this.#accumulator(index).addFigures(figures, groups);
   }
 
-  /** The keys of groups [from, to). */
+  /** Returns the keys of the groups [from, to). */
   keys(from: number, to: number): Vector[] {
     return this.#groups.keys(from, to);
   }
 
-  /** The results of an aggregate for groups [from, to). */
+  /** Returns the results of an aggregate for the groups [from, to). */
   aggregate(index: number, from: number, to: number): Vector {
     return this.#accumulator(index).results(from, to);
   }

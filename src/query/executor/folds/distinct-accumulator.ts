@@ -1,4 +1,4 @@
-// Any aggregate over the distinct values of each group.
+// Computes any aggregate over the distinct values in each group.
 
 import type { ValueType } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -7,14 +7,14 @@ import { ValueIds } from '../rows/value-ids.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { type Accumulator, BYTES_OF_ITEM, type GroupsOf } from './accumulators.ts';
 
-/** Ids stay far below this: each has been charged tens of bytes. */
+/** Ids stay far below this limit, because tens of bytes are charged for each id. */
 const MOST_IDS = 2 ** 26;
 
 export class DistinctAccumulator implements Accumulator {
   readonly #context: QueryContext;
   readonly #inner: Accumulator;
   readonly #ids: ValueIds;
-  /** Pairs (group, id) seen so far; not needed if there is only group 0. */
+  /** Pairs (group, id) that occurred so far. They are not needed if there is only group 0. */
   readonly #pairs = new NumberTable();
 
   constructor(inner: Accumulator, type: ValueType, context: QueryContext) {
@@ -68,7 +68,7 @@ export class DistinctAccumulator implements Accumulator {
   }
 }
 
-/** The values at some positions, none of which is null. */
+/** Returns the values at some positions, none of which is null. */
 function picked(vector: Vector, places: Uint32Array): Vector {
   if (vector.kind !== 'number') return { kind: 'value', values: Array.from(places, (place) => valueAt(vector, place)) };
   const values = new Float64Array(places.length);

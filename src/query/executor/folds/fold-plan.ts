@@ -1,5 +1,5 @@
-// Decides which aggregates can be folded over the columns of segments without making rows, and what
-// each condition, key and operand reads.
+// Decides whether the aggregates of a plan can be folded over the columns of segments without
+// making rows, and which fields each condition, key and operand reads.
 
 import { ROW_FIELD, type RowField, WANT } from '../../../core/index.ts';
 import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
@@ -9,25 +9,27 @@ import { partsOf } from '../../binder/parts.ts';
 import type { MatchPlan, ScanPlan } from '../../planner/plan.ts';
 
 /**
- * A field that is read; for a property column also its type, and the value of rows that lack the
- * column.
+ * A field that is read. For a property column, it includes the type and the value of rows that lack
+ * the column.
  */
 export interface FoldField extends RowField {
   readonly type: ColumnType | undefined;
   readonly missing: PropertyValue;
 }
 
-/** A condition over fields with few values: evaluated once per combination of these values. */
+/**
+ * A condition over fields with few values. It is evaluated once per combination of these values.
+ */
 export interface FoldFilter {
   readonly expression: BoundExpression;
   readonly fields: readonly FoldField[];
-  /** An equivalent test on a number field, for fields with too many values. */
+  /** An equivalent test of a number field, for fields with too many values. */
   readonly number: NumberTest | undefined;
 }
 
 /**
- * True where the field has a number; with `differsFrom`, which reads no row, where it has a
- * different number.
+ * A test that is true if the field contains a number. If `differsFrom` is set, that number must be
+ * different from the value of `differsFrom`, which does not depend on the row.
  */
 export interface NumberTest {
   readonly field: FoldField;
@@ -35,8 +37,8 @@ export interface NumberTest {
 }
 
 /**
- * `rows`: counts rows. `numbers`: figures of a field. `values`: the operand is evaluated once per
- * combination of its fields' values.
+ * `rows` counts rows. `numbers` uses figures of a field. With `values`, the operand is evaluated
+ * once per combination of its fields' values.
  */
 export type FoldAggregate =
   | { readonly kind: 'rows' }
@@ -51,11 +53,11 @@ export interface FoldPlan {
   readonly aggregates: readonly FoldAggregate[];
 }
 
-/** Undefined: rows must be read. */
+/** Returns undefined if rows must be read. */
 export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): FoldPlan | undefined {
   const { input, match } = plan;
   if (match.grouping === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
-  // Rows that contain a node are few, and found one by one.
+  // Rows that contain a given node are few and are found one by one.
   if (input.paths[0]!.nodes.length > 0) return undefined;
   const reader = new FieldReader(patterns[input.pattern]!);
   const filters: FoldFilter[] = [];
@@ -75,7 +77,7 @@ export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): 
   return { scan: input, filters, keyFields, aggregates: aggregates.map((how) => wantingAll(how, aggregates)) };
 }
 
-/** Aggregates of the same field share its figures. */
+/** Requests the figures of all aggregates over the same field at once. */
 function wantingAll(how: FoldAggregate, aggregates: readonly FoldAggregate[]): FoldAggregate {
   if (how.kind !== 'numbers') return how;
   let { wants } = how;
@@ -84,7 +86,7 @@ function wantingAll(how: FoldAggregate, aggregates: readonly FoldAggregate[]): F
   return { ...how, wants };
 }
 
-/** Equal if and only if the fields are the same. */
+/** Returns a key that is equal for two fields if and only if the fields are the same. */
 export function fieldKey({ kind, column }: RowField): number {
   return kind * 65536 + column;
 }
@@ -130,8 +132,8 @@ class FieldReader {
   }
 
   /**
-   * The distinct fields that expressions read; undefined: at least one of them may have many
-   * values.
+   * Returns the distinct fields that expressions read, or undefined if at least one of them may
+   * have many values.
    */
   fields(expressions: readonly BoundExpression[]): FoldField[] | undefined {
     const fields = new Map<number, FoldField>();
@@ -153,7 +155,7 @@ class FieldReader {
         add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
         return true;
       case 'bucket':
-        // Segments know only the buckets of their own table's width.
+        // Segments contain only buckets of their own table's width.
         if (expression.bucketSeconds !== this.#pattern.table.bucketSeconds) return false;
         add({ kind: ROW_FIELD.bucket, column: 0, type: undefined, missing: null });
         return true;

@@ -1,5 +1,5 @@
-// Representative rows: one per combination of the values of some fields in a segment, on which
-// expressions are evaluated once for all rows that share them.
+// Makes representative rows: one for each combination of the values of some fields in a segment. An
+// expression is evaluated once on a representative row, for all rows with the same values.
 
 import { ONE_CODE, ROW_FIELD, type RowCodes, type SegmentFold } from '../../../core/index.ts';
 import type { PropertyValue } from '../../../engine/index.ts';
@@ -7,17 +7,17 @@ import { kindOfType } from '../../../model/column-types.ts';
 import { type Batch, batchOf, type PropertyColumn } from '../rows/row-set.ts';
 import type { FoldField } from './fold-plan.ts';
 
-/** A field of a segment with the codes of its values. */
+/** A field of a segment, with the codes of its values. */
 export interface CodedField {
   readonly field: FoldField;
   readonly codes: RowCodes;
-  /** Distinct texts by code. */
+  /** The distinct texts, by code. */
   readonly texts: readonly string[];
   /** The common value, if there is one code for all rows. */
   readonly value: PropertyValue;
 }
 
-/** A field that has the same value in all rows. */
+/** Returns a field that has the same value in all rows. */
 export function constantField(field: FoldField, value: PropertyValue): CodedField {
   return { field, codes: ONE_CODE, texts: typeof value === 'string' ? [value] : [], value };
 }
@@ -27,12 +27,12 @@ export function codedField(field: FoldField, codes: RowCodes, fold: SegmentFold)
   return { field, codes, texts, value: null };
 }
 
-/** Number of possible combinations of codes. */
+/** Returns the number of possible combinations of codes. */
 export function combinationsOf(fields: readonly CodedField[]): number {
   return fields.reduce((product, { codes }) => product * codes.count, 1);
 }
 
-/** Codes of combinations; the last field varies fastest. */
+/** Returns the codes of combinations. The last field varies fastest. */
 export function joinedCodes(fields: readonly CodedField[], fold: SegmentFold): RowCodes {
   let joined: RowCodes | undefined;
   let isOwn = false;
@@ -48,7 +48,7 @@ export function joinedCodes(fields: readonly CodedField[], fold: SegmentFold): R
   return joined ?? ONE_CODE;
 }
 
-/** A row for each of the given combinations. */
+/** Returns one row for each of the given combinations. */
 export function combinationRows(
   fields: readonly CodedField[],
   combinations: Uint32Array | Float64Array,

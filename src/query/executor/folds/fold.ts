@@ -12,9 +12,9 @@
 //    evaluated once per combination of keys and operand fields, and added with their number of
 //    occurrences.
 //
-// A segment is folded as a whole or not at all: if fields have too many values or combinations, it
-// is read as rows before anything was added. Rows in memory, and segments in which an index finds
-// few rows, are always read.
+// A segment is folded as a whole or not at all. If fields have too many values or combinations,
+// this is detected before anything is added, and the segment is read as rows. Rows in memory are
+// always read as rows, and so are segments in which an index finds few rows.
 //
 // Example: `WHERE e.room <> 'x' RETURN e.room, SUM(e.minutes)` with 3 rooms evaluates the condition
 // once per room and adds one sum per room, for a million rows.
@@ -42,16 +42,16 @@ import {
 } from './fold-values.ts';
 
 /**
- * Maximum combinations of values by which the rows of a segment are divided; beyond that, reading
- * rows is as fast.
+ * Maximum number of combinations of values into which the rows of a segment are divided. With more
+ * combinations, reading rows is as fast.
  */
 const MOST_COMBINATIONS = 16384;
-/** Steps' worth of work that one segment may take at once. */
+/** The work that one segment may take at once, in full steps. */
 const STEPS_AT_ONCE = 4;
 
 /**
- * Adds all rows of the plan's scan to the aggregator; yields their number, by segment or some
- * thousand rows.
+ * Adds all rows of the plan's scan to the aggregator. Yields the number of rows after each segment,
+ * or after some thousand rows.
  */
 export function* foldRows(
   fold: FoldPlan,
@@ -95,9 +95,9 @@ export function* foldRows(
 
 /** The rows of a segment divided by the values of some fields. */
 interface Division {
-  /** Combinations that occur. */
+  /** The combinations that occur. */
   readonly present: Uint32Array;
-  /** For each of them, its number of rows and its group in the aggregator. */
+  /** For each of these combinations, its number of rows and its group in the aggregator. */
   readonly counts: Uint32Array;
   readonly groups: Uint32Array;
 }
@@ -106,7 +106,7 @@ interface Division {
 interface PartGroups extends Division {
   /** The combination of each row. */
   readonly codes: RowCodes;
-  /** Divisions by keys and operand fields, by these fields. */
+  /** Divisions by keys and operand fields. The map's key identifies the operand fields. */
   readonly divided: Map<string, Division>;
 }
 
@@ -127,8 +127,8 @@ class PartFolder {
   }
 
   /**
-   * Number of rows added; undefined: none were added, and they must be read. Bounded by the rows of
-   * a segment.
+   * Returns the number of rows added. Returns undefined if none were added, so that they must be
+   * read. The work is bounded by the rows of a segment.
    */
   run(): number | undefined {
     try {
@@ -181,8 +181,8 @@ class PartFolder {
   // Codes
 
   /**
-   * A field with a single value for all rows: the segment is older than the column, or has only
-   * nulls in it.
+   * Returns a field with a single value for all rows: the segment is older than the column, or
+   * contains only nulls in it. Returns undefined for any other field.
    */
   #sameOfAll(field: FoldField): CodedField | undefined {
     if (field.kind !== ROW_FIELD.column) return undefined;
@@ -204,8 +204,8 @@ class PartFolder {
   }
 
   /**
-   * Undefined: a field has too many values, or there are too many combinations with each other and
-   * `others`.
+   * Returns undefined if a field has too many values, or if there are too many combinations of
+   * these fields with each other and with `others` further combinations.
    */
   #codedFields(fields: readonly FoldField[], others: number): CodedField[] | undefined {
     const coded: CodedField[] = [];
@@ -218,8 +218,8 @@ class PartFolder {
   }
 
   /**
-   * All combinations are evaluated in one step: fewer of them with expensive expressions or long
-   * texts.
+   * Returns the maximum number of combinations. All of them are evaluated in one step, so it is
+   * lower with expensive expressions or long texts.
    */
   #mostCombinations(coded: readonly CodedField[]): number {
     const batch = combinationRows(coded, new Uint32Array(0), this.#pattern);
@@ -247,7 +247,7 @@ class PartFolder {
     return true;
   }
 
-  /** 1 for combinations that satisfy the condition. */
+  /** Returns 1 for each combination that satisfies the condition. */
   #truths(expression: FoldFilter['expression'], fields: readonly CodedField[], codes: RowCodes): Uint8Array {
     const truths = new Uint8Array(codes.count);
     const test = (combinations: Uint32Array) => {
@@ -259,7 +259,7 @@ class PartFolder {
       test(Uint32Array.from(truths.keys()));
     } catch (error) {
       if (!(error instanceof HedgerowError)) throw error;
-      // The error may come from combinations that no row has.
+      // The error may be caused by a combination that no row has.
       test(placesAbove0(this.#fold.counts(codes)));
     }
     return truths;
@@ -286,8 +286,8 @@ class PartFolder {
   }
 
   /**
-   * In one step: there are few rows here, and the columns of the segment are held only until the
-   * end of the step.
+   * Returns the groups of rows in one step. There are few rows here, and the columns of the segment
+   * are held only until the end of the step.
    */
   #groupsOf(rows: Batch): GroupsOf {
     return finish(this.#aggregator.groupsOf(rows));
@@ -321,7 +321,7 @@ class PartFolder {
     this.#aggregator.addFigures(index, figures, groups);
   }
 
-  /** Whether every row has a value. */
+  /** Returns whether every row has a value. */
   #isFull(field: FoldField): boolean {
     if (field.kind !== ROW_FIELD.column) return true;
     return this.#part.segment.facts.columns.some(({ id, hasNulls }) => id === field.column && !hasNulls);

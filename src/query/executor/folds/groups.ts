@@ -1,5 +1,5 @@
-// Groups of rows by the values of their keys, numbered 0, 1, 2, ... in the order seen. Null keys
-// are equal (contract section 4).
+// Groups rows by the values of their keys. Groups are numbered 0, 1, 2, ... in the order in which
+// they first occur. Null keys are equal to each other.
 
 import type { BoundExpression } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';
@@ -17,7 +17,7 @@ export class Groups {
   readonly #charge: (bytes: number) => void;
   #count = 0;
 
-  /** `bytesOfGroup`: what else is kept for each group. */
+  /** `bytesOfGroup` counts the bytes that are kept elsewhere for each group. */
   constructor(keys: readonly BoundExpression[], context: QueryContext, bytesOfGroup: number) {
     this.#context = context;
     this.#keys = keys;
@@ -33,7 +33,7 @@ export class Groups {
     return this.#count;
   }
 
-  /** The group of each row of a batch; undefined: there is only one group. */
+  /** Returns the group of each row in a batch, or undefined if there is only one group. */
   *of(batch: Batch): Generator<null, Uint32Array | undefined, void> {
     if (this.#keys.length === 0) return undefined;
     const groups = yield* this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);
@@ -43,7 +43,7 @@ export class Groups {
     return groups;
   }
 
-  /** The keys of groups [from, to). */
+  /** Returns the keys of the groups [from, to). */
   keys(from: number, to: number): Vector[] {
     return this.#keys.length === 0 ? [] : this.#ids.values(from, to);
   }

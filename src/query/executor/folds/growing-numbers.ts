@@ -1,6 +1,6 @@
-// A growing array of numbers, 0 at first. The next, larger array is zeroed bit by bit ahead of
-// time: the system takes milliseconds to provide megabytes of fresh memory, and many such arrays
-// grow at the same moment.
+// A growing array of numbers that are 0 at first. The system takes milliseconds to provide
+// megabytes of fresh memory, and many such arrays grow at the same moment. Therefore the next,
+// larger array is zeroed piece by piece in advance.
 
 const FIRST_ROOM = 64;
 /** Arrays up to this length are allocated when needed. */
@@ -17,14 +17,20 @@ export class GrowingNumbers {
     return this.values.byteLength + (this.#next?.byteLength ?? 0);
   }
 
-  /** Makes room for places below `count`. Call it often, with slowly growing counts. */
+  /**
+   * Makes room for places below `count`. The caller should call this often, with slowly growing
+   * counts.
+   */
   reserve(count: number): void {
     const room = this.values.length;
     if (count > room) this.#grow(count);
     else if (room >= SMALL_ROOM && 2 * count > room) this.#prepare(count, room);
   }
 
-  /** All is ready when three quarters of the current array are used. */
+  /**
+   * Zeroes a part of the next array. It is completely zeroed when three quarters of the current
+   * array are used.
+   */
   #prepare(count: number, room: number): void {
     this.#next ??= new Float64Array(2 * room);
     const due = Math.min(2 * room, (2 * count - room) * 4);
@@ -44,7 +50,7 @@ export class GrowingNumbers {
   }
 }
 
-/** Doubled until it is enough. */
+/** Returns the room, doubled until it is large enough. */
 function roomFor(count: number, room: number): number {
   let enough = room;
   while (enough < count) enough *= 2;

@@ -1,10 +1,10 @@
 // Finds the pairs of an equality join (hash join).
 //
 // The build side is the right pattern. The values of each key are numbered 0, 1, 2, ...
-// (`ValueIds`); several keys combine pairwise into one id. Rows are then counting-sorted by id, so
-// that those of id i are `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, ascending. The probe side
-// is looked up in the same numbering, some thousand combinations at a time; values unknown to it,
-// and nulls, have no id and match nothing.
+// (`ValueIds`); several keys combine pairwise into one id. Rows are then sorted by id (counting
+// sort), so that the rows with id i are `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, ascending.
+// The probe side is looked up in the same numbering, some thousand combinations at a time. Nulls,
+// and values that no build row has, have no id and match nothing.
 //
 // Example: right rows with keys a, b, a get ids 0, 1, 0, hence offsets 0, 2, 3 and rows 0, 2, 1. A
 // left row with key a has id 0 and pairs with right rows 0 and 2.
@@ -18,7 +18,7 @@ import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pa
 
 /** Rows whose keys are evaluated at once. */
 const KEYS_AT_ONCE = 8192;
-/** Ids are smaller than this: each row has been charged tens of bytes. */
+/** Ids are smaller than this, because tens of bytes are charged for each row. */
 const MOST_IDS = 2 ** 26;
 /** Estimated bytes of a row of the build side. */
 const BYTES_OF_ROW = 40;
@@ -28,7 +28,7 @@ export interface KeyLink {
   readonly right: BoundExpression;
 }
 
-/** The build side by key; blocks of the left are looked up one after another. */
+/** The build side by key. Blocks of left rows are looked up in it one after another. */
 export interface HashTable {
   readonly keys: KeyIds;
   readonly rows: RowsById;
@@ -41,7 +41,7 @@ export function* hashTable(links: readonly KeyLink[], right: Batch, context: Que
   return { keys, rows: yield* rowsById(keys, rights, right, context) };
 }
 
-/** Pairs with equal keys; null equals nothing. */
+/** Yields pairs with equal keys. Null is not equal to any value, not even to null. */
 export function* hashPairs(
   links: readonly KeyLink[],
   left: Batch,
@@ -69,7 +69,10 @@ export function* hashPairs(
   if (pairs.count > 0) yield pairs;
 }
 
-/** Rows of id i: `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, ascending. */
+/**
+ * The rows with id i are `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, exclusive, in ascending
+ * order.
+ */
 interface RowsById {
   readonly offsets: Uint32Array;
   readonly rows: Uint32Array;
@@ -108,11 +111,11 @@ function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; 
   }
 }
 
-/** Numbers 0, 1, 2, ... for combinations of key values. */
+/** Assigns numbers 0, 1, 2, ... to combinations of key values. */
 class KeyIds {
   readonly #context: QueryContext;
   readonly #ids: readonly ValueIds[];
-  /** For every key but the first: ids of pairs (id of the keys before, id of this key). */
+  /** For every key but the first: ids of pairs (id of the previous keys, id of this key). */
   readonly #pairs: readonly NumberTable[];
 
   constructor(links: readonly KeyLink[], context: QueryContext) {
@@ -125,12 +128,12 @@ class KeyIds {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
 
-  /** Ids of build rows, new ones included; ABSENT if a key is null. */
+  /** Returns the ids of build rows and assigns new ones; ABSENT if a key is null. */
   take(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, true);
   }
 
-  /** Ids of probe rows; ABSENT if a key is null or no build row has it. */
+  /** Returns the ids of probe rows; ABSENT if a key is null or no build row has it. */
   find(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, false);
   }
@@ -162,7 +165,7 @@ function join(left: Int32Array, right: Int32Array, table: NumberTable, takes: bo
   }
 }
 
-/** Integers and reals are compared as numbers. */
+/** Returns the type in which two keys are compared. Integers and reals are compared as numbers. */
 function commonType(left: ValueType, right: ValueType): ValueType {
   return left === 'null' ? right : left === 'integer' && right === 'real' ? right : left;
 }

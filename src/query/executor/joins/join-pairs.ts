@@ -1,10 +1,10 @@
-// Candidate pairs of joins: for each combination on the left, rows on the right, in chunks and in
-// steps of a few ms. Here are the band join and the cross product; see also hash-pairs.ts and
-// member-pairs.ts.
+// Finds candidate pairs for joins: for each combination on the left, rows on the right. Pairs are
+// found in chunks and in steps of a few ms. This file contains the band join and the cross product;
+// see also hash-pairs.ts and member-pairs.ts.
 //
-// The band join relies on right rows ascending by time: for each left time t it finds the first row
-// at or after t + low, and takes rows until one is after t + high. Left times mostly ascend too, so
-// the search starts where the previous one ended.
+// In the band join, right rows are in ascending order of time. For each left time t, it finds the
+// first right row at or after t + low, and takes rows until one is after t + high. Left times
+// mostly ascend too, so the search starts where the previous one ended.
 
 import { type Batch, lowerBound, type RowSet } from '../rows/row-set.ts';
 
@@ -18,8 +18,8 @@ export interface Pairs {
 export const CHUNK_PAIRS = 8192;
 
 /**
- * Pairs with room for `room`, one chunk at most, keeping the contents of `pairs`. Starts small:
- * most joins have few pairs, and fresh memory costs time.
+ * Returns pairs with room for `room` of them, but at most one chunk, and keeps the contents of
+ * `pairs`. The first room is small, because most joins have few pairs and fresh memory costs time.
  */
 export function pairsFor(room: number, pairs?: Pairs): Pairs {
   if (pairs !== undefined && room <= pairs.left.length) return pairs;
@@ -35,15 +35,18 @@ export function pairsFor(room: number, pairs?: Pairs): Pairs {
 const FIRST_PAIRS = 512;
 
 /**
- * Candidates of the left positions in ascending order: yields full chunks, and null after much work
- * without one.
+ * Yields candidates in ascending order of the left positions: full chunks, and null after much work
+ * without a full chunk.
  */
 export type PairFinder = Generator<Pairs | null, void, void>;
 
-/** Rows examined between two pauses. */
+/** Rows that are examined between two pauses. */
 export const WORK_STEP = 200_000;
 
-/** Rows of the right set whose time is within a band around that of the left. */
+/**
+ * Yields the pairs in which the time of the right row is within a band around the time of the left
+ * one.
+ */
 export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, high: number): PairFinder {
   const { times } = right;
   let pairs = pairsFor(0);
@@ -72,7 +75,7 @@ export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, 
   if (pairs.count > 0) yield pairs;
 }
 
-/** Adds pairs of one position while there is room; returns the row to continue with. */
+/** Adds pairs for one left position while there is room. Returns the row to continue with. */
 function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: number, from: number): number {
   const { left, right } = pairs;
   const room = Math.min(times.length, from + left.length - pairs.count);
@@ -87,8 +90,8 @@ function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: numbe
 }
 
 /**
- * As `lowerBound`, but fast if the result is at or shortly after the previous one: left times
- * mostly ascend.
+ * Does the same as `lowerBound`, but fast if the result is at or shortly after the previous one:
+ * left times mostly ascend.
  */
 function firstFrom(times: Float64Array, time: number, before: number): number {
   if (before > 0 && times[before - 1]! >= time) return lowerBound(times, time, 0, before);
@@ -99,13 +102,13 @@ function firstFrom(times: Float64Array, time: number, before: number): number {
 
 const NEAR_ROWS = 16;
 
-/** Runs in steps: yields null between them. */
+/** Work that runs in steps and yields null between them. */
 export type Building<T> = Generator<null, T, void>;
 
-/** Steps of building a table that take a few ms at most. */
+/** Items of a table that are built in one step: a few ms at most. */
 export const BUILD_STEP = 16_384;
 
-/** The cross product. */
+/** Yields the pairs of the cross product. */
 export function* allPairs(leftCount: number, rightCount: number): PairFinder {
   let pairs = pairsFor(0);
   for (let place = 0; place < leftCount; place++) {
@@ -121,7 +124,7 @@ export function* allPairs(leftCount: number, rightCount: number): PairFinder {
   if (pairs.count > 0) yield pairs;
 }
 
-/** The combinations of pairs: the left ones extended by the right row. */
+/** Returns the combinations for pairs: the left combinations, each extended by the right row. */
 export function combine(left: Batch, right: RowSet, pattern: number, pairs: Pairs): Batch {
   const places = pairs.left.subarray(0, pairs.count);
   const sides = left.sides.map((side) => {

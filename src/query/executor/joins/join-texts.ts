@@ -1,5 +1,5 @@
-// Concatenates texts, `a + b + c` in one pass: the result is bounded like a stored text, and if
-// only one part varies by row, each of its distinct texts is joined once.
+// Concatenates texts, `a + b + c` in one pass. The length of a result is limited like that of a
+// stored text. If only one part varies by row, each distinct text of this part is joined only once.
 
 import { HedgerowError } from '../../../errors.ts';
 import { MAX_TEXT_BYTES } from '../../../model/text.ts';
@@ -7,7 +7,7 @@ import type { BoundArithmetic, BoundExpression } from '../../binder/bound.ts';
 import { shown } from '../../shown.ts';
 import { constant, isNullAt, NULL_VECTOR, type TextVector, type Vector, valueAt } from '../values/vector.ts';
 
-/** The parts of a concatenation, from left to right. */
+/** Returns the parts of a concatenation, from left to right. */
 export function joinedParts(node: BoundArithmetic): BoundExpression[] {
   const parts: BoundExpression[] = [];
   const add = (part: BoundExpression): void => {
@@ -22,8 +22,8 @@ export function joinedParts(node: BoundArithmetic): BoundExpression[] {
 }
 
 /**
- * Null where a part is null. Throws `invalid_statement` if a result would be longer than a stored
- * text may be.
+ * Returns the concatenations; a result is null if one of its parts is null. Throws
+ * `invalid_statement` if a result would be longer than a stored text may be.
  */
 export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count: number): Vector {
   const limit = new TextLimit(node);
@@ -51,7 +51,7 @@ export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count
   return { kind: 'text', codes, texts, nulls };
 }
 
-/** Joins only texts that rows have, since one that no row has may be too long. */
+/** Joins only texts that occur in rows: a text that does not occur may be too long. */
 function joinDistinct(limit: TextLimit, parts: readonly Vector[], only: TextVector, count: number): Vector {
   const { codes, texts, nulls } = only;
   const joined: string[] = new Array(texts.length).fill('');

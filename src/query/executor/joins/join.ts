@@ -2,13 +2,13 @@
 //
 // A plan is a left-deep tree. At each level the right side is a single pattern, collected once
 // (with a hash table if joined by key). The left side is a single pattern too, or the output of the
-// join below, which is consumed in blocks of 32,768 combinations: find the pairs of a block, check
-// them, yield, then take the next block. So memory holds the rows of the patterns, the lookup
-// structures and one block per join, however many combinations there are. A combination stores row
-// numbers, one per pattern, not values.
+// join below. This output is processed in blocks of 32,768 combinations: find the pairs of a block,
+// check them, yield, then take the next block. So, however many combinations there are, memory
+// contains only the rows of the patterns, the lookup structures and one block per join. A
+// combination stores row numbers, one per pattern, not values.
 //
-// The exception is a nested loop whose rows are sent: it collects its left side whole, because the
-// error that a product is too large cannot be reported once rows have been sent.
+// There is one exception: a nested loop whose rows are sent to the client collects its whole left
+// side. If its product is too large, this error must be reported before rows have been sent.
 
 import { HedgerowError } from '../../../errors.ts';
 import type { BoundExpression } from '../../binder/bound.ts';
@@ -27,11 +27,14 @@ import { memberPairs } from './member-pairs.ts';
 interface JoinRun {
   readonly context: QueryContext;
   readonly reads: SharedReads;
-  /** Rows are folded into aggregates: no part of the answer is sent before the last row. */
+  /**
+   * True if rows are folded into aggregates: no part of the answer is then sent before the last
+   * row.
+   */
   readonly isFolded: boolean;
 }
 
-/** Combinations that satisfy all conditions of this join and of those below it. */
+/** Yields the combinations that satisfy all conditions of this join and of the joins below it. */
 export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Batches<Batch> {
   return observedJoin(plan, { context, reads: sharedReads(plan, context), isFolded });
 }
@@ -80,12 +83,15 @@ function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): 
   return { rows, table };
 }
 
-/** Combinations of the join below processed together; the cost per block is small in comparison. */
+/**
+ * Combinations of the join below that are processed together. The fixed cost of a block is small in
+ * comparison.
+ */
 const BLOCK_ROWS = 32_768;
 
 /**
- * The left side in non-empty blocks: the rows of one pattern whole, or the combinations of the join
- * below.
+ * Yields the left side in non-empty blocks: all rows of one pattern, or the combinations of the
+ * join below.
  */
 function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   const { context, reads } = run;
@@ -95,8 +101,8 @@ function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
     if (rows.rows > 0) yield batchOf(rows, left.pattern);
     return;
   }
-  // A product may turn out too large, which cannot be reported once some of its rows have been
-  // sent.
+  // A product may turn out to be too large, which cannot be reported once some of its rows have
+  // been sent.
   const most = plan.strategy === 'NESTED_LOOP' && !run.isFolded ? Number.POSITIVE_INFINITY : BLOCK_ROWS;
   let parts: Batch[] = [];
   let rows = 0;

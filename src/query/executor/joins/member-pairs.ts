@@ -1,23 +1,23 @@
 // Finds the pairs of rows that have members in common (member join).
 //
 // The nodes of the left rows are coded 0, 1, 2, ... For each code there is a posting list: the
-// right rows that contain the node, ascending. To find the partners of a left row, the posting
-// lists of its members are walked and each right row met is counted; those counted at least `least`
-// times are the partners, and the counters are reset. The cost is the total length of the lists.
-// With a time band, each list is entered by binary search and left at the first row that is too
-// late, since right rows ascend by time.
+// right rows that contain the node, ascending. To find the partners of a left row, the join goes
+// through the posting lists of the row's members and counts how often each right row occurs. The
+// rows that occur at least `least` times are the partners. Then the counters are reset. The cost is
+// the total length of the lists. With a time band, each list is entered by binary search and left
+// at the first row that is too late, since right rows ascend by time.
 //
 // Example: left row {1, 2}, lists 1: [r0, r3], 2: [r3]. The counts are r0: 1, r3: 2; with least = 2
 // the partner is r3.
 //
-// If both sides are parts of one set (see shared-scans.ts), one index of the whole set serves both,
-// and partners outside of the right part are dropped. Partners are kept for a left row that occurs
-// in several combinations.
+// If both sides are parts of one set (see shared-scans.ts), they share one index of the whole set,
+// and partners outside the right part are dropped. If a left row occurs in several combinations,
+// its partners are kept.
 
 import type { RowSet } from '../rows/row-set.ts';
 import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
 
-/** Rows of the left side: for each combination, the row of the linked pattern. */
+/** The rows of the left side: for each combination, the row of the pattern that is linked. */
 export interface MemberSide {
   readonly set: RowSet;
   /** Undefined: rows 0 to count - 1. */
@@ -25,20 +25,26 @@ export interface MemberSide {
   readonly count: number;
 }
 
-/** `low <= right time - left time <= high`; the right rows ascend by time. */
+/**
+ * Bounds for times: `low <= right time - left time <= high`. The right rows are in ascending order
+ * of time.
+ */
 export interface TimeBounds {
   /** Left times, by combination. */
   readonly times: Float64Array;
   /**
-   * Whether these are times of the linked pattern, so that combinations of the same row have the
-   * same time.
+   * True if these are times of the linked pattern. Combinations of the same row then have the same
+   * time.
    */
   readonly ofRow: boolean;
   readonly low: number;
   readonly high: number;
 }
 
-/** Codes of nodes: 0, 1, 2, ... in the order seen; open addressing, at most half full. */
+/**
+ * Codes of nodes: 0, 1, 2, ... in the order in which nodes first occur. A hash table with open
+ * addressing, at most half full.
+ */
 interface NodeCodes {
   readonly nodes: Float64Array;
   /** Code + 1; 0: the slot is free. */
@@ -49,26 +55,23 @@ interface NodeCodes {
 }
 
 interface MemberIndex {
-  /**
-   * Codes of the members of the left set, from member `first` on. Undefined for rows that are in no
-   * combination.
-   */
+  /** Codes of the members of the left set. The first code is that of member `first`. */
   readonly leftCodes: Int32Array;
   readonly first: number;
   /**
-   * Right rows that contain the node of code c, ascending: `rows[starts[c]]` up to `rows[starts[c +
-   * 1]]`.
+   * The right rows that contain the node with code c, ascending: `rows[starts[c]]` up to
+   * `rows[starts[c + 1]]`, exclusive.
    */
   readonly starts: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-/** Maximum partners kept for combinations of the same left row. */
+/** Maximum number of partners that are kept for left rows. */
 const MOST_KEPT = 2 ** 20;
 
-/** Indexes and partners shared by the member joins of one statement. */
+/** Indexes and partners that the member joins of one statement share. */
 export class MemberMemory {
-  /** Whether several joins may ask for the partners of the same left row. */
+  /** True if several joins may need the partners of the same left row. */
   readonly #severalJoins: boolean;
   readonly #indexes = new Map<RowSet, MemberIndex>();
   readonly #between = new Map<RowSet, Map<RowSet, MemberIndex>>();
@@ -78,7 +81,10 @@ export class MemberMemory {
     this.#severalJoins = severalJoins;
   }
 
-  /** The index of two sets, built once, since the left side may come in blocks. */
+  /**
+   * Returns the index between two sets. It is built only once, since the left side may arrive in
+   * blocks.
+   */
   *indexBetween(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
     const known = this.#between.get(left)?.get(right);
     if (known !== undefined) return known;
@@ -97,7 +103,8 @@ export class MemberMemory {
   }
 
   /**
-   * Partners kept for joins with this link and these bounds; undefined: keeping them is of no use.
+   * Returns the partners kept for joins with this link and these bounds, or undefined if keeping
+   * them is of no use.
    */
   keptOf(whole: RowSet, least: number, bounds: TimeBounds | undefined): KeptRows | undefined {
     if (!this.#severalJoins || bounds?.ofRow !== true) return undefined;
@@ -116,11 +123,12 @@ export class MemberMemory {
   }
 }
 
-/** Charges bytes that are held. */
+/** Charges held bytes to the statement's memory. */
 export type Charge = (bytes: number) => void;
 
 /**
- * Right rows with at least `least` members in common and, if there are bounds, times within them.
+ * Yields pairs with right rows that have at least `least` members in common with the left row and,
+ * if there are bounds, times within them.
  */
 export function* memberPairs(
   left: MemberSide,
@@ -130,8 +138,8 @@ export function* memberPairs(
   memory: MemberMemory,
   charge: Charge,
 ): PairFinder {
-  // If both sides are parts of one set, partners are sought in the whole set; those outside of the
-  // right part are dropped at the end.
+  // If both sides are parts of one set, partners are searched in the whole set. Partners outside
+  // the right part are dropped at the end.
   const whole = wholeOf(left.set, right);
   const leftFirst = whole === undefined ? 0 : left.set.part!.first;
   const rightFirst = whole === undefined ? 0 : right.part!.first;
@@ -176,8 +184,8 @@ export function* memberPairs(
 }
 
 /**
- * The set that both are parts of; undefined if there is none, or if the left part is so small that
- * an index of its own nodes is less work.
+ * Returns the set of which both are parts. Returns undefined if there is none, or if the left part
+ * is so small that an index of its own nodes takes less work.
  */
 function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
   const whole = left.part?.whole;
@@ -188,8 +196,8 @@ function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
 const MOST_WHOLE = 4;
 
 /**
- * Keeps partners if a left row may occur in several combinations, unless the bounds depend on
- * another pattern's time.
+ * Returns a store for partners if a left row may occur in several combinations. Returns undefined
+ * if the bounds depend on another pattern's time.
  */
 function ownKept(left: MemberSide, leftFirst: number, bounds: TimeBounds | undefined): KeptRows | undefined {
   if (left.rows === undefined || bounds?.ofRow === false) return undefined;
@@ -197,7 +205,8 @@ function ownKept(left: MemberSide, leftFirst: number, bounds: TimeBounds | undef
 }
 
 /**
- * Bounds of a walk; without any, a part of a whole set is still bounded by its first and last time.
+ * Returns the bounds of a walk. If there are no given bounds, a part of a whole set is still
+ * bounded by its first and last time.
  */
 function windowOf(right: RowSet, whole: RowSet | undefined, bounds: TimeBounds | undefined): TimeWindow | undefined {
   if (bounds !== undefined) return bounds;
@@ -205,14 +214,14 @@ function windowOf(right: RowSet, whole: RowSet | undefined, bounds: TimeBounds |
   return { low: right.times[0]!, high: right.times[right.rows - 1]! };
 }
 
-/** Bounds relative to the time given to a walk. */
+/** Bounds relative to the time that is passed to a walk. */
 interface TimeWindow {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * Appends pairs. Rows are numbered from `first`; those beyond `count` are not on the right side.
+ * Appends pairs. `rows` are numbered from `first`; those beyond `count` are not on the right side.
  */
 function append(
   pairs: Pairs,
@@ -234,10 +243,10 @@ function append(
   pairs.count = at;
 }
 
-/** Partners of left rows, one after another, up to a limit. */
+/** Partners of left rows, stored one after another, up to a limit. */
 class KeptRows {
   rows = new Uint32Array(1024);
-  /** Start by left row; -1: not kept. */
+  /** Where the partners of each left row begin; -1: they are not kept. */
   readonly starts: Int32Array;
   readonly counts: Uint32Array;
   size = 0;
@@ -264,7 +273,7 @@ class KeptRows {
 
 /** Finds the partners of one left row at a time. */
 class Walk {
-  /** The partners found by the last `find`. */
+  /** The partners that the last `find` found. */
   readonly found: Uint32Array;
   /** Right rows that the last `find` examined. */
   looked = 0;
@@ -273,7 +282,7 @@ class Walk {
   readonly #index: MemberIndex;
   readonly #least: number;
   readonly #bounds: TimeWindow | undefined;
-  /** Counter by right row; all are 0 between two left rows. */
+  /** A counter for each right row. All counters are 0 between two left rows. */
   readonly #shared: Uint16Array;
 
   constructor(left: RowSet, right: RowSet, index: MemberIndex, least: number, bounds: TimeWindow | undefined) {
@@ -286,7 +295,7 @@ class Walk {
     this.#shared = new Uint16Array(right.rows);
   }
 
-  /** Returns the number of partners. `time`: what the bounds are relative to. */
+  /** Returns the number of partners. The bounds are relative to `time`. */
   find(row: number, time: number): number {
     const { offsets } = this.#left;
     const { leftCodes, first, starts, rows } = this.#index;
@@ -317,7 +326,7 @@ class Walk {
     return this.#enough(count);
   }
 
-  /** Keeps the rows counted at least `least` times, and resets the counters. */
+  /** Keeps the rows whose count is at least `least`, and resets the counters. */
   #enough(count: number): number {
     const { found } = this;
     const shared = this.#shared;
@@ -365,8 +374,8 @@ function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<nul
     countCodes(rightCodes, from, end, starts);
     if (end < rightIncidences) yield null;
   }
-  // Counts are stored at code + 2, so their prefix sums put the start of each list at code + 1;
-  // filling advances it to the end of the list, which is the start of the next.
+  // Counts are stored at code + 2, so after summing, the start of each list is at code + 1. Filling
+  // a list advances its start to the end of the list, which is the start of the next one.
   for (let code = 2; code < starts.length; code++) starts[code]! += starts[code - 1]!;
   const rows = new Uint32Array(starts[codes.size + 1]!);
   for (let from = 0; from < right.rows; from += BUILD_STEP) {
@@ -384,7 +393,7 @@ function newCodes(most: number): NodeCodes {
 
 const HIGH_WORD = 2 ** 32;
 
-/** Random per process, so that clients cannot choose node ids that collide. */
+/** Random values for each process, so that clients cannot choose node ids that collide. */
 const SEEDS = crypto.getRandomValues(new Int32Array(2));
 const SEED = SEEDS[0]!;
 const FACTOR = SEEDS[1]! | 1;
@@ -419,7 +428,7 @@ function addNodes(
   table.size = size;
 }
 
-/** Codes of nodes in the table; -1 for others. */
+/** Finds the codes of nodes in the table; -1 for other nodes. */
 function findNodes(
   { nodes, codes, shift }: NodeCodes,
   members: Float64Array,
@@ -437,7 +446,7 @@ function findNodes(
   }
 }
 
-/** Counts codes, each at code + 2. */
+/** Counts codes; the count of each code is at code + 2. */
 function countCodes(codesOf: Int32Array, from: number, to: number, counts: Uint32Array): void {
   for (let i = from; i < to; i++) if (codesOf[i]! >= 0) counts[codesOf[i]! + 2]!++;
 }

@@ -16,7 +16,10 @@ export class DistinctRows {
     this.#ids = new TupleIds(items.map(({ expression }) => expression.type));
   }
 
-  /** Positions of the rows that have not occurred before; they count as seen from now on. */
+  /**
+   * Returns the positions of the rows that have not occurred before. From now on, these rows count
+   * as having occurred.
+   */
   *firstOf(items: readonly Vector[], count: number): Generator<null, number[], void> {
     const before = this.#ids.size;
     const ids = yield* this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));

@@ -1,9 +1,9 @@
-// Relations of two edges (common members, distance in time), and whether a node is a member.
+// Compares two edges (common members, distance in time), and tests whether a node is a member.
 
 import { NULL_VECTOR, numbersOf, type Vector } from '../values/vector.ts';
 import { gather, type RowSet, type Side } from './row-set.ts';
 
-/** `node IN alias.members`. */
+/** Evaluates `node IN alias.members`. */
 export function hasNodeVector(node: Vector, side: Side, count: number): Vector {
   if (node.kind === 'constant' && node.value === null) return NULL_VECTOR;
   const nodes = numbersOf(node, count);
@@ -22,7 +22,7 @@ export function hasMember(set: RowSet, row: number, node: number): boolean {
   return false;
 }
 
-/** Number of common members of two rows: a merge of two ascending lists. */
+/** Returns the number of common members of two rows by merging two ascending lists. */
 export function sharedMembers(left: RowSet, leftRow: number, right: RowSet, rightRow: number): number {
   let i = left.offsets[leftRow]!;
   let j = right.offsets[rightRow]!;
@@ -53,7 +53,7 @@ export function overlapsVector(left: Side, right: Side, width: Vector, count: nu
   return timeCondition(left, right, width, count, (difference, most) => Math.abs(difference) <= most);
 }
 
-/** 0 < later - earlier <= width. */
+/** Tests 0 < later - earlier <= width. */
 export function followsVector(later: Side, earlier: Side, width: Vector, count: number): Vector {
   return timeCondition(later, earlier, width, count, (difference, most) => difference > 0 && difference <= most);
 }

@@ -1,6 +1,7 @@
-// A buffer for JSON text: values are written in place, without intermediate strings where possible.
+// A buffer for JSON text. Values are written into it directly, without intermediate strings where
+// possible.
 
-/** Bytes of the first buffer: few enough to be allocated from Node's pool. */
+/** Bytes of the first buffer: so few that Node allocates it from its pool. */
 const FIRST_BYTES = 4000;
 /** Up to this length, copying in a loop is faster than a call into the buffer. */
 const SHORT_TEXT = 32;
@@ -20,7 +21,7 @@ export class JsonSink {
     return this.#length;
   }
 
-  /** Returns the bytes written so far; the sink starts anew. */
+  /** Returns the bytes written so far and empties the sink. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
@@ -50,7 +51,7 @@ export class JsonSink {
     this.#length += text.length > SHORT_TEXT ? this.#buffer.write(text, this.#length) : this.#short(text);
   }
 
-  /** A finite number; -0 becomes 0, as with JSON.stringify. */
+  /** Writes a finite number; -0 becomes 0, as with JSON.stringify. */
   number(value: number): void {
     if (!Number.isSafeInteger(value)) {
       this.text(String(value));
@@ -60,7 +61,7 @@ export class JsonSink {
     this.#length = writeInteger(this.#buffer, this.#length, value);
   }
 
-  /** A list of numbers. */
+  /** Writes a list of numbers. */
   numbers(values: ArrayLike<number>): void {
     this.byte(91);
     for (let i = 0; i < values.length; i++) {
@@ -91,7 +92,7 @@ export class JsonSink {
   }
 }
 
-/** A safe integer in decimal; returns the offset after it. */
+/** Writes a safe integer in decimal. Returns the offset after it. */
 function writeInteger(into: Uint8Array, offset: number, value: number): number {
   let at = offset;
   let rest = value;

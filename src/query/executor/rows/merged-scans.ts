@@ -2,9 +2,9 @@
 // block, and the rows that remain are merged.
 //
 // The frontier of a scan is the last key that it has read. The scan with the lowest frontier is
-// read next; then all rows up to the new lowest frontier can be given, since no unread row comes
-// before them. So when a scan is read, all of its earlier rows have been given, and it holds at
-// most one block:
+// read next. Then all rows up to the new lowest frontier can be yielded ("given"), since every
+// unread row has a later key. So when a scan is read, all its earlier rows have been given, and the
+// scan holds at most one block:
 //
 //   segments   1  2  3  5 | 7 8 ...   frontier 5
 //   memory     2' 4' 9'   | ...       frontier 9     given: 1 2 2' 3 4' 5; next to read: segments
@@ -17,19 +17,19 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from './row-set.ts';
 interface Stream {
   readonly blocks: Batches<RowSet>;
   /**
-   * What the filter left of the last block read; its last key before filtering is in `lastTs` and
-   * `lastId`.
+   * The rows in the last block that the filter kept. The last key of the block before filtering is
+   * in `lastTs` and `lastId`.
    */
   set: RowSet;
-  /** Rows of the set already given. */
+  /** Number of rows of the set that were already given. */
   given: number;
   lastTs: number;
   lastId: number;
 }
 
 /**
- * Sets with times and ids, in key order within each scan. `filtered`: the wanted rows of a block,
- * in order.
+ * Yields sets with times and ids. Rows must be in key order within each scan. `filtered` returns
+ * the wanted rows of a block in the same order.
  */
 export function* mergedScans(
   scans: readonly Batches<RowSet>[],
@@ -55,7 +55,7 @@ function lower(a: Stream, b: Stream): Stream {
   return b.lastTs < a.lastTs || (b.lastTs === a.lastTs && b.lastId < a.lastId) ? b : a;
 }
 
-/** Reads the next block of a scan; if it has ended, its frontier becomes infinity. */
+/** Reads the next block of a scan. If the scan has ended, its frontier becomes infinity. */
 function* advance(stream: Stream, filtered: (set: RowSet) => Batches<RowSet>): Generator<null, void, void> {
   let block = stream.blocks.next();
   while (block.done !== true && (block.value === null || block.value.rows === 0)) {
@@ -79,7 +79,7 @@ function* advance(stream: Stream, filtered: (set: RowSet) => Batches<RowSet>): G
   stream.set = yield* concatenated(kept);
 }
 
-/** The rows not given yet, up to a key. */
+/** Returns the rows that were not given yet, up to a key. */
 function takeUpTo(stream: Stream, lastTs: number, lastId: number): RowSet {
   const { set, given } = stream;
   let low = given;
@@ -98,13 +98,15 @@ function takeUpTo(stream: Stream, lastTs: number, lastId: number): RowSet {
   );
 }
 
-/** Merges sets that are each in order. */
+/** Merges sets, each of which is in order. */
 function* inOrder(parts: readonly RowSet[]): Generator<null, RowSet, void> {
   const all = yield* concatenated(parts.map(withOwnTexts));
   return pickRows(all, mergedPlaces(parts, all));
 }
 
-/** Positions of all rows in key order; those of each part ascend. */
+/**
+ * Returns the positions of all rows in key order. The rows in each part are already in this order.
+ */
 function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): Uint32Array {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -127,7 +129,7 @@ function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): U
   return places;
 }
 
-/** Keeps only the texts that rows have, if the block has more texts than rows. */
+/** Keeps only the texts that occur in rows, if the block has more texts than rows. */
 function withOwnTexts(set: RowSet): RowSet {
   const columns = new Map<number, PropertyColumn>();
   for (const [id, column] of set.columns) columns.set(id, ownTexts(column));

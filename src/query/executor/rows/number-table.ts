@@ -1,48 +1,48 @@
-// Numbers distinct values 0, 1, 2, ... in the order they are first seen ("places").
+// Assigns places 0, 1, 2, ... to distinct numbers, in the order in which they first occur.
 //
 // Small integers are looked up directly, by value, in an array. All other numbers are in a hash
-// table with open addressing, at most half full, whose slots hold the number and its place side by
-// side. Beyond 16,384 numbers the table is split into 64 parts by the upper bits of the hash; parts
-// grow independently and at different times, so that no single step moves very many numbers.
+// table with open addressing, at most half full, whose slots contain the number and its place side
+// by side. Above 16,384 numbers the table is split into 64 parts by the upper bits of the hash. The
+// parts grow independently and at different times, so that no single step moves very many numbers.
 //
-// Invariant: each number is in the array or in the slots, and `#values[place]` is the number of a
-// place. A small integer may be in both if it came while the array would have been too sparse for
-// it ("stray"); both then have the same place.
+// Invariant: each number is in the array or in the slots, and `#values[place]` is the number with
+// this place. A small integer may be in both: it was put into the slots ("stray") while the array
+// would have been too sparse for it. Both then contain the same place.
 
 import { GrowingNumbers } from '../folds/growing-numbers.ts';
 
 const FIRST_SLOTS = 64;
 /**
- * Numbers above which the table is split into parts: moving a million numbers at once would take
- * noticeably long.
+ * With more numbers than this, the table is split into parts: moving a million numbers at once
+ * would block noticeably long.
  */
 const WHOLE_NUMBERS = 16_384;
 const PARTS = 64;
-/** Places for which room is made at a time. */
+/** Places for which room is made at once. */
 const RESERVED_AT_ONCE = 1024;
 const PART_SHIFT = 26;
 /**
- * Integers from 0 up to this (exclusive) may be looked up by value, at 4 bytes for each up to the
- * greatest of them.
+ * Integers from 0 up to this (exclusive) may be looked up by value in the array. It takes 4 bytes
+ * for each integer up to the greatest one in it.
  */
 const SMALL = 2 ** 21;
 /**
- * The array is not made longer than this many times the count of numbers: a single number could
- * take megabytes, and a statement may have some thousand tables. A greater integer goes into the
- * slots.
+ * The array is not made longer than this many times the count of numbers. Otherwise a single number
+ * could take megabytes, and a statement may have some thousand tables. A greater integer is put
+ * into the slots.
  */
 const SMALL_FOR_EACH = 8;
 
 const NUMBER = new Float64Array(1);
 const HALVES = new Uint32Array(NUMBER.buffer);
 
-/** Random per process, so that clients cannot choose numbers that collide. */
+/** Random values for each process, so that clients cannot choose numbers that collide. */
 const SEEDS = crypto.getRandomValues(new Int32Array(3));
 const SEED = SEEDS[0]!;
 const FACTOR = SEEDS[1]! | 1;
 const LAST_FACTOR = SEEDS[2]! | 1;
 
-/** A 32-bit hash. */
+/** Returns a 32-bit hash. */
 function hashOf(value: number): number {
   NUMBER[0] = value;
   let hash = Math.imul(HALVES[0]! ^ SEED, FACTOR);
@@ -52,8 +52,8 @@ function hashOf(value: number): number {
 }
 
 /**
- * Maximum numbers of a part, from a quarter to half of its slots: parts hold about equally many,
- * and should not all grow at the same moment.
+ * Returns the maximum count of numbers in a part, from a quarter to half of its slots. The parts
+ * hold about equally many numbers, and should not all grow at the same moment.
  */
 function mostOf(slots: number, part: number): number {
   return Math.floor((slots * (PARTS + part + 1)) / (4 * PARTS));
@@ -61,17 +61,22 @@ function mostOf(slots: number, part: number): number {
 
 export class NumberTable {
   /**
-   * For each part: number, then place + 1 (0: free), adjacent, so that a lookup touches one cache
-   * line.
+   * For each part: a number, then its place + 1 (0: free). They are adjacent, so that a lookup
+   * reads one cache line.
    */
   #slots = [new Float64Array(2 * FIRST_SLOTS)];
   #slotBytes = this.#slots[0]!.byteLength;
-  /** Numbers in the slots of each part, and the maximum before it grows. */
+  /**
+   * The count of numbers in the slots of each part, and the maximum count before the part grows.
+   */
   #held = [0];
   #most = [FIRST_SLOTS / 2];
-  /** Place + 1 by small integer; 0: unknown, or in the slots if `#hasStrays`. */
+  /**
+   * Place + 1 for each small integer. 0: the integer did not occur, or is in the slots if
+   * `#hasStrays`.
+   */
   #small = new Int32Array(FIRST_SLOTS);
-  /** Whether there are small integers in the slots. */
+  /** True if there are small integers in the slots. */
   #hasStrays = false;
   /** Numbers by place. */
   readonly #values = new GrowingNumbers();
@@ -89,12 +94,12 @@ export class NumberTable {
     return this.#slotBytes + this.#small.byteLength + this.#values.bytes;
   }
 
-  /** The number of a place; NaN for one reserved by `take`. */
+  /** Returns the number with this place, or NaN if the place was reserved by `take`. */
   at(place: number): number {
     return this.#values.values[place]!;
   }
 
-  /** Reserves a place that no number has. */
+  /** Reserves a place that belongs to no number. */
   take(): number {
     return this.#append(Number.NaN);
   }
@@ -108,7 +113,7 @@ export class NumberTable {
     return this.#size++;
   }
 
-  /** The place of a number; -1: not seen. The number must not be NaN. */
+  /** Returns the place of a number, or -1 if it did not occur. The number must not be NaN. */
   find(value: number): number {
     const integer = value | 0;
     if (integer === value && integer >= 0 && integer < SMALL) {
@@ -132,8 +137,8 @@ export class NumberTable {
   }
 
   /**
-   * The place of a number, a new one if it was not seen before. 0 and -0 are the same; must not be
-   * NaN.
+   * Returns the place of a number, a new one if it did not occur before. 0 and -0 have the same
+   * place. The number must not be NaN.
    */
   placeOf(value: number): number {
     const integer = value | 0;
@@ -165,7 +170,7 @@ export class NumberTable {
     return place;
   }
 
-  /** The place of a small integer that the array does not have. */
+  /** Returns the place of a small integer that is not in the array. */
   #placeOfSmall(value: number): number {
     if (value >= this.#small.length) {
       if (value >= SMALL_FOR_EACH * this.#size) {
@@ -182,7 +187,10 @@ export class NumberTable {
     return place;
   }
 
-  /** The places of many numbers, that of null where `nulls` is 1. Neighbours are often equal. */
+  /**
+   * Finds the places of many numbers; where `nulls` is 1, the place of null. Neighbours are often
+   * equal.
+   */
   placesOf(numbers: Float64Array, nulls: Uint8Array | undefined, ofNull: () => number, places: Uint32Array): void {
     let last = Number.NaN;
     let place = 0;
@@ -222,7 +230,7 @@ export class NumberTable {
   #put(value: number, held: number): void {
     const hash = hashOf(value);
     const part = this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT;
-    // Parts fill at different rates, so this one may be full already.
+    // The parts fill at different rates, so this part may be full already.
     if (this.#held[part]! >= this.#most[part]!) this.#grow(part);
     const slots = this.#slots[part]!;
     const mask = slots.length - 2;

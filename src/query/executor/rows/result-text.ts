@@ -1,4 +1,4 @@
-// Writes result rows as JSON objects keyed by column name.
+// Writes result rows as JSON objects with column names as keys.
 
 import type { Value } from '../../binder/bound.ts';
 import { valueBytes } from '../memory.ts';
@@ -7,12 +7,15 @@ import type { Written } from '../values/iso-values.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { JsonSink } from './json-sink.ts';
 
-/** The text before each value of a row: brace or comma, and the key. */
+/** The text before each value of a row: a brace or comma, and the key. */
 export type RowKeys = readonly Uint8Array[];
 
 const KEYS = new WeakMap<readonly string[], RowKeys>();
 
-/** Cached per list of names: a bound statement has the same list in every run. */
+/**
+ * Returns the keys, cached for each list of names: a bound statement has the same list in every
+ * run.
+ */
 export function rowKeys(names: readonly string[]): RowKeys {
   let keys = KEYS.get(names);
   if (keys === undefined) {
@@ -29,10 +32,10 @@ const CLOSE = 125;
 const BYTES_A_REST = 64 * 1024;
 
 /**
- * Writes the rows of a chunk, each followed by `behind` (`\n`) or, if that is empty, separated by
- * commas. Pauses from time to time, even within a value: a list may have a million items. At a
- * pause, the caller may take from the sink what has been written. `written`: by column, how its
- * values are converted, if at all.
+ * Writes the rows of a chunk. Each row is followed by `behind` (`\n`); if `behind` is empty, rows
+ * are separated by commas. Pauses from time to time, even within a value, because a list may have a
+ * million items. At a pause, the caller may take from the sink what has been written. `written`
+ * contains for each column the function that converts its values, if any.
  */
 export function* writeChunk(
   chunk: ResultChunk,
@@ -62,14 +65,16 @@ export function* writeChunk(
   }
 }
 
-/** Additional bytes after which a pause is made within a row, for rows of many long texts. */
+/**
+ * Additional bytes after which there is a pause even within a row, for rows with many long texts.
+ */
 const MOST_OF_ROW = 512 * 1024;
-/** Maximum length of JSON text that is cached for other rows with the same value. */
+/** Maximum length of a JSON text that is cached for other rows with the same value. */
 const KEPT_TEXT = 1024;
 
 /** Lists longer than this are written piece by piece. */
 const LONG_LIST = 1024;
-/** Lists of texts or rows that take more bytes than this are written piece by piece, too. */
+/** Lists of texts or rows are also written piece by piece if they take more bytes than this. */
 const HEAVY_BYTES = 256 * 1024;
 
 function* writeList(list: readonly Value[], into: JsonSink, written: Written | undefined): Generator<void, void, void> {
@@ -77,7 +82,7 @@ function* writeList(list: readonly Value[], into: JsonSink, written: Written | u
     let to = from;
     for (let bytes = 0; to < list.length && to < from + LONG_LIST && bytes < HEAVY_BYTES; to++)
       bytes += valueBytes(list[to]);
-    // The piece's brackets are cut off.
+    // The brackets of the piece are cut off.
     const piece = list.slice(from, to);
     const text = JSON.stringify(written === undefined ? piece : written(piece));
     into.text(`${from === 0 ? '[' : ','}${text.slice(1, -1)}`);
@@ -97,7 +102,7 @@ export function chunkText(chunk: ResultChunk, keys: RowKeys, behind: '\n' | ''):
   return Buffer.from(chunkBytes(chunk, keys, behind)).toString();
 }
 
-/** A writer for the values of a column, except long lists. */
+/** Returns a function that writes the values of a column, except long lists. */
 function cellWriter(vector: Vector, into: JsonSink, written: Written | undefined): (row: number) => void {
   if (written !== undefined) return (row) => into.text(JSON.stringify(written(valueAt(vector, row))));
   switch (vector.kind) {
@@ -144,7 +149,7 @@ function longListAt(vector: Vector, row: number): readonly Value[] | undefined {
   return isHeavy ? value : undefined;
 }
 
-/** Usually members. */
+/** Returns whether a value is a list of numbers, which is usually a list of members. */
 function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'number');
 }

@@ -1,4 +1,4 @@
-// Rows of one table as columns: the output of scans, on which operators work.
+// Rows of one table as columns. Scans return rows in this form, and operators process them.
 
 import type { ColumnBlock, NumberColumn, TextColumn } from '../../../core/index.ts';
 import type { HeldBytes } from '../memory.ts';
@@ -10,14 +10,17 @@ export interface RowSet {
   readonly rows: number;
   readonly times: Float64Array;
   readonly ids: Float64Array;
-  /** Members of row i: `members[offsets[i]]` up to `members[offsets[i + 1]]`, ascending. */
+  /**
+   * The members of row i are `members[offsets[i]]` up to `members[offsets[i + 1]]`, exclusive, in
+   * ascending order.
+   */
   readonly offsets: Uint32Array;
   readonly members: Float64Array;
   /** By column id. */
   readonly columns: ReadonlyMap<number, PropertyColumn>;
   /**
-   * Set if this set is a view of consecutive rows of another, beginning at row `first`: all rows
-   * between two times.
+   * Set if this set is a view of consecutive rows of another set: all rows between two times.
+   * `first` is the row of `whole` with which the view begins.
    */
   readonly part?: { readonly whole: RowSet; readonly first: number };
 }
@@ -50,7 +53,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
   };
 }
 
-/** First row with a time >= `time`; `times` ascend. */
+/** Returns the first row with a time >= `time`; `times` are in ascending order. */
 export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
   let low = from;
   let high = to;
@@ -62,7 +65,10 @@ export function lowerBound(times: Float64Array, time: number, from = 0, to = tim
   return low;
 }
 
-/** The rows between two times, both inclusive, of a set that ascends by time. Nothing is copied. */
+/**
+ * Returns the rows between two times, both inclusive, of a set in ascending order of time. Nothing
+ * is copied.
+ */
 export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
   const first = lowerBound(whole.times, startTs);
   // Times are integers, or infinite.
@@ -97,19 +103,19 @@ function offsetsOf(sizes: Uint32Array): Uint32Array {
   return offsets;
 }
 
-/** All rows of a set, as those of one pattern. */
+/** Returns all rows of a set as those of one pattern. */
 export function batchOf(set: RowSet, pattern: number): Batch {
   const sides: (Side | undefined)[] = [];
   sides[pattern] = { set, rows: undefined };
   return { count: set.rows, sides };
 }
 
-/** The selected combinations of a batch. */
+/** Returns the selected combinations of a batch. */
 export function selectFrom(batch: Batch, selection: Uint32Array): Batch {
   return { count: selection.length, sides: batch.sides.map((side) => side && pick(side, selection)) };
 }
 
-/** The values of a side's column, in the order of the batch. */
+/** Returns the values of a side's column, in the order of the batch. */
 export function gather(values: Float64Array, rows: Uint32Array | undefined, count: number): Float64Array {
   if (rows === undefined) return values.length === count ? values : values.subarray(0, count);
   const picked = new Float64Array(count);
@@ -124,7 +130,7 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
   return { set, rows: picked };
 }
 
-/** Approximate bytes of a set; texts that were counted before are not counted again. */
+/** Returns the approximate bytes of a set. Texts that were counted before are not counted again. */
 export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
   for (const column of set.columns.values()) {

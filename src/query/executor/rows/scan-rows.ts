@@ -1,4 +1,4 @@
-// Reads the rows of one pattern through its access paths, filtered, as batches.
+// Reads the rows of one pattern through its access paths and filters them. The result is batches.
 
 import {
   type BlockColumn,
@@ -18,14 +18,15 @@ import { mergedScans } from './merged-scans.ts';
 import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
 
 /**
- * Batches, in (event_ts, id) order if there is one path. `limit`: maximum number of useful rows.
- * `sink`: a buffer that batches live in; each is invalid once the next one is requested.
+ * Yields batches. If there is one path, they are in (event_ts, id) order. `limit` is the maximum
+ * number of rows that are needed. `sink` is a buffer that contains the batches; each batch is
+ * invalid once the next one is requested.
  */
 export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   return context.observed(plan, scanPaths(plan, context, limit, sink));
 }
 
-/** As `scanRows`, without recording figures. */
+/** Does the same as `scanRows` without recording figures. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
@@ -53,7 +54,8 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
 }
 
 /**
- * Scans segments and memory separately, where a single scan would switch between them row by row.
+ * Returns separate scans of segments and memory if a single scan would switch between them row by
+ * row. Otherwise returns undefined.
  */
 function scansApart(
   plan: ScanPlan,
@@ -62,13 +64,13 @@ function scansApart(
 ): { scans: readonly Scan[]; columns: ColumnPlan } | undefined {
   if (path.nodes.length > 0) return undefined;
   const pattern = context.patterns[plan.pattern]!;
-  // The rows are merged by key.
+  // Times and ids are read because the rows are merged by key.
   const columns = columnPlan(pattern, { ...plan.needs, times: true, ids: true });
   const scans = context.source.scanApart(pattern, boundsOf(path), columns);
   return scans && { scans, columns };
 }
 
-/** The filtered rows of several scans, in key order; closes the scans. */
+/** Yields the filtered rows of several scans in key order, and closes the scans. */
 function* readApart(
   plan: ScanPlan,
   scans: readonly Scan[],
@@ -84,7 +86,7 @@ function* readApart(
   }
 }
 
-/** The filtered rows of a set, in parts of a few ms each. */
+/** Yields the filtered rows of a set, in parts of a few ms each. */
 function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batches<RowSet> {
   if (plan.filter.length === 0) {
     yield set;
@@ -97,7 +99,7 @@ function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batc
   }
 }
 
-/** Rows that no earlier path found. */
+/** Returns the rows that no earlier path found. */
 function unseen(batch: Batch, set: RowSet, seen: WideMap<number, true>, context: QueryContext): Batch {
   const fresh = new Uint32Array(set.rows);
   let count = 0;
@@ -124,7 +126,7 @@ function* scanPath(
   yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
 }
 
-/** A path as a request to the engine. */
+/** Returns a path as a request to the engine. */
 export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
   return {
     startTs,
@@ -135,8 +137,8 @@ export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBou
 }
 
 /**
- * The rows of a scan of column blocks; closes the scan. With a sink, each set is invalid once the
- * next one is requested.
+ * Yields the rows of a scan of column blocks, and closes the scan. With a sink, each set is invalid
+ * once the next one is requested.
  */
 export function* readScan(
   scan: Scan,
@@ -163,7 +165,7 @@ function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> 
   return scan.fill(sink) ? sink.borrow() : null;
 }
 
-/** The columns of a pattern that a statement reads, as a request to the core. */
+/** Returns the columns of a pattern that a statement reads, as a request to the core. */
 export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPlan {
   const columns: BlockColumn[] = pattern.table.columns.columns
     .filter((column) => needs.properties.has(column.id))
@@ -178,8 +180,8 @@ export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPla
 }
 
 /**
- * All rows of a pattern in one set, charged to the statement. `sorted`: they must ascend by time,
- * which rows of a single path do anyway.
+ * Collects all rows of a pattern in one set, which is charged to the statement. `sorted` means that
+ * they must be in ascending order of time; the rows of a single path always are.
  */
 export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: boolean): Generator<null, RowSet, void> {
   const sets: RowSet[] = [];
@@ -197,7 +199,7 @@ export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: bool
   return sorted && plan.paths.length > 1 ? yield* sortedByTime(all) : all;
 }
 
-/** The rows of a batch of one pattern as a set. */
+/** Returns the rows of a batch of one pattern as a set. */
 export function compacted(batch: Batch, pattern: number): RowSet {
   const { set, rows } = batch.sides[pattern]!;
   return rows === undefined ? set : pickRows(set, rows);

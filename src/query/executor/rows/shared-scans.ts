@@ -1,5 +1,5 @@
-// Shares reads among the patterns of a join: patterns that read overlapping windows of the same
-// table read the rows once, and each gets a part of them.
+// Shares reads among the patterns of a join. If patterns read overlapping windows of the same
+// table, the rows are read only once, and each pattern gets a part of them.
 
 import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
@@ -9,13 +9,13 @@ import { collectRows } from './scan-rows.ts';
 
 /** A read that several scans share. */
 interface SharedRead {
-  /** Its window is the union of theirs. */
+  /** A scan whose window is the union of the windows of the scans that share it. */
   readonly scan: ScanPlan;
   set: RowSet | undefined;
 }
 
 export interface SharedReads {
-  /** Scans that do not share a read are missing. */
+  /** The shared read of each scan. Scans that do not share a read are missing. */
   readonly byScan: ReadonlyMap<ScanPlan, SharedRead>;
   readonly members: MemberMemory;
 }
@@ -45,8 +45,8 @@ function scansOf(plan: ScanPlan | JoinPlan): ScanPlan[] {
 }
 
 /**
- * One path without nodes and nothing to filter, so that it reads all rows in its window; times are
- * read, to tell the parts apart.
+ * Returns whether a scan reads all rows in its window: it has one path without nodes, and nothing
+ * to filter. The scan must also read times, by which the parts are found.
  */
 function isPlain({ paths, filter, needs }: ScanPlan): boolean {
   return paths.length === 1 && paths[0]!.nodes.length === 0 && filter.length === 0 && needs.times;
@@ -80,7 +80,7 @@ function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boole
   );
 }
 
-/** The first scan of the group, with the window and columns of all. */
+/** Returns the first scan of the group, with the window and columns of all scans in it. */
 function union(group: readonly ScanPlan[]): ScanPlan {
   const start = Math.min(...group.map(startOf));
   const end = Math.max(...group.map(endOf));
@@ -99,7 +99,7 @@ function union(group: readonly ScanPlan[]): ScanPlan {
   return { ...group[0]!, paths: [path], needs };
 }
 
-/** All rows of a scan in one set; as `collectRows`. */
+/** Returns all rows of a scan in one set, like `collectRows`. */
 export function* collectShared(
   plan: ScanPlan,
   reads: SharedReads,

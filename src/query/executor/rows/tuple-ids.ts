@@ -1,28 +1,31 @@
-// Numbers distinct tuples of values 0, 1, 2, ... in the order seen, over many batches: keys of
-// groups, rows of DISTINCT.
+// Numbers distinct tuples of values 0, 1, 2, ... in the order in which they first occur, over many
+// batches. The tuples are the keys of groups or the rows of DISTINCT.
 //
-// Each value of a tuple has an id of its own (`ValueIds`), and ids combine pairwise from the left:
-// (a, b, c) is the pair of the pair (a, b) and c. A pair is the number left * 2^26 + right, exact
-// in a double since ids stay below 2^26; a `NumberTable` numbers the distinct pairs. Decoding a
-// tuple splits its pairs from the last one on.
+// Each value in a tuple has an id of its own (`ValueIds`). Ids are combined pairwise from the left:
+// (a, b, c) is the pair of the pair (a, b) and c. A pair is the number left * 2^26 + right, which
+// is exact in a double because ids stay below 2^26. A `NumberTable` numbers the distinct pairs. To
+// decode a tuple, its pairs are split, beginning with the last one.
+//
+// For example, the tuples (x, 5), (y, 5), (x, 5) have the ids (0, 0), (1, 0), (0, 0) of values and
+// therefore the tuple ids 0, 1, 0.
 
 import type { ValueType } from '../../binder/bound.ts';
 import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 import { ValueIds } from './value-ids.ts';
 
-/** Ids stay far below this: each has been charged tens of bytes. */
+/** Ids stay far below this limit, because tens of bytes are charged for each id. */
 const MOST_IDS = 2 ** 26;
 
 export class TupleIds {
   readonly #ids: readonly ValueIds[];
   /**
-   * For every value but the first: pairs (id of the values before, id of this value). The place of
-   * the last pair is the id of the tuple.
+   * For every value but the first: pairs (id of the previous values, id of this value). The place
+   * of the last pair is the id of the tuple.
    */
   readonly #pairs: readonly NumberTable[];
 
-  /** Types of the values of a tuple, at least one. */
+  /** `types` are the types of the values in a tuple, at least one. */
   constructor(types: readonly ValueType[]) {
     this.#ids = types.map((type) => new ValueIds(type));
     this.#pairs = types.slice(1).map(() => new NumberTable());
@@ -34,9 +37,9 @@ export class TupleIds {
   }
 
   /**
-   * The tuple id of each row. `vectors`: one per value, requested one by one, each in a step of its
-   * own, because tables of many values grow in the same batch. `charge` is called with the bytes
-   * that new values and pairs take.
+   * Returns the tuple id of each row. `vectors` yields one vector per value. Each vector is
+   * requested in a step of its own, because the tables of many values may grow in the same batch.
+   * `charge` is called with the bytes that new values and pairs take.
    */
   *idsOf(
     vectors: Iterable<Vector>,
@@ -63,7 +66,7 @@ export class TupleIds {
     return tuples!;
   }
 
-  /** The values of tuples [from, to), one vector per value. */
+  /** Returns the values of the tuples [from, to), one vector per value. */
   values(from: number, to: number): Vector[] {
     const vectors = new Array<Vector>(this.#ids.length);
     const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);

@@ -1,5 +1,5 @@
-// Numbers distinct values of an expression 0, 1, 2, ... in the order seen, over many batches; null
-// is one of them.
+// Numbers distinct values of an expression 0, 1, 2, ... in the order in which they first occur,
+// over many batches. Null is one of the values.
 
 import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -8,21 +8,24 @@ import { textBytes, valueBytes } from '../memory.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 
-/** No id: null, or a value that was not seen. */
+/** Stands for the id of null, or of a value that did not occur before. */
 export const ABSENT = -1;
 const NONE = -1;
 const UNKNOWN = 0xffffffff;
-/** With more than this many texts per row, a table of ids by text code does not pay. */
+/**
+ * With more than this many texts per row, a table of ids by text code takes more time than it
+ * saves.
+ */
 const MANY_TEXTS = 8;
 
 const BYTES_OF_ENTRY = 56;
 /**
- * Lists and rows are compared by their JSON; above this many bytes, writing it in one step takes
- * too long, and the value is refused.
+ * Lists and rows are compared by their JSON. If a value takes more bytes than this, writing its
+ * JSON in one step takes too long, and the value is refused.
  */
 const MOST_KEY_BYTES = 8 * 2 ** 20;
 
-/** The key that identifies a list or row. Throws `query_too_large`. */
+/** Returns the key that identifies a list or row. Throws `query_too_large`. */
 function jsonKey(value: Value): string {
   if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
   throw new HedgerowError(
@@ -37,10 +40,10 @@ export class ValueIds {
   /** Ids by text, or by JSON of lists and rows. */
   readonly #texts = new WideMap<string, number>();
   readonly #values: Value[] = [];
-  /** The list or row seen last. */
+  /** The list or row that occurred last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
-  /** The id of null; NONE: not seen yet. */
+  /** The id of null; NONE if null did not occur yet. */
   #nullId = NONE;
   /** Bytes of texts, lists and rows. */
   #valueBytes = 0;
@@ -59,7 +62,7 @@ export class ValueIds {
     return this.#isNumeric ? this.#numbers.bytes : this.size * BYTES_OF_ENTRY + this.#valueBytes;
   }
 
-  /** The id of null; -1: not seen yet. */
+  /** The id of null; -1 if null did not occur yet. */
   get nullId(): number {
     return this.#nullId;
   }
@@ -68,7 +71,7 @@ export class ValueIds {
     return this.#type === 'integer' || this.#type === 'real';
   }
 
-  /** The values of ids as a vector. */
+  /** Returns the values of ids as a vector. */
   valuesOf(ids: Uint32Array): Vector {
     if (!this.#isNumeric)
       return vectorOf(
@@ -88,7 +91,7 @@ export class ValueIds {
     return { kind: 'number', values, nulls };
   }
 
-  /** The ids of a vector's values. */
+  /** Returns the ids of a vector's values. */
   idsOf(vector: Vector, count: number): Uint32Array {
     const ids = new Uint32Array(count);
     if (count === 0) return ids;
@@ -99,7 +102,10 @@ export class ValueIds {
     return ids;
   }
 
-  /** As `idsOf`, but ABSENT for null and, unless `takes`, for values that were not seen. */
+  /**
+   * Does the same as `idsOf`, but returns ABSENT for null. If `takes` is false, also returns ABSENT
+   * for values that did not occur before.
+   */
   knownIds(vector: Vector, count: number, takes: boolean): Int32Array {
     const ids = new Int32Array(count);
     if (vector.kind === 'text') {
@@ -155,8 +161,8 @@ export class ValueIds {
     if (value === null) return this.#ofNull();
     if (this.#isNumeric) return this.#numbers.placeOf(value as number);
     if (typeof value === 'string') return this.#textId(value, value);
-    // A list that is the same for all rows, such as a parameter, is written once: its JSON may have
-    // megabytes.
+    // A list that is the same for all rows, such as a parameter, is written as JSON only once,
+    // because its JSON may have megabytes.
     if (value !== this.#lastValue) {
       this.#lastId = this.#textId(jsonKey(value), value);
       this.#lastValue = value;

@@ -1,6 +1,6 @@
-// Sorts very many result rows: they stay in the columns they came in, and only their numbers are
-// sorted. As objects, a million rows would keep the garbage collector busy for longer than other
-// work may wait.
+// Sorts very many result rows. The rows stay in the columns in which they arrived, and only their
+// numbers are sorted. If there were an object for each of a million rows, the garbage collector
+// would block other work for too long.
 
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundExpression, Value } from '../../binder/bound.ts';
@@ -9,19 +9,25 @@ import { type Environment, evaluate } from '../values/evaluate.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { runOf, sortedNumbers } from './sorted-numbers.ts';
 
-/** A chunk of rows as received. */
+/** A chunk of rows as it was received. */
 export interface SortedChunk {
   readonly count: number;
-  /** Undefined: evaluated only when the row is output (lists and whole rows, which are objects). */
+  /**
+   * Undefined: the item is evaluated only when the row is output (lists and whole rows, which are
+   * objects).
+   */
   readonly items: readonly (Vector | undefined)[];
   readonly orders: readonly Vector[];
   readonly batch: Batch;
   readonly environment: Environment;
 }
 
-/** Rows of small chunks gathered into a large one. */
+/** Rows of small chunks that are gathered into a large one. */
 const GATHERED_ROWS = 4096;
-/** A row's number: the index of its chunk, then 16 bits for its position in the chunk. */
+/**
+ * The number of a row consists of the index of its chunk and, in the lower 16 bits, its position in
+ * the chunk.
+ */
 const PLACE_BITS = 16;
 const PLACE_MASK = 2 ** PLACE_BITS - 1;
 /** Chunks with fewer rows are gathered, as values. */
@@ -30,8 +36,8 @@ const NO_BATCH: Batch = { count: 0, sides: [] };
 const NO_ENVIRONMENT: Environment = { parameters: {}, patterns: [] };
 
 /**
- * Sort keys by chunk; null is the greatest. Among numbers, which are finite, Infinity represents
- * it.
+ * Sort keys by chunk. Null is the greatest value. Numbers are finite, so Infinity represents null
+ * among them.
  */
 type Keys =
   | { readonly kind: 'numbers'; readonly values: Float64Array[] }
@@ -47,7 +53,7 @@ export class LargeSorter {
   /** Rows of small chunks, by column. */
   #few: { count: number; readonly items: Value[][]; readonly orders: Value[][] } | undefined;
 
-  /** `orders`: sort keys, and whether each is descending. */
+  /** `orders` contains the sort keys, and whether each is descending. */
   constructor(orders: readonly { readonly expression: BoundExpression; readonly descending: boolean }[]) {
     this.#descending = orders.map(({ descending }) => descending);
     this.#keys = orders.map(
@@ -58,7 +64,10 @@ export class LargeSorter {
     );
   }
 
-  /** At most 65,535 rows; with fewer than FEW_ROWS, all items must be known. */
+  /**
+   * Adds a chunk of at most 65,535 rows. If it has fewer than FEW_ROWS rows, all its items must be
+   * known.
+   */
   add(chunk: SortedChunk): void {
     if (chunk.count > PLACE_MASK) throw new Error(`${chunk.count} rows come at once`);
     if (chunk.count >= FEW_ROWS) this.#push(chunk);
@@ -107,8 +116,8 @@ export class LargeSorter {
   }
 
   /**
-   * Numbers of the first `limit` rows in order; yields null between steps of a few ms. The sort is
-   * stable.
+   * Returns the numbers of the first `limit` rows in order. Yields null between steps of a few ms.
+   * The sort is stable.
    */
   *sorted(limit: number): Generator<null, Uint32Array, void> {
     this.#pushFew();
@@ -123,7 +132,7 @@ export class LargeSorter {
     return (yield* sortedNumbers(numbers, (a, b) => this.#compare(a, b), run)).subarray(0, limit);
   }
 
-  /** Never 0: the row's number breaks ties. */
+  /** Never returns 0, because the numbers of the rows break ties. */
   #compare(a: number, b: number): number {
     const [chunkA, placeA] = [a >>> PLACE_BITS, a & PLACE_MASK];
     const [chunkB, placeB] = [b >>> PLACE_BITS, b & PLACE_MASK];
@@ -140,7 +149,7 @@ export class LargeSorter {
     return a - b;
   }
 
-  /** The values of an item for some rows. */
+  /** Returns the values of an item for some rows. */
   item(place: number, { expression }: { readonly expression: BoundExpression }, rows: Uint32Array): Vector {
     const values = Array.from(rows, (row) => {
       const chunk = this.#chunks[row >>> PLACE_BITS]!;
@@ -158,7 +167,7 @@ function numberRows(numbers: Uint32Array, from: number, first: number, count: nu
   for (let place = 0; place < count; place++) numbers[from + place] = first + place;
 }
 
-/** Numbers as they are, booleans as 0 and 1, null as Infinity. */
+/** Returns numbers unchanged, booleans as 0 and 1, and null as Infinity. */
 function numbersIn(vector: Vector, count: number): Float64Array {
   if (vector.kind === 'number' && vector.nulls === undefined) return vector.values;
   const numbers = new Float64Array(count);

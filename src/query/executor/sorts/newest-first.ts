@@ -1,16 +1,19 @@
-// Reads a pattern from its newest row backwards, for ORDER BY event_ts DESC with a LIMIT, in
-// windows that grow towards the past.
+// Reads the rows of a pattern backwards from the newest one, for ORDER BY event_ts DESC with a
+// LIMIT. It reads windows that grow towards the past.
 
 import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { type Batch, batchOf, selectFrom } from '../rows/row-set.ts';
 import { compacted, scanPaths } from '../rows/scan-rows.ts';
 
-/** Width of the first window in buckets, and the factor by which each next one is wider. */
+/**
+ * Width of the first window in buckets, and the factor by which each window is wider than the one
+ * before.
+ */
 const FIRST_BUCKETS = 16;
 const GROWTH = 4;
 
-/** Batches in descending (event_ts, id) order; ends once `wanted` rows were yielded. */
+/** Yields batches in descending (event_ts, id) order until `wanted` rows were yielded. */
 export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   return context.observed(plan, windows(plan, context, wanted));
 }

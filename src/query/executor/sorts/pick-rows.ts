@@ -2,7 +2,7 @@
 
 import type { PropertyColumn, RowSet } from '../rows/row-set.ts';
 
-/** The given rows of a set, in the given order. */
+/** Returns the given rows of a set, in the given order. */
 export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
   const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
   let members = set.members;

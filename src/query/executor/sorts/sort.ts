@@ -1,9 +1,9 @@
-// Sorts result rows, nulls last ascending and first descending, in steps.
+// Sorts result rows in steps. Nulls are last in ascending order and first in descending order.
 //
-// With a limit n of at most 4096 it keeps the best rows only: when 2n + 4096 rows are held, they
-// are sorted and cut to n, and the last row kept becomes the bound; a row that does not sort before
-// the bound is not even made. Equal rows keep the order they came in, because a later row that
-// equals the bound is refused.
+// With a limit n of at most 4096, only the best rows are kept. When 2n + 4096 rows are held, they
+// are sorted and cut to n, and the last row that was kept becomes the bound. A row that does not
+// sort before the bound is not even made. Equal rows keep the order in which they arrived, because
+// a later row that is equal to the bound is refused.
 
 import type { Value } from '../../binder/bound.ts';
 import { compareValues } from '../values/compare.ts';
@@ -28,24 +28,29 @@ export function comparator(descending: readonly boolean[]): Compare {
   };
 }
 
-/** Null is the greatest: last in ascending, first in descending order. */
+/**
+ * Compares values of which each may be null. Null is the greatest value: last in ascending order,
+ * first in descending order.
+ */
 function compareNullable(a: Value, b: Value): number {
   if (a === null) return b === null ? 0 : 1;
   if (b === null) return -1;
   return compareValues(a, b);
 }
 
-/** Keeps all rows, or the first `limit` in order; sorts them at the end. */
+/** Keeps all rows, or the first `limit` in order. They are sorted at the end. */
 export class Sorter {
   readonly #descending: readonly boolean[];
   readonly #compare: Compare;
   readonly #limit: number;
-  /** Number of rows at which they are cut down to the limit; with a large limit, all are kept. */
+  /**
+   * When this many rows are held, they are cut to the limit. With a large limit, all rows are kept.
+   */
   readonly #cutAt: number;
   #rows: SortRow[] = [];
   /** Length of the longest text among the sort keys. */
   #longest = 0;
-  /** The last row kept by the most recent cut: only rows that sort before it matter. */
+  /** The last row that the most recent cut kept. Only rows that sort before it are needed. */
   #bound: SortRow | undefined;
 
   constructor(descending: readonly boolean[], limit: number | undefined) {
@@ -55,7 +60,10 @@ export class Sorter {
     this.#cutAt = this.#limit <= MOST_OF_RUN ? 2 * this.#limit + MOST_OF_RUN : Infinity;
   }
 
-  /** Rows held. With a small limit about 2 * limit + one run at most, if they are cut in time. */
+  /**
+   * Number of rows held. With a small limit it is at most about 2 * limit + one run, if the caller
+   * cuts in time.
+   */
   get size(): number {
     return this.#rows.length;
   }
@@ -80,8 +88,8 @@ export class Sorter {
   }
 
   /**
-   * Whether the row with these sort keys may be among the first. With a limit, most rows are not,
-   * and need not be made.
+   * Returns whether the row with these sort keys may be among the first. With a limit, most rows
+   * are not, and need not be made.
    */
   admits(orders: readonly Vector[], place: number): boolean {
     const bound = this.#bound;
@@ -93,7 +101,7 @@ export class Sorter {
     return false;
   }
 
-  /** All rows in order; yields null between steps of a few ms. The sort is stable. */
+  /** Returns all rows in order. Yields null between steps of a few ms. The sort is stable. */
   *sorted(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     return rows.length > this.#limit ? rows.slice(0, this.#limit) : rows;

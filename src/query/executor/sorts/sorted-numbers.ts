@@ -1,16 +1,19 @@
-// A stable merge sort of numbers in steps of a few ms: runs of up to 4096 numbers are sorted
-// natively, one per step, then merged pairwise until one is left, with a pause per run's length of
-// output.
+// A stable merge sort of numbers in steps of a few ms. Runs of up to 4096 numbers are sorted
+// natively, one per step. Then runs are merged pairwise until one is left, with a pause each time
+// the output has grown by the length of a run.
 
-/** Maximum length of a run, for comparisons of some 10 ns. */
+/** Maximum length of a run, for comparisons that take about 10 ns. */
 export const MOST_OF_RUN = 4096;
 const LEAST_OF_RUN = 16;
-/** Nanoseconds of comparisons in one step. */
+/** Nanoseconds that the comparisons of one step may take. */
 const STEP_NS = 5_000_000;
 const NS_OF_KEY = 10;
 const LETTERS_A_NS = 8;
 
-/** Length of a run, by the number of sort keys and the length of the longest text among them. */
+/**
+ * Returns the length of a run for a number of sort keys and the length of the longest text among
+ * them.
+ */
 export function runOf(keys: number, longestText: number): number {
   const compareNs = keys * (NS_OF_KEY + longestText / LETTERS_A_NS);
   // Sorting a run of n takes n log n comparisons.
@@ -18,7 +21,10 @@ export function runOf(keys: number, longestText: number): number {
   return Math.min(MOST_OF_RUN, Math.max(LEAST_OF_RUN, rows));
 }
 
-/** Returns a new array; equal numbers keep their order. Yields null after each `run` numbers. */
+/**
+ * Returns a new array in which equal numbers keep their order. Yields null after each `run`
+ * numbers.
+ */
 export function* sortedNumbers(
   numbers: Uint32Array,
   compare: (a: number, b: number) => number,

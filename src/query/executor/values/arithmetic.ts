@@ -1,4 +1,4 @@
-// Arithmetic on vectors: exact integers, and reals (contract section 4).
+// Computes arithmetic on vectors: exact integers, and reals.
 
 import { HedgerowError } from '../../../errors.ts';
 import type { BoundArithmetic } from '../../binder/bound.ts';
@@ -49,7 +49,7 @@ function compute(
   return { kind: 'number', values, nulls: mask };
 }
 
-// Constants are not expanded into vectors, which would have to be filled and read.
+// Constants are not expanded into vectors, because filling and reading these would take time.
 
 function add(left: Vector, right: Vector, values: Float64Array, count: number): void {
   if (left.kind === 'constant') addConstant(numbersOf(right, count), left.value as number, values, count);
@@ -83,7 +83,7 @@ function multiplyPairs(a: Float64Array, b: Float64Array, values: Float64Array, c
   for (let i = 0; i < count; i++) values[i] = a[i]! * b[i]!;
 }
 
-/** Division by zero is null. */
+/** Divides or computes the remainder. Division by zero gives null. */
 function divide(
   node: BoundArithmetic,
   a: Float64Array,
@@ -131,7 +131,7 @@ function allWithin(values: Float64Array, limit: number, count: number): boolean 
   return true;
 }
 
-/** `-x`. */
+/** Computes `-x`. */
 export function negateVector(operand: Vector): Vector {
   if (operand.kind === 'constant') return operand.value === null ? operand : constant(0 - (operand.value as number));
   if (operand.kind !== 'number') throw new Error(`a ${operand.kind} vector was negated`);

@@ -1,5 +1,5 @@
-// Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality.
-// Comparisons with null are unknown.
+// Compares vectors: numbers, texts by code point, booleans (false < true), and lists for equality.
+// The result of a comparison with null is unknown.
 
 import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -42,7 +42,7 @@ function isNullConstant(vector: Vector): boolean {
   return vector.kind === 'constant' && vector.value === null;
 }
 
-/** The operator with its sides exchanged. */
+/** Returns the operator for exchanged sides. */
 export function flipped(operator: Operator): Operator {
   switch (operator) {
     case '<':
@@ -75,7 +75,9 @@ function holds(operator: Operator, order: number): boolean {
   }
 }
 
-/** The order of two non-null values of the same type: negative, 0 or positive. */
+/**
+ * Returns the order of two values of the same type, which are not null: negative, 0 or positive.
+ */
 export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
@@ -84,12 +86,15 @@ export function compareValues(a: Value, b: Value): number {
   throw new Error(`values of types ${typeof a} and ${typeof b} were compared`);
 }
 
-/** Lists are compared as sets, like members: order and duplicates do not matter. */
+/** Compares lists as sets, like members: order and duplicates do not matter. */
 function sameList(a: readonly Value[], b: readonly Value[]): boolean {
   return isSameSet(a, setOf(b));
 }
 
-/** Maximum length of compared lists: longer ones would take too long in one step. */
+/**
+ * Maximum length of lists that are compared. Comparing longer ones would take too long for one
+ * step.
+ */
 const MOST_COMPARED = 100_000;
 
 interface DistinctItems {
@@ -98,8 +103,8 @@ interface DistinctItems {
 }
 
 /**
- * Numbers above this count are not put into a Map: its hash of numbers is public, and many that
- * collide take seconds.
+ * A list with more numbers than this is not put into a Map: the hash function of a Map is public,
+ * and many numbers that collide take seconds.
  */
 const FEW_ITEMS = 256;
 
@@ -184,15 +189,15 @@ function numbers(operator: Operator, left: NumberVector, right: NumberVector, co
   return { kind: 'boolean', values: result, nulls: eitherNull(left, right, count) };
 }
 
-/** Compares each distinct text once. */
+/** Compares each distinct text only once. */
 function textAndConstant(operator: Operator, vector: TextVector, other: ConstantVector, count: number): BooleanVector {
   const bound = other.value as string;
   return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));
 }
 
 /**
- * A condition over texts. Each distinct text is tested once or, if there are more of them than
- * rows, only those that rows have.
+ * Evaluates a condition for texts. Each distinct text is tested once. If there are more texts than
+ * rows, only the texts of the rows are tested.
  */
 export function mapTexts(vector: TextVector, count: number, test: (text: string) => boolean): BooleanVector {
   const { codes, texts, nulls } = vector;
@@ -218,7 +223,7 @@ export function mapTexts(vector: TextVector, count: number, test: (text: string)
 
 const SETS = new WeakMap<readonly Value[], DistinctItems>();
 
-/** `=` and `<>` of lists: the constant one is put into a set once. */
+/** Evaluates `=` and `<>` of lists. The constant list is put into a set once. */
 function listAndConstant(operator: Operator, vector: Vector, list: readonly Value[], count: number): BooleanVector {
   let set = SETS.get(list);
   if (set === undefined) {

@@ -4,10 +4,10 @@ import type { TextColumn } from '../../../core/index.ts';
 import { WideMap } from '../../../engine/index.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 
-/** Bytes copied, or texts looked up, between two pauses. */
+/** Bytes that are copied, or texts that are looked up, between two pauses. */
 const COPIED_AT_ONCE = 2 ** 22;
 const TEXTS_AT_ONCE = 8192;
-/** Characters of a text that take as long as looking up a short one. */
+/** Characters of a long text for which a lookup takes as long as one for a short text. */
 const LETTERS_A_TEXT = 64;
 
 type Building<T> = Generator<null, T, void>;

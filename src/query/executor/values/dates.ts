@@ -1,11 +1,11 @@
-// `date(x)`: days of times, and their texts.
+// Evaluates `date(x)`: the days of times, and the texts for these days.
 
 import { isoDay } from '../../../iso-time.ts';
 import { constant, type NumberVector, type Vector, vectorOf } from './vector.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Days since 1970 of times in seconds. */
+/** Converts times in seconds to days since 1970. */
 export function dayVector(seconds: Vector, count: number): Vector {
   if (seconds.kind === 'constant')
     return constant(seconds.value === null ? null : Math.floor((seconds.value as number) / DAY_SECONDS));
@@ -15,7 +15,7 @@ export function dayVector(seconds: Vector, count: number): Vector {
   return { kind: 'number', values, nulls };
 }
 
-/** Days since 1970 as texts such as 2024-05-02; each distinct day is formatted once. */
+/** Converts days since 1970 to texts such as 2024-05-02. Each distinct day is formatted once. */
 export function dateVector(days: Vector, count: number): Vector {
   if (days.kind === 'constant') return constant(days.value === null ? null : isoDay(days.value as number));
   const { values, nulls } = numbers(days);
@@ -34,7 +34,10 @@ export function dateVector(days: Vector, count: number): Vector {
   return { kind: 'text', codes, texts, nulls };
 }
 
-/** Values of groups and of returned items come as plain values, not as numbers. */
+/**
+ * Returns a vector of numbers. The values of groups and of returned items are plain values, which
+ * are converted here.
+ */
 function numbers(vector: Vector): NumberVector {
   const made = vector.kind === 'value' ? vectorOf(vector.values, 'integer') : vector;
   if (made.kind !== 'number') throw new Error(`a time came as a ${made.kind} vector`);

@@ -23,24 +23,25 @@ import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
 import { isInValues, isInVectors, prepareList } from './membership.ts';
 import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
 
-/** What an evaluation needs besides the rows. */
+/** The data that an evaluation needs besides the rows. */
 export interface Environment {
   readonly parameters: ParameterValues;
-  /** By pattern: its property columns, for whole rows. */
+  /** The property columns of each pattern, for whole rows. */
   readonly patterns: readonly {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
   }[];
-  /** Set if values are used up before the next expression is evaluated. */
+  /** Set if the values are no longer used when the next expression is evaluated. */
   readonly scratch?: Scratch;
   /**
-   * In groups, the values of keys and aggregates; in ORDER BY over items, the values of the items.
+   * `keys` and `aggregates` are set in groups and contain their values. `items` is set in ORDER BY
+   * over items and contains the values of the items.
    */
   readonly keys?: readonly Vector[];
   readonly aggregates?: readonly Vector[];
   readonly items?: readonly Vector[];
 }
 
-/** Throws `invalid_statement` if a number exceeds its range. */
+/** Evaluates an expression. Throws `invalid_statement` if a number exceeds its range. */
 export function evaluate(node: BoundExpression, batch: Batch, environment: Environment): Vector {
   const { count } = batch;
   const at = (operand: BoundExpression) => evaluate(operand, batch, environment);
@@ -104,8 +105,8 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
 const NO_BATCH: Batch = { count: 1, sides: [] };
 
 /**
- * The value of an expression that reads no row: constants, parameters and what is computed from
- * them.
+ * Returns the value of an expression that reads no row: it consists of constants, parameters and
+ * values that are computed from them.
  */
 export function constantValue(node: BoundExpression, parameters: ParameterValues): Value {
   return valueAt(evaluate(node, NO_BATCH, { parameters, patterns: [] }), 0);
@@ -166,7 +167,7 @@ function gatherCodes(values: Uint32Array, rows: Uint32Array | undefined, count: 
   return picked;
 }
 
-/** Whole rows as objects, in the row form of the contract (section 2). */
+/** Returns whole rows as objects: id, event_ts, members, then the property columns. */
 function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vector {
   const side = batch.sides[node.pattern]!;
   const { set, rows } = side;
@@ -217,15 +218,15 @@ function inVector(
   return isInVectors(operand, (node.items as readonly BoundExpression[]).map(at), count);
 }
 
-/** Undefined: the values differ from row to row. */
+/** Returns undefined if the values differ from row to row. */
 function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
   if (!('kind' in items)) return writtenValues(items, parameters);
   return (items.kind === 'constant' ? items.value : parameterValue(parameters, items)) as readonly Value[];
 }
 
 /**
- * Prepares, in steps, the lists in which an expression looks values up. Returns the bytes then
- * held.
+ * Prepares, in steps, the lists in which an expression looks up values. Returns the bytes that are
+ * held afterwards.
  */
 export function* prepareLists(expression: BoundExpression, parameters: ParameterValues): Generator<null, number, void> {
   let bytes = 0;
@@ -242,8 +243,8 @@ export function* prepareLists(expression: BoundExpression, parameters: Parameter
 const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
 
 /**
- * The values of a list that consists of constants and parameters; the same array each time within a
- * run.
+ * Returns the values of a list that consists of constants and parameters. Within a run, the same
+ * array is returned each time.
  */
 function writtenValues(items: readonly BoundExpression[], parameters: ParameterValues): readonly Value[] | undefined {
   let lists = WRITTEN.get(parameters);

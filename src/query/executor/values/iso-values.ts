@@ -1,4 +1,5 @@
-// Converts times in result values to ISO 8601, by type of column: times, edges, and lists of these.
+// Converts times in result values to ISO 8601, depending on the type of the column: times, edges,
+// and lists of these.
 
 import { isoTime } from '../../../iso-time.ts';
 import type { Value } from '../../binder/bound.ts';
@@ -7,7 +8,7 @@ import type { ResultForm } from '../../binder/column-types.ts';
 /** Converts a value for output. */
 export type Written = (value: Value) => Value;
 
-/** One converter per column; undefined: values are unchanged. */
+/** Returns one converter per column, or undefined for a column whose values do not change. */
 export function isoValues(forms: readonly ResultForm[]): readonly (Written | undefined)[] {
   return forms.map(writtenAs);
 }
@@ -23,7 +24,7 @@ function timeText(value: Value): Value {
   return typeof value === 'number' ? isoTime(value) : value;
 }
 
-/** Keeps the order of the columns. */
+/** Converts the time in an edge and keeps the order of the columns. */
 function edgeWithText(value: Value): Value {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const edge = value as Readonly<Record<string, Value>>;

@@ -1,18 +1,18 @@
-// AND, OR, NOT and IS NULL over vectors, in SQL's three-valued logic: true, false, unknown.
+// Evaluates AND, OR, NOT and IS NULL on vectors in SQL's three-valued logic: true, false, unknown.
 
 import { type BooleanVector, constant, isNullAt, type Vector } from './vector.ts';
 
-/** False if one is false, otherwise unknown if one is unknown. */
+/** Returns false if one of the values is false; otherwise unknown if one is unknown. */
 export function conjunction(vectors: readonly Vector[], count: number): Vector {
   return combine(vectors, count, 0);
 }
 
-/** True if one is true, otherwise unknown if one is unknown. */
+/** Returns true if one of the values is true; otherwise unknown if one is unknown. */
 export function disjunction(vectors: readonly Vector[], count: number): Vector {
   return combine(vectors, count, 1);
 }
 
-/** `deciding`: the value that decides the result, whatever the others are. */
+/** `deciding` is the value that decides the result, whatever the other values are. */
 function combine(vectors: readonly Vector[], count: number, deciding: 0 | 1): Vector {
   const decided = new Uint8Array(count);
   const unknown = new Uint8Array(count);

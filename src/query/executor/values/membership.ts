@@ -1,4 +1,5 @@
-// IN: whether a value is among others. If an item is null, a miss is unknown.
+// Evaluates IN: whether a value is in a list. If an item is null and the value is not found, the
+// result is unknown.
 
 import { WideMap } from '../../../engine/index.ts';
 import { finish } from '../../../schedule/steps.ts';
@@ -7,7 +8,7 @@ import { NumberTable } from '../rows/number-table.ts';
 import { compareValues, mapTexts } from './compare.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
-/** `IN [..]` with items that differ from row to row. */
+/** Evaluates `IN [..]` with items that differ from row to row. */
 export function isInVectors(operand: Vector, items: readonly Vector[], count: number): Vector {
   // `IN []` is false, even for null.
   if (items.length === 0) return constant(false);
@@ -35,7 +36,9 @@ function among(value: Value, items: readonly Value[]): boolean | null {
   return unknown ? null : false;
 }
 
-/** `IN` a list of values; the lookup table of the list is cached for later batches. */
+/**
+ * Evaluates `IN` with a list of values. The lookup table of the list is cached for later batches.
+ */
 export function isInValues(operand: Vector, items: readonly Value[], count: number): Vector {
   if (items.length === 0) return constant(false);
   if (operand.kind === 'constant' && operand.value === null) return NULL_VECTOR;
@@ -57,7 +60,7 @@ interface Known {
 
 interface ListFacts {
   readonly known: Known;
-  /** Whether one of the items is null. */
+  /** True if one of the items is null. */
   readonly missIsUnknown: boolean;
 }
 
@@ -67,15 +70,15 @@ function factsOf(items: readonly Value[]): ListFacts {
   return finish(gatherFacts(items));
 }
 
-/** Work of one step (some ms), in values. Eight characters of text count as one value. */
+/** The work of one step (some ms), in values. Eight characters of text count as one value. */
 const WORK_A_STEP = 5_000;
 const LETTERS_A_VALUE = 8;
-/** Bytes of an item in the lookup table, besides the item itself. */
+/** Bytes of an item in the lookup table, in addition to the item itself. */
 const BYTES_OF_ITEM = 56;
 
 /**
- * Builds the lookup table of a list in steps, which `isInValues` would otherwise build in one.
- * Returns the bytes then held.
+ * Builds the lookup table of a list in steps; `isInValues` would otherwise build it in one. Returns
+ * the bytes that are held afterwards.
  */
 export function* prepareList(items: readonly Value[]): Generator<null, number, void> {
   if (FACTS.has(items)) return 0;
@@ -84,8 +87,8 @@ export function* prepareList(items: readonly Value[]): Generator<null, number, v
 }
 
 /**
- * Numbers are not put into a Map: its hash of numbers is public, and some hundred thousand that
- * collide take minutes.
+ * Numbers are not put into a Map: the hash function of a Map is public, and some hundred thousand
+ * numbers that collide take minutes.
  */
 function* gatherFacts(items: readonly Value[]): Generator<null, ListFacts, void> {
   let facts = FACTS.get(items);
@@ -109,7 +112,7 @@ function* gatherFacts(items: readonly Value[]): Generator<null, ListFacts, void>
   return facts;
 }
 
-/** -0 as 0, so that both are the same key. */
+/** Returns 0 for -0, so that both are the same key. */
 function zeroed(value: Value): Value {
   return value === 0 ? 0 : value;
 }

@@ -1,11 +1,11 @@
 // Vectors: the values of one expression for every combination of a batch.
 //
-// Loops over typed arrays read the length before they begin: V8 would otherwise read it in every
-// iteration and be several times slower.
+// Loops over typed arrays read the length before they begin: V8 would otherwise read the length in
+// every iteration, and the loop would be several times slower.
 
 import type { Value, ValueType } from '../../binder/bound.ts';
 
-/** A mask of nulls: 1 where the value is null; undefined: no value is null. */
+/** A mask of nulls: 1 where the value is null. Undefined: no value is null. */
 export type Nulls = Uint8Array | undefined;
 
 export interface NumberVector {
@@ -14,14 +14,14 @@ export interface NumberVector {
   readonly nulls: Nulls;
 }
 
-/** 1 true, 0 false. */
+/** 1 is true, 0 is false. */
 export interface BooleanVector {
   readonly kind: 'boolean';
   readonly values: Uint8Array;
   readonly nulls: Nulls;
 }
 
-/** Codes into a list of texts, which need not be distinct. */
+/** Codes that refer to a list of texts, which need not be distinct. */
 export interface TextVector {
   readonly kind: 'text';
   readonly codes: Uint32Array;
@@ -29,7 +29,7 @@ export interface TextVector {
   readonly nulls: Nulls;
 }
 
-/** Lists and rows as values; in results, values of any type. */
+/** Lists and rows as values. In results, the values may be of any type. */
 export interface ValueVector {
   readonly kind: 'value';
   readonly values: readonly Value[];
@@ -49,7 +49,7 @@ export function constant(value: Value): ConstantVector {
   return value === null ? NULL_VECTOR : { kind: 'constant', value };
 }
 
-/** Values of one type as a vector that operators accept. */
+/** Returns values of one type as a vector that operators accept. */
 export function vectorOf(values: readonly Value[], type: ValueType): Vector {
   if (type === 'list' || type === 'row') return { kind: 'value', values };
   if (type === 'null') return NULL_VECTOR;
@@ -85,7 +85,7 @@ export function valueAt(vector: Vector, index: number): Value {
   }
 }
 
-/** Null where either is null. */
+/** Returns a mask that is 1 where a or b is null. */
 export function eitherNull(a: Vector, b: Vector, count: number): Nulls {
   const left = maskOf(a);
   const right = maskOf(b);
@@ -100,13 +100,13 @@ function maskOf(vector: Vector): Nulls {
   return vector.kind === 'constant' || vector.kind === 'value' ? undefined : vector.nulls;
 }
 
-/** The numbers of a number vector or a numeric constant. */
+/** Returns the numbers of a number vector or a numeric constant. */
 export function numbersOf(vector: Vector, count: number): Float64Array {
   if (vector.kind === 'number') return vector.values;
   return new Float64Array(count).fill(vector.kind === 'constant' ? (vector.value as number) : Number.NaN);
 }
 
-/** Positions at which a condition is true. */
+/** Returns the positions at which a condition is true. */
 export function truePlaces(vector: Vector, count: number): Uint32Array {
   if (vector.kind === 'constant') return vector.value === true ? allPlaces(count) : new Uint32Array(0);
   if (vector.kind !== 'boolean') throw new Error(`a condition gave a ${vector.kind} vector`);
@@ -134,14 +134,14 @@ export function allPlaces(count: number): Uint32Array {
 }
 
 /**
- * Reusable memory for short-lived vectors of numbers: it stays in the CPU cache, while fresh memory
+ * Reusable memory for short-lived vectors of numbers. It stays in the CPU cache, while fresh memory
  * would have to be fetched.
  */
 export class Scratch {
   readonly #arrays: Float64Array[] = [];
   #used = 0;
 
-  /** An array of `count` numbers with unspecified contents. */
+  /** Returns an array of `count` numbers with unspecified contents. */
   numbers(count: number): Float64Array {
     const place = this.#used++;
     let array = this.#arrays[place];
@@ -152,7 +152,7 @@ export class Scratch {
     return array.length === count ? array : array.subarray(0, count);
   }
 
-  /** Everything handed out may be handed out again. */
+  /** Makes all arrays available again. */
   reset(): void {
     this.#used = 0;
   }
