@@ -9,11 +9,11 @@ const IDLE_MS = 5000;
 
 export class WorkerRunner implements CompactionRunner {
   #link: ThreadLink<CompactionCalls> | undefined;
-  /** Number of compactions opened so far, to detect whether the thread has been idle since. */
+  /** Number of compactions opened so far; if it has not changed for IDLE_MS, the thread is idle. */
   #opened = 0;
   /**
-   * Whether files were written whose sync `flush` has not confirmed yet, and whether the thread
-   * ended with such files.
+   * `#unsynced`: files were written whose sync `flush` has not confirmed yet. `#lost`: the thread
+   * ended while there were such files.
    */
   #unsynced = false;
   #lost = false;
@@ -39,7 +39,7 @@ export class WorkerRunner implements CompactionRunner {
 
   async close(): Promise<void> {
     await this.#thread().call('close', undefined);
-    // The thread still has syncs to finish, for which `flush` waits.
+    // Unsynced files keep the thread running until `flush` has waited for their syncs.
     if (!this.#unsynced) this.#stopWhenIdle();
   }
 
@@ -76,7 +76,7 @@ export class WorkerRunner implements CompactionRunner {
     const link = new ThreadLink<CompactionCalls>({
       worker,
       died: (reason) => {
-        // The end of a stopped thread is reported late: by then `#lost` may refer to its successor.
+        // The end of a stopped thread is reported late; by then `#lost` may describe its successor.
         if (this.#link === link) this.#lost = this.#unsynced;
         return new Error(`the compaction thread ended: ${reason.message}`, { cause: reason });
       },
