@@ -1,15 +1,16 @@
-// An answer kept under its Idempotency-Key, and how a write stores it in its own log frame.
+// The answer to a write, stored under the request's Idempotency-Key, and its encoding as an
+// operation in the log frame of that write.
 
 import { corruption } from '../../errors.ts';
 
-/** Edges with consecutive ids that a write inserted into one table. */
+/** A range of consecutive ids of edges that a write inserted into one table. */
 export interface IdRange {
   table: string;
   first_id: number;
   last_id: number;
 }
 
-/** Ids that a write assigned; kept even when the body of its answer is not. */
+/** Ids that a write assigned. They are kept even if the body of the answer is not. */
 export interface WrittenIds {
   /** Edge ids: at most MAX_ID_RANGES ranges, in the order of the write. */
   ids?: IdRange[];
@@ -21,45 +22,51 @@ export interface WrittenIds {
 
 export const MAX_ID_RANGES = 8;
 
-/** The first answer to a write that carried an Idempotency-Key (contract section 1). */
+/**
+ * The answer to the first request that carried an Idempotency-Key. Later requests with the same key
+ * get this answer again and are not executed.
+ */
 export interface AnswerToKeep {
-  /** Scope and key, joined by the service; the engine only compares it. */
+  /** Scope and key, joined into one text by the service. The engine only compares these texts. */
   id: string;
   /** Hash of the request body. */
   bodyHash: string;
   status: number;
   contentType: string;
-  /** Null if the answer was too large to be kept or has been dropped. */
+  /** Null if the body was too large to be kept or has been dropped. */
   body: string | null;
   /** Epoch milliseconds. */
   at: number;
-  /** Present if the write assigned ids, which the body repeats. */
+  /** The ids that the write assigned, if any. The body contains them too. */
   written?: WrittenIds;
 }
 
 /** A stored answer as returned by a lookup. */
 export interface KeptAnswer extends AnswerToKeep {
-  /** LSN of the answer itself; the write's operations have smaller ones. */
+  /** LSN of the answer itself; the operations of the write have smaller LSNs. */
   lsn: number;
 }
 
 /**
- * Builds the answer to store with a write. Called synchronously once the write can no longer be
- * refused, before it is logged, with the outcome of the write except its LSN; called again if the
- * log first needs room, and the last call counts. It must not call the engine. If it throws,
- * nothing is logged or applied.
+ * Builds the answer to store with a write. The engine calls this function synchronously when the
+ * write can no longer be refused, before it is logged, and passes the outcome of the write without
+ * its LSN. If the log first needs room, the function is called again, and the last call counts. It
+ * must not call the engine. If it throws, nothing is logged or applied.
  */
 export type Attach<T> = (outcome: T) => AnswerToKeep;
 
-/** Longer bodies are not kept at all: not in the log, the files or memory. In bytes of UTF-8. */
+/**
+ * Size limit for bodies, in bytes of UTF-8. Larger bodies are not kept in the log, in files or in
+ * memory.
+ */
 export const MAX_KEPT_BODY_BYTES = 2 ** 20;
 /**
- * Bodies of at most this many characters are never dropped before their key: they take about as
- * much memory as the rest of the entry.
+ * Bodies of at most this many characters are kept as long as their key, because they take only
+ * about as much memory as the rest of the entry.
  */
 export const SMALL_BODY_LENGTH = 256;
 
-/** The body to keep; null if it is too large. */
+/** Returns the body, or null if it is too large to be kept. */
 export function keptBody(body: string | null): string | null {
   if (body === null || body.length > MAX_KEPT_BODY_BYTES) return null;
   return body.length * 3 > MAX_KEPT_BODY_BYTES && Buffer.byteLength(body) > MAX_KEPT_BODY_BYTES ? null : body;
@@ -73,8 +80,8 @@ export function encodeReplay(entry: AnswerToKeep): Uint8Array {
 }
 
 /**
- * Decodes an entry from bytes whose checksum was verified. Throws `corrupt`, naming `where` and
- * `offset`.
+ * Decodes an answer from bytes whose checksum was verified. Throws `corrupt`, with `where` and
+ * `offset` as the place, if the bytes are not an answer.
  */
 export function decodeReplay(bytes: Uint8Array, where: string, offset: number): AnswerToKeep {
   let value: Partial<AnswerToKeep> | null;
@@ -112,7 +119,7 @@ export class IdRanges {
     else this.#leftOff++;
   }
 
-  /** Undefined if nothing was inserted. */
+  /** Returns the ranges; undefined if nothing was inserted. */
   written(): WrittenIds | undefined {
     if (this.#ids.length === 0) return undefined;
     return { ids: this.#ids, ...(this.#leftOff > 0 ? { ranges_left_off: this.#leftOff } : {}) };
