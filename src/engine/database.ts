@@ -1,9 +1,9 @@
 // The database: opens a directory, connects the components of the engine and runs compactions. All
 // access to the data goes through this class.
 //
-// Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), and so do
-// compactions (#compactions). A catalog change is applied only once it is durable. The manifest
-// never claims more than the log, the segments and the stored-answer files contain.
+// Invariants: DDL, document changes and installations of manifests run one at a time (#ddlMutex),
+// and so do compactions (#compactions). A catalog change is applied only once it is durable. The
+// manifest never claims more than the log, the segments and the stored-answer files contain.
 
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';

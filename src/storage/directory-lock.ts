@@ -31,13 +31,14 @@
 // Why some candidate gets the lock: the candidate with the smallest published id never withdraws
 // for a greater id. The others withdraw when they look, and then wait at step 1.
 //
-// If a draft refuses connections, its owner may be dead, or may not be listening yet. Only the
-// holder removes such drafts. If the owner is alive, its rename then fails, and it starts over.
+// If a draft refuses connections, the candidate that made it may be dead, or may not be listening
+// yet. Only the holder removes such drafts. If the candidate is alive, its rename then fails, and
+// it starts again.
 //
 // The holder then writes its name to the lock file (lock-file.ts), unless the file names a live
-// process of an older build, which knows no sockets: then the candidate is refused. The lock does
-// not exclude two hosts that share a network file system, because a socket accepts connections only
-// on its own host.
+// process of an older build that does not use sockets. In that case the lock is refused. The lock
+// does not exclude two hosts that share a network file system, because a socket accepts connections
+// only on its own host.
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';

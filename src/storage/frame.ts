@@ -207,8 +207,8 @@ export function readExpectedFrame(
 }
 
 /**
- * Returns the first offset, a multiple of 8 from `from` on, at which a complete frame starts that
- * has this epoch and a first LSN of at least `lsn`; -1 if there is none.
+ * Searches for a complete frame of this epoch with a first LSN of at least `lsn`. Returns the first
+ * offset from `from` on at which such a frame starts, or -1. Offsets are multiples of 8.
  */
 export function findFrame(region: Region, from: number, epoch: number, lsn: number, crc32c: Crc32c): number {
   const { bytes, view } = region;

@@ -26,7 +26,7 @@ export function logFilePath(dir: string, sequence: number): string {
   return `${dir}/log-${sequence.toString(16).padStart(16, '0')}`;
 }
 
-/** Paths of the log files in `dir`, oldest first. */
+/** Returns the paths of the log files in `dir`, oldest first. */
 export function listLogFiles(fs: Fs, dir: string): string[] {
   return fs
     .list(dir)

@@ -1,9 +1,9 @@
 // Reads the frames of log files, during recovery and also while the log is being written. Files are
 // read in windows of fixed size, and every frame is checked before it is yielded.
 //
-// A file is always read from its first frame, even if only later LSNs are requested, because a
-// frame is valid only if it follows the previous one without a gap (rule 3 of FORMAT.md). Bytes
-// after the requested frames are not examined.
+// A file is always read from its first frame, even if only later LSNs are requested: a frame is
+// valid only if it follows the previous one without a gap (rule 3 of FORMAT.md). Bytes after the
+// requested frames are not examined.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';

@@ -4,14 +4,14 @@
 // Which files are needed: going back from the newest file, all up to the first one that begins at
 // or below `minimumLsn + 1`. Older files are obsolete.
 //
-// Where the log ends: in the newest file, a frame is valid if it is complete, has a correct
-// checksum and the epoch of the file, and starts at the LSN after the previous frame. The log ends
-// at the first place without a valid frame. If only zeros follow, the log was closed, or a crash
-// happened between two writes. Other bytes were left by an unfinished write and are dropped, unless
-// they prove a loss. Every frame records the LSN that was durable when the frame was made. So if a
-// complete frame follows whose `durableLsn` is at or above the LSN expected at the end, then an
-// acknowledged operation is damaged. This is corruption, and so is an end below an LSN that the
-// manifest or the mark says was in the log; opening then fails.
+// Where the log ends: at the first place in the newest file without a valid frame. A frame is valid
+// if it is complete, has a correct checksum and the epoch of the file, and starts at the LSN after
+// the previous frame. If only zeros follow, the log was closed, or a crash happened between two
+// writes. Other bytes were left by an unfinished write and are dropped, unless they prove a loss.
+// Every frame records the LSN that was durable when the frame was made. So if a complete frame
+// follows whose `durableLsn` is at or above the LSN expected at the end, then an acknowledged
+// operation is damaged. This is corruption, and so is an end below an LSN that the manifest or the
+// mark says was in the log; opening then fails.
 //
 // Example: frames with the LSNs 1-3 and 4-5, then an incomplete frame with LSN 6. If no frame
 // follows, the log ends at LSN 5. If a complete frame with LSN 9 follows that says "durable up to

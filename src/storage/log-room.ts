@@ -4,8 +4,8 @@
 // Frames fill the files in order: if a frame does not fit into the rest of a file, this frame and
 // all later ones are written to the next file. `take` accounts for a frame when it is queued,
 // before it is written. Therefore `fits` describes the state after everything queued has been
-// written. If a frame is queued without prepared space (because the caller did not call `fits`), a
-// new file is made when it is written; until then `fits` returns false for all frames.
+// written. If the caller queues a frame for which no space is prepared, a new file is made when the
+// frame is written. Until then `fits` returns false for all frames.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';

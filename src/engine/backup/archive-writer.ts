@@ -80,7 +80,7 @@ async function writeFile(options: ArchiveOptions, path: string): Promise<number>
 
 /**
  * Packs the files and passes the bytes to `take`. Rejects with the original error of `files` or
- * `take`, not with the one that the streams in between make of it.
+ * `take`, not with an error of the streams in between.
  */
 async function packInto(files: AsyncIterable<TarFile>, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;

@@ -128,9 +128,9 @@ export class Backups {
 }
 
 /**
- * Returns the temporary name for backups. All backups of a data directory use the same one, because
- * they are written one at a time, by the process that holds the directory's lock. A file with this
- * name that exists before a backup starts was left by a process that has died.
+ * Returns the temporary name for backups. All backups of a data directory use the same name. That
+ * is safe because they are written one at a time, by the process that holds the directory's lock. A
+ * file with this name that exists before a backup starts was left by a process that has died.
  */
 function temporaryName(dataDir: string): string {
   const digest = createHash('sha256').update(dataDir).digest('hex');

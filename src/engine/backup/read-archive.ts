@@ -25,8 +25,8 @@ export interface ReadOptions {
 
 /**
  * Calls `visit` for each entry in order; `visit` must read the entry's content to the end. Rejects
- * with `invalid_input` if any byte of the file differs from what a backup wrote, with the error of
- * `visit`, or with the system's error if the file cannot be read.
+ * with `invalid_input` if any byte of the file differs from what a backup wrote. Rejects with the
+ * error of `visit`, or with the system's error if the file cannot be read.
  */
 export async function readArchive(options: ReadOptions, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
   const handle = options.fs.open(options.path, 'read');

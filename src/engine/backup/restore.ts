@@ -53,9 +53,9 @@ const TEMPORARY = '.restoring';
 const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY];
 /**
  * Order in which the parts are moved into an existing directory, which cannot be replaced as a
- * whole if it is a mounted volume. If the process is killed when only some parts are moved, then
- * opening the directory either fails because the log begins too late, or finds the whole log and so
- * all data.
+ * whole if it is a mounted volume. Suppose that the process is killed when only some parts are
+ * moved. Then opening the directory either fails because the log begins too late, or finds the
+ * whole log and therefore all data.
  */
 const ORDER = ['log', 'tables', 'replays', 'manifest'];
 /** Number of times that the backup file is read before the verification. */
@@ -122,8 +122,8 @@ async function unpack(options: RestoreOptions, { temporary }: Place): Promise<Ch
   };
   if (fs.exists(file)) totalBytes = sizeOf(fs, file) * READINGS;
   const archive = await checkArchive(reading);
-  // Anything there was left by a killed restore: because this one holds the lock, no other is
-  // running.
+  // Anything in the temporary directory was left by a killed restore: this restore holds the lock,
+  // so no other is running.
   await removeTree(fs, temporary);
   fs.makeDir(temporary);
   await extractArchive(reading, archive, temporary);

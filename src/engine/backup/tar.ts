@@ -5,7 +5,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, type Pack, pack } from 'tar-stream';
 
-/** A file to write. `chunks` is called when its turn comes and must yield exactly `bytes` bytes. */
+/**
+ * A file to write. `chunks` is called when the previous files have been written; it must yield
+ * exactly `bytes` bytes.
+ */
 export interface TarFile {
   name: string;
   bytes: number;

@@ -1,4 +1,5 @@
-// Table definitions, the entries of the catalog: plain values that only logged operations change.
+// The table definitions of which the catalog consists: plain values that only logged operations
+// change.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER } from '../../model/columns.ts';

@@ -1,6 +1,6 @@
 // Stores small durable JSON values of the service, such as API keys, rules and virtual graphs. Each
-// value, called a document, is found by the name of its store and its id. Documents are kept in
-// memory, in the log and in the manifest.
+// value is called a document. It is identified by an id and the name of a store. Documents are kept
+// in memory, in the log and in the manifest.
 //
 // Invariants: reads see only durable values. Each call of `change` is one frame in the log, so all
 // of its changes take effect or none. A change and the installation of a manifest never overlap,

@@ -142,8 +142,8 @@ export class Checkpointer {
   /**
    * Advances the applied LSN of tables without pending operations, because they need nothing from
    * the log. The new LSN is stored in the table: the log may be truncated up to that LSN, so later
-   * manifests must not contain a lower one. The LSN does not exceed the visible LSN, because a
-   * durable frame above that may still be being applied.
+   * manifests must not contain a lower one. The new LSN is at most the visible LSN, because a
+   * durable frame above the visible LSN may not be completely applied yet.
    */
   async #vouchForIdle(changed: ReadonlySet<Table>): Promise<void> {
     const { committer, tables, pause } = this.#options;

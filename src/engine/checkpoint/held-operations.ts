@@ -1,6 +1,6 @@
-// Held operations: allows the log to be truncated although a corrupt table still needs operations
-// in it. The operations of the table that are in no segment are copied from the log to files of the
-// table (held files), which the manifest lists.
+// Held operations: they allow the log to be truncated although a corrupt table still needs
+// operations in it. The operations of the table that are in no segment are copied from the log to
+// files of the table (held files), which the manifest lists.
 //
 // Held files are kept while the table is corrupt. When the table opens healthy again, they are
 // replayed before the log, and removed once a compaction has moved their operations into segments.

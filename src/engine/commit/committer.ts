@@ -50,7 +50,7 @@ const MAX_RESOLVED = 1024;
 
 /** A frame that has been appended to the log and applied. */
 export interface CommittedFrame {
-  /** LSN of its first operation. */
+  /** LSN of the frame's first operation. */
   firstLsn: number;
   /** Resolves when the frame is durable and visible; rejects if the log fails first. */
   durable: Promise<void>;

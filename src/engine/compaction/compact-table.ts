@@ -49,13 +49,16 @@ export interface PreparedTable {
   changed: ChangedTable;
   /** Total bytes of the new files. */
   newBytes: number;
-  /** Makes readers see the new segments. For when the manifest with `changed` is durable. */
+  /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
   finish: () => TableCompaction;
   /**
-   * Removes the new files; the table is unchanged. For when no manifest with `changed` can appear.
+   * Removes the new files; the table is unchanged. Call this when no manifest with `changed` was
+   * installed and none can appear after a restart.
    */
   giveUp: () => Promise<void>;
-  /** Keeps the new files. For when a restart may or may not find a manifest with `changed`. */
+  /**
+   * Keeps the new files. Call this when a restart may or may not find a manifest with `changed`.
+   */
   leave: () => void;
 }
 
@@ -67,7 +70,7 @@ interface Frozen extends ChooseSource {
   tombstones: number;
 }
 
-/** Returns false if a compaction would not change the table. */
+/** Returns whether a compaction would change the table. */
 export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: number): boolean {
   if (table.pending > 0 || table.pendingTombstones > 0) return true;
   const indexed = indexedColumns(table, alsoIndexed);
@@ -75,7 +78,7 @@ export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: nu
 }
 
 /**
- * Freezes the table's memtables and writes its new segments. If this rejects, nothing has changed.
+ * Freezes the table's memtables and writes the new segments. If this rejects, nothing has changed.
  * A table has at most one prepared compaction at a time: end it before you prepare the next.
  */
 export async function prepareTable(table: Table, options: CompactionOptions): Promise<PreparedTable> {

@@ -23,7 +23,7 @@ export interface CompactorOptions {
   /** Held during a compaction. */
   mutex: Mutex;
   runner: CompactionRunner;
-  /** Maximum rows per segment; segments of wide rows hold fewer. */
+  /** Maximum rows per segment; segments of large rows contain fewer. */
   maxRows: number;
   /** Maximum bytes of records per segment, and per step of a merge; default 16 MB. */
   maxBytes?: number | undefined;

@@ -85,7 +85,7 @@ export class FrozenRuns {
    * Returns the key at which the next part ends; the part consists of the remaining rows below that
    * key. It has at most `bytes` bytes of records, or is a single larger row. Returns `upper`
    * (undefined: no bound) if all remaining rows below `upper` fit. Otherwise the part has at least
-   * half of `bytes`, unless rows are larger than that.
+   * half of `bytes`, unless the next row is too large to be added.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);
@@ -172,7 +172,7 @@ export class FrozenRuns {
     return this.#runs.reduce((sum, { sums, taken }, index) => sum + sums[ends[index]!]! - sums[taken]!, 0);
   }
 
-  /** Index of the run with the most bytes between two lists of positions. */
+  /** Returns the index of the run with the most bytes between its positions in two lists. */
   #largest(starts: readonly number[], ends: readonly number[]): number {
     let largest = 0;
     let most = -1;

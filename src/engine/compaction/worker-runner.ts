@@ -69,7 +69,7 @@ export class WorkerRunner implements CompactionRunner {
     await link?.stop(new Error('the compaction thread was stopped'));
   }
 
-  /** The running thread; starts a new one if there is none or it has died. */
+  /** Returns the running thread; starts a new one if there is none or if it has died. */
   #thread(): ThreadLink<CompactionCalls> {
     if (this.#link?.isAlive) return this.#link;
     const worker = new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [] }) as ThreadWorker;

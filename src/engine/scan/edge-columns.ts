@@ -108,8 +108,8 @@ class Reader {
   }
 
   /**
-   * Returns the index of the first row of `block` that does not come before the given row of
-   * `other`; at least the one after the current row, because the current row is copied in any case.
+   * Returns the index of the first row of `block`, after the current row, that does not come before
+   * the given row of `other`. The current row itself is copied in any case.
    */
   #placeOf(block: ColumnBlock, other: ColumnBlock, otherRow: number): number {
     const [time, id] = [other.times[otherRow]!, other.ids[otherRow]!];

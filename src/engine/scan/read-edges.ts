@@ -68,7 +68,7 @@ class SegmentReader {
   *read(piece: EdgePiece & { kind: 'segment' }, { startTs, endTs }: EdgeWindow): Generator<ColumnBlock, void, void> {
     const segment = this.#load(piece);
     const { dead } = piece;
-    // All listed rows died before the snapshot, so LSN 0 will do for each.
+    // All listed rows died before the snapshot, so their LSNs can be 0.
     const deadRows = { count: dead.length, rows: dead, lsns: new Float64Array(dead.length), version: 0 };
     const bounds = { lowTs: startTs, lowId: -Infinity, endTs, stopTs: Infinity, stopId: 0 };
     const result: StepResult = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };

@@ -206,8 +206,8 @@ export class Scan {
   }
 
   /**
-   * Like `next`, but appends the slice to the contents of the sink. Returns false at the end. True
-   * although nothing was appended means that the caller should call again.
+   * Like `next`, but appends the slice to the contents of the sink. Returns false at the end. If it
+   * returns true but has appended nothing, call it again.
    */
   fill(sink: TextSink): boolean {
     const before = sink.length;
@@ -324,7 +324,7 @@ export class Scan {
     return found;
   }
 
-  /** Appends rows below the memtable's next key; returns false if the memtable must go first. */
+  /** Appends rows below the memtable's next key; returns false if the memtable comes first. */
   private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { bounds, result } = this;
     if (first !== undefined) {
@@ -417,7 +417,7 @@ export class Scan {
 
   /**
    * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the
-   * source's next step does not count it again. `counted`: its buckets were all counted before.
+   * source's next step does not count it again. `counted`: all buckets were counted before.
    */
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;

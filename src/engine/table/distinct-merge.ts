@@ -2,8 +2,8 @@
 // with one chunk of each list in memory.
 //
 // The heap orders the lists by their next value. Again and again, the smallest value is taken from
-// the list at the top, counted if it differs from the value taken before, and that list moves to
-// its next value, reading its next chunk if necessary. Example: from [1, 5, 9] and [2, 5], the
+// the list at the top, and counted if it differs from the value taken before. Then that list moves
+// to its next value, and reads its next chunk if necessary. Example: from [1, 5, 9] and [2, 5], the
 // values 1, 2, 5, 5, 9 are taken, of which 4 are counted. Memory: one chunk per list.
 
 import { assert } from '../../assert.ts';

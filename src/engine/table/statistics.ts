@@ -135,8 +135,8 @@ export function estimateScan(
     const within = Math.ceil(((to - from) * live) / memtable.rows);
     let found = within;
     if (nodes.length > 0) {
-      // If the index lacks many rows, the scan will bring it up to date in slices; the estimate
-      // does without.
+      // If the index lacks many rows, the estimate does not use it; the scan will bring it up to
+      // date in slices.
       if (memtable.index(INDEX_ROWS))
         found = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn).length;
       else found = Math.ceil(found / NODE_SHARE);

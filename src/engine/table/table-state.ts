@@ -48,7 +48,7 @@ export interface TableState {
   readonly retryPending: number;
   /**
    * The error, with file and offset, if one of the table's files is corrupt. The table then refuses
-   * reads and writes with it.
+   * reads and writes with this error.
    */
   readonly corrupt: HedgerowError | null;
   /**

@@ -1,5 +1,5 @@
-// Counts the live rows that frames add or remove which are applied but not yet visible. With this,
-// a table's row count includes only changes that readers can see.
+// Counts the live rows added or removed by frames that are applied but not yet visible. A table
+// subtracts this number, so that its row count includes only changes that readers can see.
 
 import { assert } from '../../assert.ts';
 

@@ -61,8 +61,8 @@ export interface CommitPlan extends FramePlan {
   readonly tables: ReadonlySet<Table>;
   readonly staged: StagedList;
   /**
-   * By index of a staged operation: the index in the frame of the operation whose LSN is its
-   * result.
+   * For each staged operation: the index, within the frame, of the operation whose LSN is reported
+   * as its LSN.
    */
   readonly operationOf: readonly number[];
   /** By index of a removal by time and members: the rows it deletes. */
@@ -130,8 +130,8 @@ class Planner {
   /** Segments and memtables of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
   /**
-   * The next two are used only if there are removals by time and members. `#own`: rows that this
-   * frame inserts, by time and members. `#killed`: rows of the table that this frame deletes.
+   * `#hasRemovals`: there are removals by time and members. Only then are `#own` (rows that this
+   * frame inserts, by time and members) and `#killed` (table rows that this frame deletes) used.
    */
   readonly #hasRemovals: boolean;
   readonly #own = new Map<string, number[]>();
@@ -182,7 +182,7 @@ class Planner {
     };
   }
 
-  /** Appends the operation of the frame whose LSN is the result of the staged operation. */
+  /** Appends the operation of the frame whose LSN is reported for the staged operation. */
   #push(place: number): void {
     this.#operationOf[place] = this.#steps.length;
     this.#steps.push(place * 2);
@@ -422,8 +422,8 @@ function bury(
 ): boolean {
   if (typeof victim === 'number') return killRow(table, own.get(victim)!, lsn);
   const isDead = killRow(table, victim, lsn);
-  // The row's id lives on in a new row, which `RowUpdates` must know. (Rows made in this frame need
-  // no entry, because no other snapshot contains them.)
+  // A new row has the same id, so the update is recorded in `RowUpdates`. (Rows made in this frame
+  // need no entry, because no other snapshot contains them.)
   if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
   return isDead;
 }

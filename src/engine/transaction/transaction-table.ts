@@ -118,8 +118,8 @@ export class TransactionTable implements ScanOverlay {
       else if (kind !== STAGED.insert) this.#hide(place);
       if (kind === STAGED.insert || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
-    // Sort after each call: sorting a million rows at the end would block the event loop
-    // noticeably.
+    // Sorts after each call with a limit, because sorting a million rows at once would block the
+    // event loop noticeably.
     if (limit !== Infinity) this.memtable?.sort();
     assert(this.#laid <= staged.length, 'no more is laid over a snapshot than is staged');
     return end === staged.length;

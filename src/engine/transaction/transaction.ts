@@ -63,7 +63,10 @@ export class Transaction {
    * there is none.
    */
   #forgetsFrom = Infinity;
-  /** All reads see at least this LSN. In a pinned transaction, it is the LSN of all snapshots. */
+  /**
+   * All reads see at least the state at this LSN. In a pinned transaction, all snapshots have this
+   * LSN.
+   */
   readonly lsn: number;
   #ended = false;
 
@@ -88,8 +91,8 @@ export class Transaction {
   }
 
   /**
-   * Throws if the table cannot be written. In a pinned transaction, also fixes how it sees the
-   * table.
+   * Throws if the transaction cannot write to the table. In a pinned transaction, also makes sure
+   * that there is a snapshot of the table.
    */
   #assertWrites(table: Table): void {
     this.#assertOpen();
@@ -291,7 +294,7 @@ export class Transaction {
   /**
    * Commits all staged operations as one frame; resolves when the frame is durable. Rejects with
    * `conflict` if, since the snapshot, another commit changed a row that this transaction changes
-   * by id, or changed the columns or name of a table. After any error, nothing was applied and the
+   * by id, or altered a table of this transaction. After any error, nothing was applied and the
    * transaction has ended.
    */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
