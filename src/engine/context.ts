@@ -1,5 +1,5 @@
-// Shared state of all tables of a database: the core module, the file system, the committer, the
-// clock and the limits.
+// The state that all tables of a database share: the core module, the file system, the committer,
+// the clock and the limits.
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
@@ -17,15 +17,16 @@ export interface EngineContext {
   readonly sink: TextSink;
   readonly committer: Committer;
   /**
-   * Held during compaction; segments are replaced and memtables removed only while it is held. Lock
-   * order: this before becoming the committer's exclusive writer (`Committer.alone`).
+   * Held during compaction; segments are replaced and memtables removed only while this mutex is
+   * held. Lock order: acquire this mutex first, then become the committer's exclusive writer
+   * (`Committer.alone`).
    */
   readonly compactions: Mutex;
   readonly residency: Residency;
   readonly memtables: MemtableRoom;
   /** Whether node filters of segments are kept in memory. */
   readonly nodeFilters: boolean;
-  /** Accounts for the memory of versions that only readers still hold. */
+  /** Accounts for the memory of replaced table versions that only readers still hold. */
   readonly pinned: PinnedVersions;
   /** Memory shared by the node filters of all tables. */
   readonly filterRoom: FilterRoom;
@@ -44,6 +45,6 @@ export interface EngineContext {
   readonly slicedOperations: number;
   /** Yields to the event loop; resolves in a later turn. */
   readonly pause: () => Promise<void>;
-  /** Called after each commit of a table, once its writes are in the log. */
+  /** Called after each commit that writes to a table, once the writes are in the log. */
   readonly afterCommit: (tableId: number) => void;
 }

@@ -1,9 +1,9 @@
-// The database: opens a directory, wires the components together and runs compactions. All access
-// to the data goes through this class.
+// The database: opens a directory, connects the components of the engine and runs compactions. All
+// access to the data goes through this class.
 //
-// Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), and so do
-// compactions (#compactions). A catalog change is applied only once it is durable. The manifest
-// never claims more than the log, the segments and the stored-answer files contain.
+// Invariants: DDL, document changes and installations of manifests run one at a time (#ddlMutex),
+// and so do compactions (#compactions). A catalog change is applied only once it is durable. The
+// manifest never claims more than the log, the segments and the stored-answer files contain.
 
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -50,12 +50,14 @@ import type {
 } from './types.ts';
 
 /**
- * Log files that documents and stored answers alone may fill before the log is relieved; 8 files of
- * the default size are 128 MB.
+ * Limit, in log files, for a log that grows only by documents and stored answers. Above it,
+ * LogRelief has the log truncated. 8 files of the default size are 128 MB.
  */
 const RELIEF_LOG_FILES = 8;
 
-/** Turns a full disk into an error that says what to do; returns any other error unchanged. */
+/**
+ * Turns the error of a full disk into one that says what to do; returns any other error unchanged.
+ */
 function openingError(error: unknown, dir: string): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (error instanceof HedgerowError || (code !== 'ENOSPC' && code !== 'EDQUOT')) return error;
@@ -73,9 +75,9 @@ export class Database {
   readonly scheduler: Scheduler;
   /** Small durable values of the service: API keys, rules, virtual graphs. */
   readonly documents: Documents;
-  /** Answers kept under Idempotency-Keys. */
+  /** Answers stored under Idempotency-Keys. */
   readonly replays: IdempotencyStore;
-  /** `wal`, `health` and `figures`, also as sliced asynchronous variants. */
+  /** Computes `wal`, `health` and `figures`, at once or, asynchronously, in slices. */
   readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
@@ -192,9 +194,9 @@ export class Database {
   }
 
   /**
-   * Opens the database in a directory, creating it if missing: takes the lock, reads the manifest
-   * and replays the log. Rejects with `conflict` when another process holds the lock, and with
-   * `corrupt` when the log or the manifest is damaged; a corrupt segment only makes its table
+   * Opens the database in a directory, which is created if missing: takes the lock, reads the
+   * manifest and replays the log. Rejects with `conflict` when another process holds the lock, and
+   * with `corrupt` when the log or the manifest is damaged; a corrupt segment only makes its table
    * refuse.
    */
   static async open(options: EngineOptions): Promise<Database> {
@@ -234,19 +236,19 @@ export class Database {
   // Catalog
 
   /**
-   * The table of that name, compared case-insensitively; default: the primary table. Throws
-   * `table_not_found`.
+   * Returns the table with that name, compared case-insensitively; by default the primary table.
+   * Throws `table_not_found`.
    */
   table(name: string = this.primaryTable): Table {
     return this.#tables.get(name);
   }
 
-  /** All tables, ordered by name. The returned list is never modified. */
+  /** Returns all tables, ordered by name. The returned list is never modified. */
   tables(): readonly Table[] {
     return this.#tables.sorted();
   }
 
-  /** Rejects with `invalid_input`, `table_exists` or `log_failed`. */
+  /** Creates a table. Rejects with `invalid_input`, `table_exists` or `log_failed`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }
@@ -256,7 +258,10 @@ export class Database {
     return this.#ddl.dropTable(name, attach);
   }
 
-  /** Changes columns or the name of a table. Rejects as documented at `Ddl.alterTable`. */
+  /**
+   * Changes the columns, the name or an option of a table. Rejects as documented at
+   * `Ddl.alterTable`.
+   */
   alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.alterTable(name, action, attach);
   }
@@ -267,14 +272,14 @@ export class Database {
   }
 
   /**
-   * Sets the WAL operation count that triggers compaction, for one table or, in one commit, for all
-   * of them. 0 disables the trigger.
+   * Sets the number of pending operations in the log at which a table is compacted, for one table
+   * or, in one commit, for all tables. 0 disables automatic compaction at a threshold.
    */
   setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     return this.#ddl.setCompactThreshold(threshold, name, attach);
   }
 
-  /** Indexes of one table or of all. Throws `table_not_found`. */
+  /** Lists the indexes of one table or of all tables. Throws `table_not_found`. */
   indexes(table?: string): IndexItem[] {
     return this.#indexes.list(table);
   }
@@ -287,7 +292,7 @@ export class Database {
     return this.#indexes.create(table, column, attach);
   }
 
-  /** Rejects with `table_not_found` or `index_not_found`. */
+  /** Drops an index. Rejects with `table_not_found` or `index_not_found`. */
   dropIndex(
     table: string,
     column: string,
@@ -299,8 +304,9 @@ export class Database {
   // Commits and reads
 
   /**
-   * With `pinned`, every read sees the state at the LSN at which the transaction begins. Otherwise
-   * each table is pinned when the transaction first reads it.
+   * Begins a transaction. With `pinned`, every read sees the state at the LSN at which the
+   * transaction begins. Otherwise the state of each table is pinned when the transaction first
+   * reads that table.
    */
   begin(options: { pinned?: boolean } = {}): Transaction {
     return new Transaction(this.#context, options.pinned === true ? this.#tables.all() : undefined);
@@ -321,8 +327,8 @@ export class Database {
   }
 
   /**
-   * Resolves true once reads see `lsn`, or false after `timeoutMs` milliseconds; false at once when
-   * the log fails or the database closes.
+   * Resolves with true once reads see `lsn`. Resolves with false after `timeoutMs` milliseconds, or
+   * as soon as the log fails or the database closes.
    */
   whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
     return this.#committer.whenVisible(lsn, timeoutMs);
@@ -340,13 +346,13 @@ export class Database {
   #assertCompacts(): void {
     if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
     if (this.#committer.failed !== null) throw this.#committer.failed;
-    // Otherwise two processes could create segments with the same name.
+    // Without this check, two processes could create segments with the same name.
     this.#committer.log.assertOwner();
   }
 
   /**
-   * Compacts one table or all of them. `ttlSeconds` (> 0) drops the buckets that lie wholly before
-   * now - ttlSeconds. Writes that arrive meanwhile are logged and answered as usual, and counted in
+   * Compacts one table or all tables. `ttlSeconds` (> 0) drops the buckets that end before now -
+   * ttlSeconds. Writes that arrive meanwhile are logged and answered as usual; they are counted in
    * `wal_pending_after`.
    */
   async compact(options: { table?: string; ttlSeconds?: number } = {}): Promise<CompactionResult> {
@@ -371,7 +377,10 @@ export class Database {
     return this.#backups.run(options);
   }
 
-  /** Resolves `given` below the backup root. Throws `invalid_input` when it points outside it. */
+  /**
+   * Returns the path of the directory `given` below `root`, the backup root. Throws `invalid_input`
+   * if `given` points outside the root.
+   */
   backupDirectory(root: string, given: string | undefined): string {
     return targetDirectory(this.#options.fs, root, given);
   }
@@ -391,14 +400,14 @@ export class Database {
   }
 
   /**
-   * True when readers pin more memory of replaced versions than allowed. The caller should then end
-   * readers for which `isPinning` is true, where it can.
+   * Whether readers hold more memory of replaced table versions than allowed. The caller should
+   * then end readers for which `isPinning` is true, where possible.
    */
   get isPinnedOver(): boolean {
     return this.#context.pinned.isOver;
   }
 
-  /** Whether releasing the snapshot may free memory. */
+  /** Returns whether releasing the snapshot may free memory. */
   isPinning(snapshot: Snapshot): boolean {
     return this.#context.pinned.has(snapshot.version);
   }
@@ -419,7 +428,8 @@ export class Database {
 
   /**
    * Waits for running compactions and DDL, syncs and closes the log, and releases the lock. A
-   * second call waits for the first and always resolves; only the first call reports what failed.
+   * second call waits for the first and always resolves; only the first call rejects if closing
+   * fails.
    */
   close(): Promise<void> {
     if (this.#ending !== undefined) return this.#ending.catch(() => undefined);

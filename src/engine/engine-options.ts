@@ -1,4 +1,5 @@
-// Options of the engine: its environment as injected ports, and its limits.
+// Options of the engine: the functions and objects through which it uses its environment, and its
+// limits.
 
 import type { CoreModule } from '../core/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
@@ -11,7 +12,7 @@ import type { MemtableLimits } from './table/memtable-room.ts';
 export interface EngineOptions {
   dir: string;
   fs: Fs;
-  /** Runs compactions; `stop` shuts down whatever it started. */
+  /** Runs compactions; `stop` shuts down any thread that the runner started. */
   runner: CompactionRunner & { stop?: () => Promise<void> };
   /** Epoch milliseconds. */
   now: () => number;
@@ -27,12 +28,13 @@ export interface EngineOptions {
   /** Whether node filters of segments are kept in memory; default true. */
   nodeFilters?: boolean;
   /**
-   * Maximum rows per segment, at most and by default 65,536; wide rows reduce it. Tests use fewer.
+   * Maximum rows per segment. The default, 65,536, is also the highest allowed value. Segments of
+   * large rows hold fewer. Tests use lower values.
    */
   segmentRows?: number;
   /**
-   * Maximum bytes of records in a segment, and that a compaction takes at once; default 16 MB. A
-   * larger row gets a segment to itself.
+   * Maximum bytes of records in a segment, and in one step of a compaction; default 16 MB. A larger
+   * row gets a segment of its own.
    */
   compactionBytes?: number;
   /**
@@ -40,44 +42,49 @@ export interface EngineOptions {
    * with a TTL finds room on a full disk. Default 0: no reserve.
    */
   reserveBytes?: number;
-  /** Opens the write-ahead log; default: log files in the directory `log` below `dir`. */
+  /**
+   * Opens the write-ahead log. By default the log is in files in the directory `log` below `dir`.
+   */
   openLog?: OpenLog;
   logFileBytes?: number;
   /**
-   * Random number below 2^53 that tells this process from others using the same directory. Default
-   * 0, for tests.
+   * Random number below 2^53 that distinguishes this process from others using the same directory.
+   * The default 0 is for tests.
    */
   owner?: number;
   /**
-   * Number of operations from which a commit is applied in slices; default 4,096. Tests use fewer.
+   * Commits of at least this many operations are applied in slices; default 4,096. Tests use lower
+   * values.
    */
   slicedOperations?: number;
-  /** Limits of the answers kept under Idempotency-Keys. Tests use lower ones. */
+  /** Limits for the answers stored under Idempotency-Keys. Tests use lower limits. */
   replayLimits?: Partial<KeptAnswerLimits>;
-  /** How memtables share instances of the core. Tests use lower limits. */
+  /** Limits for memtables that share an instance of the core. Tests use lower limits. */
   memtableLimits?: Partial<MemtableLimits>;
   /**
-   * Maximum segments in memory, whatever their size in bytes: each takes an instance of the core,
-   * and a process can have about 12,500 of those.
+   * Maximum number of segments in memory, regardless of their size in bytes. Each segment needs an
+   * instance of the core, and a process can have about 12,500 instances.
    */
   residentSegments?: number;
   core?: 'release' | 'plain' | 'debug';
   /**
-   * The compiled core; default: the build that `core` names. The simulation passes one that runs
+   * The compiled core; default: the build named by `core`. The simulation passes a module that runs
    * out of memory.
    */
   module?: CoreModule;
   /**
-   * Shares the event loop with other long work on the thread; by default the database makes one.
+   * Shares the event loop between the long work of this thread. By default the database creates its
+   * own scheduler.
    */
   scheduler?: Scheduler;
   /**
-   * Calls back in a later turn of the event loop, replacing the scheduler and setImmediate, so that
-   * a simulation can decide the order of turns.
+   * Runs `step` in a later turn of the event loop, in place of the scheduler and setImmediate, so
+   * that a simulation can decide the order of turns.
    */
   defer?: (step: () => void) => void;
   /**
-   * Called with events an operator may want to know about: forced compactions, background failures.
+   * Called for events that an operator may want to know about: forced compactions, failures in the
+   * background.
    */
   notice?: (message: string, fields: Record<string, unknown>) => void;
   observeLog?: (figures: LogGroupFigures) => void;

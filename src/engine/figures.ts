@@ -1,5 +1,5 @@
-// Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7),
-// and the values behind the metrics. All are computed from its tables.
+// Computes the figures of a database from its tables: the status of the write-ahead log, the health
+// statistics, and the values for the metrics.
 
 import { finish, inSlices, type Steps } from '../schedule/steps.ts';
 import type { Compactor } from './compaction/compactor.ts';
@@ -7,7 +7,7 @@ import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './table/no
 import type { Table } from './table/table.ts';
 import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
 
-/** Values that the tables themselves do not know. */
+/** Values that are not computed from the tables. */
 export interface StoreFigures {
   dir: string;
   lastLsn: number;
@@ -28,8 +28,8 @@ export interface FiguresOptions extends NodeCounterOptions {
 }
 
 /**
- * All figures, computed at once or in slices of a few milliseconds; slicing matters with thousands
- * of tables or with large ones.
+ * Computes each kind of figures at once or in slices of a few milliseconds. Slicing matters if
+ * there are thousands of tables or large ones.
  */
 export class Figures {
   readonly #options: FiguresOptions;
@@ -48,18 +48,24 @@ export class Figures {
     return inSlices(this.#walSteps(), this.#options);
   }
 
-  /** For a large database this returns the last node count and starts a new count. */
+  /**
+   * Returns the health statistics. For a large database they contain the last node count, and a new
+   * count starts in the background.
+   */
   health(): EngineHealth {
     return finish(this.#healthSteps(this.#nodes.now()));
   }
 
-  /** Waits at most `nodesWaitMs` milliseconds for a count of the nodes. */
+  /**
+   * Resolves with the health statistics. Waits at most `nodesWaitMs` milliseconds for a count of
+   * the nodes.
+   */
   async gatherHealth(nodesWaitMs: number): Promise<EngineHealth> {
     const nodes = await this.#nodes.within(nodesWaitMs);
     return inSlices(this.#healthSteps(nodes), this.#options);
   }
 
-  /** Figures that are cheap to read at any time; nothing is counted. */
+  /** Returns figures that are cheap to read at any time; nothing is counted. */
   figures(): EngineFigures {
     return finish(this.#figureSteps());
   }
@@ -89,10 +95,12 @@ export class Figures {
   }
 }
 
-/** Tables processed per step. */
+/** Number of tables processed per step. */
 const STEP_TABLES = 64;
 
-/** Pending operations per table; the threshold is the primary table's. */
+/**
+ * Computes the pending operations per table and in total. `threshold` is that of the primary table.
+ */
 function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigures): Steps<WalStatus> {
   const items: WalStatus['tables'] = {};
   let pending = 0;
@@ -110,7 +118,10 @@ function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigure
   };
 }
 
-/** Sums over all tables except the corrupt ones, which are listed with their reason. */
+/**
+ * Computes sums over all tables. Corrupt tables are listed with their reason; their rows, buckets
+ * and segments are not counted.
+ */
 function* engineHealth(
   tables: readonly Table[],
   primary: Table,
@@ -152,7 +163,10 @@ function* engineHealth(
   };
 }
 
-/** Unlike the health statistics, these need no expensive counting. */
+/**
+ * Computes the values for the metrics. Unlike the health statistics, they need no expensive
+ * counting.
+ */
 function* engineFigures(
   tables: readonly Table[],
   { finished, queued, running }: Pick<Compactor, 'finished' | 'queued' | 'running'>,

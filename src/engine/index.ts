@@ -1,5 +1,5 @@
-// Public interface of the engine: other modules import only from here (test/doors.test.ts lists the
-// few exceptions and their reasons).
+// Public interface of the engine: other folders import only from this file. test/doors.test.ts
+// lists the few exceptions and their reasons.
 
 export {
   type AnswerToKeep,

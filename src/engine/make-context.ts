@@ -1,4 +1,4 @@
-// Builds the state that all tables of a database share.
+// Builds the `EngineContext`, the state that all tables of a database share.
 
 import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
@@ -10,16 +10,16 @@ import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
 
-/** Smaller commits take about 20 ms at most, so they need no slicing. */
+/** Commits with fewer operations take about 20 ms at most, so they are not applied in slices. */
 const SLICED_OPERATIONS = 4096;
 
-/** Default maximum number of segments in memory. */
+/** Default for the maximum number of segments in memory. */
 const RESIDENT_SEGMENTS = 4096;
-/** Maximum share of the memory budget for node filters; segments need the rest. */
+/** Maximum share of the memory budget that node filters may use; segments need the rest. */
 const FILTERS_OF_BUDGET = 1 / 2;
 /**
- * Share of the memory budget above which cursors are ended: memory of memtables that only readers
- * still hold.
+ * Share of the memory budget that memtables held only by readers may use; above it, cursors are
+ * ended.
  */
 const PINNED_OF_BUDGET = 1 / 4;
 

@@ -12,8 +12,8 @@ import { Database } from './database.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 /**
- * What a DROP, or a compaction with a TTL, writes on a full disk: a manifest and the rewritten end
- * of a segment.
+ * Disk space held back for a DROP or a compaction with a TTL on a full disk. Before they free
+ * space, they write a manifest and the part of a segment that has not expired.
  */
 const RESERVE_BYTES = 8 * MEGABYTE;
 
@@ -33,17 +33,19 @@ export interface DatabaseOptions {
   /** Memory budget for segments in MB; default: half of the machine's memory. */
   memoryBudgetMb?: number;
   /**
-   * False: node filters of segments stay on disk, and lookups by node search every segment. Meant
-   * for bulk loads, whose memory use must not grow with the table. Default true.
+   * Whether the node filters of segments are kept in memory; default true. Without them, lookups by
+   * node search every segment. False is meant for bulk loads, whose memory use must not grow with
+   * the table.
    */
   nodeFilters?: boolean;
   /**
-   * Opens the write-ahead log; default: log files below `dir`. A restore passes an archived log.
+   * Opens the write-ahead log. By default the log is in files below `dir`; a restore passes an
+   * archived log.
    */
   openLog?: EngineOptions['openLog'];
   /**
-   * Lets the long work of the database share the event loop; use one for all databases of a thread.
-   * By default the database makes one.
+   * Shares the event loop between the long work of a thread. Pass the same scheduler to all
+   * databases of a thread. By default the database creates its own.
    */
   scheduler?: Scheduler;
   notice?: EngineOptions['notice'];

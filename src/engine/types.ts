@@ -1,5 +1,5 @@
-// Plain values that cross the public interface of the engine: what a caller passes (definitions,
-// edges, scans) and what it gets back.
+// Plain values that callers of the engine pass (definitions, edges, scan requests) and the results
+// that they get back.
 
 import type { ColumnPlan, RowPlan } from '../core/index.ts';
 import type { ColumnType, PropertyValue } from '../model/column-types.ts';
@@ -9,25 +9,28 @@ import type { OptionFields, TableOptions } from '../model/options.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
-/** Input to create a table; omitted fields take the defaults of the specification, section 2.2. */
+/** Input to create a table; omitted options have their default values (model/options.ts). */
 export interface TableInput extends Partial<TableOptions> {
   name: string;
   memberTables?: string[];
   columns?: ColumnDefinition[];
 }
 
-/** The wire form of a table (contract section 3). */
+/** The form of a table that is returned to clients. */
 export interface TableItem extends OptionFields {
   name: string;
   member_tables: string[];
   row_count: number;
-  /** `default` is present where the column has one and the caller asked for it. */
+  /** `default` is present if the column has one and the caller asked for defaults. */
   columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];
   created_at: number;
   primary: boolean;
 }
 
-/** An edge as stored: members ascending and distinct, every column of the table present. */
+/**
+ * An edge as stored: the members are ascending and distinct, and every column of the table is
+ * present.
+ */
 export interface EdgeRow {
   id: number;
   event_ts: number;
@@ -43,7 +46,7 @@ export interface BulkOutcome {
 }
 
 export interface BulkInsertResult extends BulkOutcome {
-  /** LSN of the commit: reads at this LSN or later see the rows. */
+  /** LSN of the commit. Reads at this LSN or a later one see the rows. */
   lsn: number;
 }
 
@@ -77,7 +80,7 @@ export interface CompactionResult {
   tombstones_reconciled: number;
   elapsed_ms: number;
   /**
-   * When all tables were compacted: the corrupt ones that were skipped, with the reason; absent if
+   * The corrupt tables that were skipped when all tables were compacted, with the reason. Absent if
    * there are none.
    */
   corrupt_tables?: Record<string, string>;
@@ -92,8 +95,8 @@ export interface WalStatus {
 }
 
 /**
- * Specification 2.6, without what only the server knows (status, version, uptime). Sums are over
- * all tables; bucket_seconds is the primary table's.
+ * Health statistics, without the fields that only the server can add (status, version, uptime).
+ * Sums are over all tables; `bucket_seconds` is that of the primary table.
  */
 export interface EngineHealth {
   db_dir: string;
@@ -102,67 +105,67 @@ export interface EngineHealth {
   bucket_seconds: number;
   node_count: number;
   /**
-   * False while distinct nodes are still being counted: `node_count` is then the last count, or a
-   * lower bound before the first one.
+   * False while distinct nodes are still being counted. `node_count` is then the last count or,
+   * before the first count, a lower bound.
    */
   node_count_exact: boolean;
   wal_pending: number;
   tables: number;
   segments: number;
   resident_bytes: number;
-  /** Other memory within the budget: node filters, memory pinned by cursors, running counts. */
+  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
   charged_bytes: number;
-  /** Part of `charged_bytes`: memtables that only open cursors and transactions hold. */
+  /** Part of `charged_bytes`: memtables kept only for open cursors and transactions. */
   pinned_bytes: number;
   memtable_bytes: number;
   last_lsn: number;
   durability: 'fsync' | 'async';
   /**
-   * Tables that refuse reads and writes because one of their files is corrupt: name to reason, with
-   * file and offset.
+   * Tables that refuse reads and writes because one of their files is corrupt. Maps the name to the
+   * reason, with file and offset.
    */
   corrupt_tables: Record<string, string>;
   log_failed: string | null;
   /**
-   * Epoch second until which requests with an unknown Idempotency-Key are refused because a file of
-   * stored answers was damaged; null if none was.
+   * Epoch second until which requests with an unknown Idempotency-Key are refused, because a file
+   * of stored answers was damaged; null if no file was.
    */
   answers_damaged_until: number | null;
 }
 
-/** Figures for gauges and counters; cheap to take. Sums are over all tables. */
+/** Figures for gauges and counters, which are cheap to compute. Sums are over all tables. */
 export interface EngineFigures {
   /** Live rows. */
   records: number;
   tables: number;
-  /** Tables that refuse because one of their files is corrupt. */
+  /** Number of tables that refuse reads and writes because one of their files is corrupt. */
   corruptTables: number;
   indexes: number;
   segments: number;
   /** Bytes of the segments in memory. */
   residentBytes: number;
-  /** Other memory within the budget: node filters, memory pinned by cursors, running counts. */
+  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
   chargedBytes: number;
-  /** Part of `chargedBytes`: memtables that only open cursors and transactions hold. */
+  /** Part of `chargedBytes`: memtables kept only for open cursors and transactions. */
   pinnedBytes: number;
   memtableBytes: number;
-  /** Operations in the log that are not in a segment yet. */
+  /** Number of operations in the log that are not in a segment yet. */
   walPending: number;
   walBytes: number;
   snapshotsOpen: number;
   /**
-   * Compactions of single tables that succeeded since the start, requested or automatic, including
-   * those that built an index.
+   * Number of compactions of single tables that succeeded since the start, requested or automatic,
+   * including those that built an index.
    */
   compactions: number;
   compactionsRunning: number;
   compactionsQueued: number;
   durability: 'fsync' | 'async';
-  /** Whether the log has failed and takes no more writes. */
+  /** Whether the log has failed, so that writes are refused. */
   logFailed: boolean;
 }
 
-/** A secondary index on a numeric column (PSI), as answered to clients. */
+/** A secondary index on a numeric column (PSI), in the form that is returned to clients. */
 export interface IndexItem {
   table: string;
   column: string;
@@ -185,8 +188,8 @@ export interface RowKey {
 }
 
 /**
- * Rows whose value of a numeric column lies between two bounds. Null never matches; an omitted
- * bound does not restrict.
+ * Selects rows whose value in a numeric column is between two bounds. Null never matches; an
+ * omitted bound is no limit.
  */
 export interface RangeCondition {
   /** `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; case-insensitive. */
@@ -200,21 +203,21 @@ export interface RangeCondition {
 }
 
 /**
- * Selects live rows of a table, in (event_ts, id) order. Bounds are inclusive; every node of
- * `nodes` must be a member.
+ * Selects live rows of a table, in (event_ts, id) order. The time bounds are inclusive. A row must
+ * have every node in `nodes` as a member.
  */
 export type ScanRequest = ScanBounds & ScanFormat;
 
 export interface ScanBounds {
   startTs?: number | undefined;
   endTs?: number | undefined;
-  /** If given, at least one. */
+  /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
   /** Maximum number of rows; undefined: all. */
   limit?: number | undefined;
-  /** Only rows strictly after this key, to resume a cursor. */
+  /** Selects only rows strictly after this key, to resume a cursor. */
   after?: RowKey | undefined;
 }
 
@@ -224,5 +227,5 @@ export type ScanFormat =
    * `rows`: selects or renames columns.
    */
   | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
-  /** Column blocks of what the plan asks for (core/column-block.ts). */
+  /** Column blocks with the fields that the plan requests (core/column-block.ts). */
   | { format: 'columns'; columns: ColumnPlan };

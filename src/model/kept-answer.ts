@@ -1,13 +1,13 @@
 // An answer kept under an Idempotency-Key, as the service hands it to the engine and gets it back.
 
-/** Edges with consecutive ids that a write inserted into one table. */
+/** A range of consecutive ids of edges that a write inserted into one table. */
 export interface IdRange {
   table: string;
   first_id: number;
   last_id: number;
 }
 
-/** Ids that a write assigned; kept even when the body of its answer is not. */
+/** Ids that a write assigned. They are kept even if the body of the answer is not. */
 export interface WrittenIds {
   /** Edge ids: at most MAX_ID_RANGES ranges, in the order of the write. */
   ids?: IdRange[];
@@ -19,38 +19,41 @@ export interface WrittenIds {
 
 export const MAX_ID_RANGES = 8;
 
-/** The first answer to a write that carried an Idempotency-Key. */
+/**
+ * The answer to the first request that carried an Idempotency-Key. Later requests with the same key
+ * get this answer again and are not executed.
+ */
 export interface AnswerToKeep {
-  /** Scope and key, joined by the service; the engine only compares it. */
+  /** Scope and key, joined into one text by the service. The engine only compares these texts. */
   id: string;
   /** Hash of the request body. */
   bodyHash: string;
   status: number;
   contentType: string;
-  /** Null if the answer was too large to be kept or has been dropped. */
+  /** Null if the body was too large to be kept or has been dropped. */
   body: string | null;
   /** Epoch milliseconds. */
   at: number;
-  /** Present if the write assigned ids, which the body repeats. */
+  /** The ids that the write assigned, if any. The body contains them too. */
   written?: WrittenIds;
 }
 
 /** A stored answer as returned by a lookup. */
 export interface KeptAnswer extends AnswerToKeep {
-  /** LSN of the answer itself; the write's operations have smaller ones. */
+  /** LSN of the answer itself; the operations of the write have smaller LSNs. */
   lsn: number;
 }
 
 /**
- * Builds the answer to store with a write. Called synchronously once the write can no longer be
- * refused, before it is logged, with the outcome of the write except its LSN; called again if the
- * log first needs room, and the last call counts. It must not call the engine. If it throws,
- * nothing is logged or applied.
+ * Builds the answer to store with a write. The engine calls this function synchronously when the
+ * write can no longer be refused, before it is logged, and passes the outcome of the write without
+ * its LSN. If the log first needs room, the function is called again, and the last call counts. It
+ * must not call the engine. If it throws, nothing is logged or applied.
  */
 export type Attach<T> = (outcome: T) => AnswerToKeep;
 
 /**
- * Bodies of at most this many characters are never dropped before their key: they take about as
- * much memory as the rest of the entry.
+ * Bodies of at most this many characters are kept as long as their key, because they take only
+ * about as much memory as the rest of the entry.
  */
 export const SMALL_BODY_LENGTH = 256;

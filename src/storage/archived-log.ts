@@ -1,8 +1,8 @@
-// Writes log frames into a backup as the files of a log directory (FORMAT.md), so that the frames
-// of any log implementation can be opened as a log in files.
+// Converts log frames to the files of a log directory (FORMAT.md), for a backup. So the frames of
+// any log implementation can later be opened as a log in files.
 //
-// The frames are read twice: a tar entry starts with its size, so the first pass determines which
-// frames each file holds and how large it is.
+// The frames are read twice. A tar entry starts with its size, so a first pass determines which
+// frames each file contains and how large the file is.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -23,35 +23,38 @@ import { encodeMark, markPath } from './log-mark.ts';
 import type { LogBatches, LogFrame, LogLease } from './log-store.ts';
 
 export interface ArchivedFile {
-  /** Path of the file, below the log directory. */
+  /** Path of the file, which starts with the log directory. */
   name: string;
   bytes: number;
   /**
-   * Exactly `bytes` bytes, in chunks that the consumer may keep. Must be read to the end before the
-   * next file.
+   * Returns the content, exactly `bytes` bytes, in chunks that the caller may keep. It must be read
+   * to the end before the next file is requested.
    */
   chunks: () => AsyncIterable<Uint8Array>;
 }
 
-/** Which frames a file holds. */
+/** The LSNs, and the size, of the frames in a file. */
 interface FilePlan {
   sequence: number;
   firstLsn: number;
   stopLsn: number;
-  /** Total bytes of its frames. */
+  /** Total bytes of the frames. */
   frameBytes: number;
 }
 
-/** Epoch of a log that starts with the archive. */
+/** The epoch of all files in an archive. */
 const EPOCH = 1;
-/** Further frames go to another file: opening a log reads the newest file as a whole. */
+/**
+ * A file with this many bytes of frames is followed by another file. Files are limited because the
+ * whole newest file is read when a log is opened.
+ */
 const FILE_BYTES = 2 ** 24;
 /** Bytes per chunk. A larger frame is not copied as a whole. */
 const PIECE_BYTES = 2 ** 17;
 
 /**
- * The files of the directory `dir` with the frames of the lease, and the mark of a log that was
- * closed in order at `lease.lastLsn`. Throws `corrupt`.
+ * Yields the files of the directory `dir` with the frames of the lease, and then a mark file as for
+ * a log that was closed in order at `lease.lastLsn`. Throws `corrupt`.
  */
 export async function* archivedLog(
   dir: string,
@@ -72,7 +75,10 @@ export async function* archivedLog(
   yield { name: markPath(dir), bytes: bytes.length, chunks: () => onlyPiece(bytes) };
 }
 
-/** At least one file: without frames it records the LSN at which the log continues. */
+/**
+ * Returns which frames each file contains. There is at least one file: without frames, its header
+ * records the LSN at which the log continues.
+ */
 async function planFiles(lease: LogLease): Promise<FilePlan[]> {
   const plans: FilePlan[] = [];
   let plan: FilePlan | undefined;
@@ -117,8 +123,8 @@ function logFile(
 }
 
 /**
- * The bytes of the frames with the LSNs `firstLsn` to `stopLsn` - 1, which must be the next ones of
- * the cursor.
+ * Yields the bytes of the frames with the LSNs `firstLsn` to `stopLsn` - 1. These must be the next
+ * frames of the cursor.
  */
 async function* frameBytesBetween(
   firstLsn: number,
@@ -144,7 +150,7 @@ async function* frameBytesBetween(
   }
 }
 
-/** The bytes of one frame, in pieces. */
+/** Yields the bytes of one frame, in pieces. */
 async function* largeFrame(
   { firstLsn, operations, payload }: LogFrame,
   crc32c: Crc32c,
@@ -164,7 +170,10 @@ async function* largeFrame(
   if (padding.length > 0) yield padding;
 }
 
-/** The frame that proves everything before `nextLsn` durable: the orderly end of a log file. */
+/**
+ * Returns a seal: the frame at the end of a log closed in order, which states that everything
+ * before `nextLsn` is durable.
+ */
 function sealAt(nextLsn: number, crc32c: Crc32c): Uint8Array {
   const region = regionOf(new Uint8Array(FRAME_HEADER_BYTES));
   encodeFrame(region, 0, 0, EPOCH, nextLsn, nextLsn - 1, 0, crc32c);
@@ -181,7 +190,7 @@ class FrameCursor {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
-  /** Whether every frame of the batch has been taken; call `fill` before the next `take`. */
+  /** Whether every frame of the current batch has been taken. If so, call `fill` before `take`. */
   get isEmpty(): boolean {
     return this.#next === this.#batch.length;
   }

@@ -1,12 +1,12 @@
-// Replaces a file atomically: after a crash it has either the old contents or the new, never a
-// mixture.
+// Replaces a file atomically: after a crash the file has either the old contents or the new, never
+// a mixture.
 
 import type { Fs } from './fs.ts';
 import { writeWhole } from './whole-file.ts';
 
 /**
- * Replacing a file failed at or after the rename: either the old or the new file may be in place,
- * and only a restart can tell which.
+ * Thrown when replacing a file failed at or after the rename. Either the old or the new file may be
+ * in place, and only a restart shows which.
  */
 export class FileInDoubt extends Error {
   /** System error code of the cause, if it has one. */
@@ -19,10 +19,11 @@ export class FileInDoubt extends Error {
 }
 
 /**
- * Writes `<path>.tmp`, syncs it, renames it to `path` and syncs the directory. Durable when it
- * resolves. If it rejects with `FileInDoubt`, the rename was attempted and either file may be there
- * after a crash. On any other error the old file is unchanged, and the temporary file has been
- * removed if possible, because it would take up space on a full disk.
+ * Replaces the file at `path`: writes `<path>.tmp`, syncs it, renames it to `path` and syncs the
+ * directory. The new file is durable when this resolves. If it rejects with `FileInDoubt`, the
+ * rename was attempted, and after a crash either the old or the new file may be there. After any
+ * other error the old file is unchanged, and the temporary file was removed if possible, because it
+ * would take up space on a full disk.
  */
 export async function writeFileAtomically(fs: Fs, path: string, ...pieces: readonly Uint8Array[]): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -49,12 +50,12 @@ async function writeTemporary(fs: Fs, temporary: string, pieces: readonly Uint8A
     isWhole = true;
   } finally {
     handle.close();
-    // The original error says more than a failed removal.
+    // If the removal fails too, the original error is more informative.
     if (!isWhole) await fs.remove(temporary).catch(() => undefined);
   }
 }
 
-/** The directory part of a path, `.` if there is none. */
+/** Returns the directory part of a path, or `.` if there is none. */
 export function directoryOf(path: string): string {
   const slash = path.lastIndexOf('/');
   if (slash < 0) return '.';

@@ -1,4 +1,4 @@
-// Type of the checksum function passed in to storage (the core computes it).
+// The type of the checksum function that is passed to storage; the core implements it.
 
 /**
  * CRC32C (Castagnoli, RFC 3720) of `bytes`, continuing from `seed` (0 to begin): `f(b, f(a, 0))` is

@@ -1,37 +1,44 @@
-// The directory lock: one process per directory on a host, across PID and network namespaces (two
-// containers on one volume).
+// The directory lock: ensures that only one process on a host uses a directory, even if there are
+// several PID and network namespaces (two containers on one volume).
 //
-// PIDs cannot tell whether a holder in another PID namespace is alive. The kernel can: a Unix
-// socket with a path is found by its inode, in every namespace that sees the directory. Connecting
-// to a socket succeeds as long as the listening process lives, even if it is busy or stopped; once
-// the process has died, by whatever cause, the connection is refused (ECONNREFUSED) for ever.
+// A PID does not show whether a holder in another PID namespace is alive, but a socket does. The
+// kernel finds a Unix socket with a path by its inode, in every namespace that sees the directory.
+// Connecting to a socket succeeds as long as the listening process lives, even if it is busy or
+// stopped. Once the process has died, for whatever reason, connections are refused (ECONNREFUSED)
+// for ever.
 //
-// A candidate has its own socket, `lock.<id>.socket`, with a random id that is never reused.
+// A process that wants the lock is called a candidate. It has its own socket, `lock.<id>.socket`,
+// with a random id that is never used again, and does the following:
 //
-// 1. Look: list the directory and connect to each socket of another process. A refused one is dead
-//    and is unlinked, which cannot race because its name is never bound again. If one of them holds
-//    the lock, the candidate is refused with the name of the holder. If others are also trying, it
-//    waits and looks again.
+// 1. Look: list the directory and connect to each socket of another process. A socket that refuses
+//    the connection is dead and is removed. (This cannot remove a live socket, because a name is
+//    never used again.) If another process holds the lock, stop with an error that names the
+//    holder. If there are other candidates, wait and look again.
 // 2. Publish: bind and listen under a draft name, then rename the draft to `lock.<id>.socket`. A
-//    published socket therefore always listens until its process withdraws or dies; between bind
-//    and listen, when it would look dead, it has a different name.
-// 3. Look again. If no other live candidate exists, it holds the lock. If another holds it:
-//    withdraw, refused. If one with a smaller id is trying: withdraw and start over at 1. If all
-//    others have greater ids: stay published, wait, look again.
+//    published socket therefore listens until its process withdraws or dies. Between bind and
+//    listen, when the socket would look dead, it still has the draft name.
+// 3. Look again. If no other live socket exists, this process holds the lock. If another process
+//    holds the lock: withdraw (remove the own socket) and stop with an error. If there is a
+//    candidate with a smaller id: withdraw and start again at step 1. If all other candidates have
+//    greater ids: stay published, wait, and look again.
 //
-// Mutual exclusion: let A and B both be published, A first. B looks after it has published, and a
-// directory listing contains every name that exists throughout it, so B sees A. A's socket accepts
-// connections as long as A lives and has not withdrawn, so B never concludes that it is alone. A
-// stale lock needs no special case: a dead socket is only removed, never taken over, and two
-// candidates that find it both publish their own sockets. Progress: the smallest published id never
-// withdraws for a greater one; greater ones withdraw when they look, and then wait at step 1.
+// Why two processes never hold the lock: let A and B both be published, A first. B looks after it
+// has published. A directory listing contains every name that exists during the whole listing, so B
+// sees A. A's socket accepts connections as long as A lives and has not withdrawn, so B never
+// concludes that it is alone. The lock of a dead process needs no special case: a dead socket is
+// only removed, never taken over, and two candidates that find one both publish their own sockets.
 //
-// A draft that refuses connections may just not be listening yet. Only the holder removes such
-// drafts; the rename by the owner then fails, and the owner starts over.
+// Why some candidate gets the lock: the candidate with the smallest published id never withdraws
+// for a greater id. The others withdraw when they look, and then wait at step 1.
 //
-// The winner then writes the lock file (lock-file.ts), which names it, and respects the lock file
-// of an older build whose process is alive. Not covered: two hosts on one network file system; a
-// socket answers on its own host only.
+// If a draft refuses connections, the candidate that made it may be dead, or may not be listening
+// yet. Only the holder removes such drafts. If the candidate is alive, its rename then fails, and
+// it starts again.
+//
+// The holder then writes its name to the lock file (lock-file.ts), unless the file names a live
+// process of an older build that does not use sockets. In that case the lock is refused. The lock
+// does not exclude two hosts that share a network file system, because a socket accepts connections
+// only on its own host.
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -58,16 +65,22 @@ export interface LockSystem {
   readonly listen: Listen;
 }
 
-/** Rounds of waiting for others that start at the same moment; a few seconds in total. */
+/**
+ * Maximum number of rounds of waiting for others that start at the same moment; a few seconds in
+ * total.
+ */
 const MAX_ROUNDS = 400;
 /**
- * Rounds in which a live socket may stay silent without being named by the lock file, before its
- * process is taken to be a stopped holder.
+ * If a live socket that the lock file does not name gives no answer in this many rounds, its
+ * process is considered a holder that is stopped.
  */
 const MAX_SILENT_ROUNDS = 5;
 const MIN_WAIT_MS = 2;
 const MAX_WAIT_MS = 15;
-/** In socket names, which have a length limit, a longer lock file name is replaced by a hash. */
+/**
+ * Socket names have a length limit, so in them a lock file name longer than this is replaced by a
+ * hash.
+ */
 const MAX_BASE_BYTES = 32;
 
 const SOCKET = /^([0-9a-f]{16})\.socket$/;
@@ -77,8 +90,8 @@ const FILE_DRAFT = /^\d+\.\d+\.new$/;
 const nodeSystem: LockSystem = { link: fs.linkSync, listen: listenOn };
 
 /**
- * Rejects with `conflict` if a live process holds the lock, `invalid_input` if the file system has
- * no sockets.
+ * Takes the lock at `path`. Rejects with `conflict` if a live process holds the lock, and with
+ * `invalid_input` if the file system does not support sockets.
  */
 export async function lockDirectory(path: string, system: LockSystem = nodeSystem): Promise<FsLock> {
   const claim = process.platform === 'win32' ? null : await new Candidate(path, system.listen).claim();
@@ -100,7 +113,7 @@ export async function lockDirectory(path: string, system: LockSystem = nodeSyste
 /** The socket of another live process. */
 interface Other {
   id: string;
-  /** Undefined if it did not answer in time. */
+  /** Undefined if the process did not answer in time. */
   answer: { holder: LockHolder; holds: boolean } | undefined;
 }
 
@@ -149,7 +162,7 @@ class Candidate {
     }
   }
 
-  /** Closes the socket, published or not; a second call does nothing. */
+  /** Closes the socket, whether published or not. A second call does nothing. */
   withdraw(): void {
     const socket = this.#socket;
     if (socket === undefined) return;
@@ -159,7 +172,10 @@ class Candidate {
     socket.close();
   }
 
-  /** Leaves the candidate unpublished if a holder removed the draft in the meantime. */
+  /**
+   * Publishes the socket. If a holder has removed the draft in the meantime, the candidate stays
+   * unpublished.
+   */
   async #publish(): Promise<void> {
     const id = randomBytes(8).toString('hex');
     this.holder = describeThisProcess(id);
@@ -174,7 +190,7 @@ class Candidate {
     }
   }
 
-  /** The live sockets of other processes; dead ones are removed. */
+  /** Returns the live sockets of other processes, and removes dead ones. */
   async #look(): Promise<Other[]> {
     const others: Other[] = [];
     for (const name of this.#names()) {
@@ -218,8 +234,8 @@ class Candidate {
   }
 
   /**
-   * Removes drafts left by processes that died between two steps. Drafts of the lock file can only
-   * be leftovers: only the holder writes them.
+   * Removes drafts left by processes that died between two steps. Only the holder writes drafts of
+   * the lock file, so any that exist were left by dead processes.
    */
   async #removeDrafts(): Promise<void> {
     for (const name of this.#names()) {
@@ -229,7 +245,7 @@ class Candidate {
     }
   }
 
-  /** Names in the directory that begin with the prefix, with the prefix removed. */
+  /** Returns the names in the directory that begin with the prefix, without the prefix. */
   #names(): string[] {
     const names = fs.readdirSync(this.#dir).filter((name) => name.startsWith(this.#prefix));
     return names.map((name) => name.slice(this.#prefix.length));

@@ -1,4 +1,4 @@
-// Collects frames in memory until one write appends them to the log.
+// Collects frames in memory, which are then appended to the log with one write.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -15,20 +15,20 @@ import {
 } from './frame.ts';
 
 const INITIAL_BYTES = 2 ** 18;
-/** A group that grew beyond this size releases its memory when it is cleared. */
+/** If a group has grown beyond this size, it releases its memory when it is cleared. */
 const KEPT_BYTES = 2 ** 22;
 /**
- * Bytes copied or checksummed at a time when a frame is built in slices: at most a millisecond of
- * work.
+ * Number of bytes that are copied or checksummed at a time when a frame is built in slices, which
+ * takes at most a millisecond.
  */
 const SLICE_BYTES = 2 ** 20;
 
 export class FrameGroup {
-  /** Bytes of complete frames in `bytes`. */
+  /** Number of bytes of complete frames in `bytes`. */
   used = 0;
   frames = 0;
   operations = 0;
-  /** Newest LSN in the group; meaningless while `frames` is 0. */
+  /** Newest LSN in the group; has no meaning while `frames` is 0. */
   lastLsn = 0;
   #region: Region;
 
@@ -41,8 +41,8 @@ export class FrameGroup {
   }
 
   /**
-   * Appends `parts`, `payloadBytes` in total, as one frame. Hot path of the log: allocates nothing
-   * but the view for the checksum.
+   * Appends `parts`, which have `payloadBytes` bytes in total, as one frame. This is the hot path
+   * of the log, so it allocates nothing but the view for the checksum.
    */
   add(
     parts: readonly Uint8Array[],
@@ -70,8 +70,8 @@ export class FrameGroup {
   }
 
   /**
-   * Same as `add`, for a large frame: yields at each `pause`. The group must not be used until it
-   * resolves.
+   * Like `add`, but for a large frame: awaits `pause` between slices. The group must not be used
+   * until this resolves.
    */
   async addInSlices(
     parts: readonly Uint8Array[],
@@ -119,14 +119,14 @@ export class FrameGroup {
     this.lastLsn = firstLsn + operations - 1;
   }
 
-  /** Size in bytes and first LSN of the frame that starts at `offset`. */
+  /** Returns the size in bytes and the first LSN of the frame that starts at `offset`. */
   frameAt(offset: number): { bytes: number; firstLsn: number } {
     const header = peekFrame(this.#region, offset);
     assert(header !== null && offset < this.used, 'a group is walked from frame to frame');
     return { bytes: frameBytes(header.payloadBytes), firstLsn: header.firstLsn };
   }
 
-  /** The furthest frame boundary at most `room` bytes after `from`. */
+  /** Returns the last frame boundary that is at most `room` bytes after `from`. */
   boundaryWithin(from: number, room: number): number {
     if (this.used - from <= room) return this.used;
     let boundary = from;

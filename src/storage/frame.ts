@@ -4,7 +4,7 @@ import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 
-/** Version of new files; the previous version can still be read. */
+/** Version of new files. Files of the previous version can still be read. */
 export const LOG_FORMAT_VERSION = 2;
 const OLDEST_FORMAT_VERSION = 1;
 /** Offset of the first frame. */
@@ -16,7 +16,7 @@ const FILE_MAGIC = 'HGROWLOG';
 const FILE_CRC_AT = FILE_HEADER_BYTES - 4;
 const FRAME_MAGIC = 0x52464748;
 const FRAME_CRC_AT = 4;
-/** The checksum covers the frame from this offset on. */
+/** The checksum covers the bytes of the frame from this offset on. */
 export const FRAME_CHECKED_FROM = 8;
 const WORD = 2 ** 32;
 
@@ -25,13 +25,13 @@ export interface FileHeader {
   sequence: number;
   firstLsn: number;
   /**
-   * Size of the file while it is the newest; that many bytes are written and synced before the file
-   * gets its name.
+   * Size of the file in bytes while it is the newest. A file is filled with zeros up to this size,
+   * and synced, before it gets its name.
    */
   fileBytes: number;
 }
 
-/** A header read from a file. */
+/** A header that was read from a file. */
 export interface FoundHeader extends FileHeader {
   version: number;
 }
@@ -41,7 +41,7 @@ export interface FrameHeader {
   epoch: number;
   firstLsn: number;
   durableLsn: number;
-  /** 0 for a seal. */
+  /** Number of operations; 0 for a seal. */
   operations: number;
 }
 
@@ -55,7 +55,7 @@ export function regionOf(bytes: Uint8Array): Region {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }
 
-/** Bytes that a frame takes in the file, including header and padding. */
+/** Returns the number of bytes that a frame takes in the file, including header and padding. */
 export function frameBytes(payloadBytes: number): number {
   return FRAME_HEADER_BYTES + Math.ceil(payloadBytes / 8) * 8;
 }
@@ -74,7 +74,7 @@ export function encodeFileHeader(header: FileHeader, crc32c: Crc32c): Uint8Array
 
 /**
  * Decodes the header from the first bytes of a log file; `fileBytes` is 0 in version 1. Throws
- * `corrupt`, naming `path`.
+ * `corrupt` with `path`.
  */
 export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
@@ -107,8 +107,9 @@ export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c
 }
 
 /**
- * Completes a frame whose payload and padding are already at `offset + FRAME_HEADER_BYTES` in
- * `region`. Takes separate numbers rather than an object because it runs for every append.
+ * Completes the frame at `offset` in `region`, whose payload and padding are already in place:
+ * writes its header with the checksum. Takes separate numbers and no object because this runs for
+ * every append.
  */
 export function encodeFrame(
   region: Region,
@@ -125,7 +126,7 @@ export function encodeFrame(
   putFrameChecksum(region, offset, crc32c(checked, 0));
 }
 
-/** Writes the frame header except for the checksum. */
+/** Writes a frame header except for the checksum. */
 export function putFrameHeader(
   { view }: Region,
   offset: number,
@@ -145,13 +146,17 @@ export function putFrameHeader(
   view.setUint32(offset + 36, 0, true);
 }
 
-/** `sum` is the checksum from FRAME_CHECKED_FROM to the end of the frame's padding. */
+/**
+ * Writes the checksum of a frame; `sum` covers the frame from FRAME_CHECKED_FROM to the end of its
+ * padding.
+ */
 export function putFrameChecksum({ view }: Region, offset: number, sum: number): void {
   view.setUint32(offset + FRAME_CRC_AT, sum >>> 0, true);
 }
 
 /**
- * The frame header at `offset`, unchecked; null if fewer bytes are left or the magic is missing.
+ * Returns the frame header at `offset` without checking it. Returns null if fewer bytes are left or
+ * the magic number is missing.
  */
 export function peekFrame(region: Region, offset: number): FrameHeader | null {
   const { bytes, view } = region;
@@ -166,8 +171,8 @@ export function peekFrame(region: Region, offset: number): FrameHeader | null {
 }
 
 /**
- * The frame at `offset` if it is complete and its checksum matches; the caller judges epoch and
- * LSN.
+ * Returns the header of the frame at `offset` if the frame is complete and its checksum matches,
+ * else null. The caller checks epoch and LSN.
  */
 export function readFrame(region: Region, offset: number, crc32c: Crc32c): FrameHeader | null {
   const header = peekFrame(region, offset);
@@ -179,16 +184,16 @@ export function readFrame(region: Region, offset: number, crc32c: Crc32c): Frame
 }
 
 /**
- * The checksum stored in the frame at `offset`, and the offset within the frame at which the
- * covered bytes start; they extend to the end of the frame.
+ * Returns the checksum stored in the frame at `offset`, and the offset within the frame at which
+ * the bytes covered by the checksum start. They end with the frame.
  */
 export function frameChecksum(region: Region, offset: number): { start: number; expected: number } {
   return { start: FRAME_CHECKED_FROM, expected: region.view.getUint32(offset + FRAME_CRC_AT, true) };
 }
 
 /**
- * The frame expected at `offset`: complete, of this epoch, starting at this LSN. Null if there is
- * none.
+ * Returns the header of the frame at `offset` if the frame is complete and has this epoch and this
+ * first LSN, else null.
  */
 export function readExpectedFrame(
   region: Region,
@@ -202,8 +207,8 @@ export function readExpectedFrame(
 }
 
 /**
- * The first multiple of 8, from `from` on, at which a complete frame of this epoch with an LSN of
- * at least `lsn` starts; -1 if there is none.
+ * Searches for a complete frame of this epoch with a first LSN of at least `lsn`. Returns the first
+ * offset from `from` on at which such a frame starts, or -1. Offsets are multiples of 8.
  */
 export function findFrame(region: Region, from: number, epoch: number, lsn: number, crc32c: Crc32c): number {
   const { bytes, view } = region;
@@ -215,7 +220,7 @@ export function findFrame(region: Region, from: number, epoch: number, lsn: numb
   return -1;
 }
 
-/** Whether all bytes from `from` on are 0. */
+/** Returns whether all bytes from `from` on are 0. */
 export function isZeroFrom(region: Region, from: number): boolean {
   const { bytes, view } = region;
   let offset = from;

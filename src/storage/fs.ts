@@ -1,5 +1,5 @@
-// The port between storage and the disk: the few file operations that storage needs, so that tests
-// can substitute a simulated file system.
+// The interface between storage and the disk: the few file operations that storage needs. Tests can
+// substitute a simulated file system.
 
 /**
  * An open file. Positions and sizes are in bytes. Methods throw (or reject with) errors whose
@@ -9,31 +9,31 @@ export interface FileHandle {
   readonly path: string;
   size(): number;
   /**
-   * Synchronous. Returns the number of bytes read, 0 at end of file; it may be less than
-   * `target.length`.
+   * Reads synchronously. Returns the number of bytes read, which may be less than `target.length`;
+   * 0 at the end of the file.
    */
   read(target: Uint8Array, position: number): number;
   /**
-   * Resolves to the number of bytes written, which may be short. `bytes` must not change until the
-   * promise settles.
+   * Resolves with the number of bytes written, which may be less than `bytes.length`. `bytes` must
+   * not change until the promise settles.
    */
   write(bytes: Uint8Array, position: number): Promise<number>;
   /**
-   * Synchronous, for a few bytes that only have to reach the page cache. Returns the number of
-   * bytes written, which may be short.
+   * Writes synchronously; for a few bytes that only need to reach the page cache. Returns the
+   * number of bytes written, which may be less than `bytes.length`.
    */
   writeNow(bytes: Uint8Array, position: number): number;
-  /** fdatasync: makes the data durable, and the file size if it is needed to read the data back. */
+  /** fdatasync: makes the data durable, and the file size if that is needed to read the data. */
   datasync(): Promise<void>;
-  /** fsync: the data and all metadata. */
+  /** fsync: makes the data and all metadata durable. */
   sync(): Promise<void>;
   truncate(size: number): Promise<void>;
   close(): void;
 }
 
 /**
- * Whether `name` belongs to the lock whose file is named `lock` in the same directory: the lock
- * file itself, its sockets, or temporary files of either.
+ * Returns whether `name` belongs to the lock whose file is named `lock` in the same directory:
+ * whether it is the lock file itself, a socket of the lock, or a temporary file.
  */
 export function isLockName(name: string, lock: string): boolean {
   return name === lock || name.startsWith(`${lock}.`);
@@ -44,8 +44,8 @@ export interface FsLock {
 }
 
 /**
- * Paths use `/`. Creating, renaming or removing a name is durable only after `syncDir` on its
- * directory; `makeDir` is durable when it returns.
+ * File system operations. Paths use `/`. The creation, renaming or removal of a file is durable
+ * only after `syncDir` on its directory. A new directory is durable when `makeDir` returns.
  */
 export interface Fs {
   /**
@@ -55,20 +55,24 @@ export interface Fs {
   open(path: string, mode: 'read' | 'write' | 'create'): FileHandle;
   exists(path: string): boolean;
   /**
-   * Type of the entry at the path itself, without following a symbolic link; null if there is none.
+   * Returns the type of the entry at the path itself, without following a symbolic link; null if
+   * there is none.
    */
   kindOf(path: string): 'file' | 'directory' | 'link' | 'other' | null;
-  /** The absolute path with every symbolic link resolved. Throws ENOENT. */
+  /** Returns the absolute path with every symbolic link resolved. Throws ENOENT. */
   realPath(path: string): string;
-  /** Names in a directory, sorted by code unit. */
+  /** Returns the names in a directory, sorted by code unit. */
   list(dir: string): string[];
-  /** Recursive; does nothing if the directory exists; durable when it returns. */
+  /**
+   * Creates a directory and its missing parents; does nothing if the directory exists. The
+   * directory is durable when this returns.
+   */
   makeDir(dir: string): void;
-  /** Atomic; replaces `to`. */
+  /** Renames a file atomically; replaces `to` if it exists. */
   rename(from: string, to: string): Promise<void>;
   /**
-   * Renames a file to a name that must be unused: rejects with EEXIST otherwise, never replaces.
-   * After a crash the file may have both names.
+   * Renames a file to a name that must be unused: rejects with EEXIST if it exists, and never
+   * replaces a file. After a crash the file may have both names.
    */
   renameNew(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
@@ -76,9 +80,10 @@ export interface Fs {
   removeDir(dir: string): Promise<void>;
   syncDir(dir: string): Promise<void>;
   /**
-   * Rejects with a HedgerowError: `conflict`, naming the holder, if this process or another live
-   * process on this host holds the lock; `invalid_input` if the file system cannot support locks.
-   * The lock keeps further files next to `path`, see `isLockName`.
+   * Takes the lock at `path`. Rejects with `conflict`, with a message that names the holder, if
+   * this process or another live process on this host holds the lock. Rejects with `invalid_input`
+   * if the file system does not support locks. There are more files of the lock next to `path`; see
+   * `isLockName`.
    */
   lock(path: string): Promise<FsLock>;
 }

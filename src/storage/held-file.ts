@@ -1,5 +1,5 @@
-// Writes and reads held files (FORMAT.md): operations of a corrupt table, copied out of the log
-// until the table is repaired. Each file is written and read as a whole.
+// Writes and reads held files (FORMAT.md). They contain operations of a corrupt table that were
+// copied out of the log, and are kept until the table is repaired. Each file is written once.
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
@@ -8,7 +8,9 @@ import type { Crc32c } from './crc32c.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import { readFully, writeWhole } from './whole-file.ts';
 
-/** A run of operations of one kind, as stored in a log frame, with the LSN of the first. */
+/**
+ * A run of operations of one kind, as stored in a log frame, with the LSN of the first operation.
+ */
 export interface HeldRecord {
   lsn: number;
   payload: Uint8Array;
@@ -25,8 +27,8 @@ export function heldFileName(number: number): string {
 }
 
 /**
- * Writes the records, in ascending LSN order, to a new file; resolves to its size in bytes once
- * everything is durable. If it rejects, the file is removed if possible.
+ * Writes records, which must be in ascending LSN order, to a new file. Resolves with the size of
+ * the file in bytes once it is durable. If this rejects, the file is removed if possible.
  */
 export async function writeHeldFile(
   fs: Fs,
@@ -35,7 +37,7 @@ export async function writeHeldFile(
   records: AsyncIterable<HeldRecord>,
   crc32c: Crc32c,
 ): Promise<number> {
-  // Left by a crash before a manifest listed it.
+  // An existing file was left by a crash, before a manifest listed it.
   if (fs.exists(path)) await fs.remove(path);
   const handle = fs.open(path, 'create');
   let bytes = HEADER_BYTES;
@@ -67,8 +69,8 @@ export async function writeHeldFile(
 }
 
 /**
- * The records of a file that the manifest lists with `bytes` bytes, in order. Throws `corrupt`, or
- * the system error.
+ * Yields the records in a file, in order. `bytes` is the size of the file according to the
+ * manifest. Throws `corrupt` or the system error.
  */
 export function* readHeldFile(
   fs: Fs,

@@ -1,5 +1,5 @@
-// Public interface of the storage module: the file system port, the log, the manifest and the other
-// files of a data directory.
+// Public interface of the storage folder: access to the file system, the log, the manifest and the
+// other files of a data directory.
 
 export { archivedLog } from './archived-log.ts';
 export { directoryOf, FileInDoubt, writeFileAtomically } from './atomic-file.ts';

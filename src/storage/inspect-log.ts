@@ -1,4 +1,4 @@
-// Lists the frames of a log file, good and bad, for people to inspect.
+// Lists the frames of a log file, good and bad ones, for commands that people use to inspect a log.
 
 import type { Crc32c } from './crc32c.ts';
 import {
@@ -16,13 +16,14 @@ import type { Fs } from './fs.ts';
 import { readFully, readWhole } from './whole-file.ts';
 
 /**
- * `ok` means complete, with a matching checksum, the epoch of the file and the LSN that follows the
- * previous frame. For a bad place the fields hold whatever is found there, or zeros.
+ * A frame, or a place where a frame should be. `ok` means that the frame is complete, that its
+ * checksum matches, that it has the epoch of the file, and that its LSN follows the previous frame.
+ * For a bad place, the other fields are what was found there, or zeros.
  */
 export interface InspectedFrame {
   offset: number;
   firstLsn: number;
-  /** 0 for a seal or a bad place. */
+  /** Number of operations; 0 for a seal, and usually for a bad place. */
   operations: number;
   payloadBytes: number;
   epoch: number;
@@ -30,7 +31,7 @@ export interface InspectedFrame {
   ok: boolean;
 }
 
-/** The header of the log file at `path`. Throws `corrupt`. */
+/** Returns the header of the log file at `path`. Throws `corrupt`. */
 export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FoundHeader {
   const handle = fs.open(path, 'read');
   try {
@@ -42,8 +43,8 @@ export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FoundHe
 }
 
 /**
- * Every frame in the file. Resumes after a bad place at the next complete frame; ends where only
- * zeros are left. Throws `corrupt` for a bad file header.
+ * Yields every frame in the file. After a bad place, continues at the next complete frame. Ends
+ * where only zeros follow. Throws `corrupt` if the file header is invalid.
  */
 export function* inspectLogFile(fs: Fs, path: string, crc32c: Crc32c): Iterable<InspectedFrame> {
   const region = regionOf(readWhole(fs, path));

@@ -1,13 +1,13 @@
-// The lock file: names the holder of a directory for people, for `inspect` and `verify`, and for
-// older builds that do not know lock sockets.
+// Writes and reads the lock file, which names the process that holds a directory. It is read by
+// people, by `inspect` and `verify`, and by older builds that do not know lock sockets.
 
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { HedgerowError } from '../errors.ts';
 
 /**
- * The holder of a lock; values that the system does not provide are ''. Start time and boot id tell
- * a process from a later one with the same PID.
+ * The holder of a lock. Values that the system does not provide are ''. Start time and boot id
+ * distinguish a process from a later one with the same PID.
  */
 export interface LockHolder {
   pid: number;
@@ -15,13 +15,18 @@ export interface LockHolder {
   started: string;
   boot: string;
   host: string;
-  /** The PID namespace of `pid`: two containers have two. */
+  /** The PID namespace of `pid`. Two containers usually have different ones. */
   pidNamespace: string;
-  /** Id of the holder's lock socket; '' for an older build or on a platform without sockets. */
+  /**
+   * Id of the holder's lock socket; '' if the holder is an older build or the platform has no
+   * sockets.
+   */
   socket: string;
 }
 
-/** Error codes of link(2) on file systems without hard links: FAT, some network mounts. */
+/**
+ * Error codes of link(2) on file systems without hard links, such as FAT and some network mounts.
+ */
 export const NO_HARD_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 const MAX_ATTEMPTS = 10;
@@ -29,17 +34,19 @@ const MAX_ATTEMPTS = 10;
 export type Link = (from: string, to: string) => void;
 
 /**
- * Writes `holder` as the lock file. Two processes of this build never get here at once, because the
- * lock socket excludes them. A process of an older build may, so the file is completed under
- * another name and then linked into place, and a file whose holder is dead is moved aside and
- * re-read after the move. Throws `conflict` if the file names a live process.
+ * Writes `holder` to the lock file. Throws `conflict` if the file names another live process.
+ *
+ * Two processes of this build never do this at the same time, because the lock socket excludes one
+ * of them. But a process of an older build may do it too. So the file is completed under another
+ * name and then linked into place. And a file whose holder is dead is first renamed and then read
+ * again, to detect that another process has just replaced it.
  */
 export function takeLockFile(path: string, holder: LockHolder, link: Link): void {
   const mine = JSON.stringify(holder);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (placeNewFile(path, mine, link)) return;
     const found = readIfThere(path);
-    if (found === null) continue; // released just now
+    if (found === null) continue; // the holder has just released the lock
     const other = parseHolder(found);
     if (other !== null && isAlive(other, holder.pidNamespace)) throw heldByFile(path, other);
     moveAside(path, found, link);
@@ -47,7 +54,7 @@ export function takeLockFile(path: string, holder: LockHolder, link: Link): void
   throw tooManyStarts(path);
 }
 
-/** Removes the lock file if it still holds what `takeLockFile` wrote. */
+/** Removes the lock file if its content is still what `takeLockFile` wrote. */
 export function releaseLockFile(path: string, holder: LockHolder): void {
   if (readIfThere(path) === JSON.stringify(holder)) fs.unlinkSync(path);
 }
@@ -61,8 +68,8 @@ export function tooManyStarts(path: string): HedgerowError {
 }
 
 /**
- * `process 17`, with the host if it is a different one: PIDs of another container are meaningless
- * here.
+ * Returns a text such as `process 17`. It includes the host if that is not this one, because a PID
+ * means nothing on another host.
  */
 export function nameOf(holder: LockHolder): string {
   const isHere = holder.host === '' || holder.host === hostname();
@@ -86,7 +93,7 @@ function heldByFile(path: string, holder: LockHolder): HedgerowError {
   );
 }
 
-/** Returns false if `path` already exists. */
+/** Creates the lock file; returns false if `path` already exists. */
 function placeNewFile(path: string, content: string, link: Link): boolean {
   const draft = `${path}.${process.pid}.${process.hrtime.bigint()}.new`;
   try {
@@ -97,11 +104,11 @@ function placeNewFile(path: string, content: string, link: Link): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
     if (!NO_HARD_LINKS.includes(code)) throw error;
-    // Older builds refuse to start without hard links, so no process reads the file while it is
-    // half written.
+    // Older builds refuse to start on a file system without hard links, so no other process can
+    // read the file while it is being written.
     return writeNewFile(path, content);
   } finally {
-    // On a full disk the draft exists but is empty.
+    // If the disk is full, the draft may exist but is empty.
     fs.rmSync(draft, { force: true });
   }
 }
@@ -117,8 +124,8 @@ function writeNewFile(path: string, content: string): boolean {
 }
 
 /**
- * Removes the dead lock file whose content was `found`; if another process has already replaced it,
- * puts the replacement back.
+ * Removes the lock file of a dead process, whose content was `found`. If another process has
+ * already replaced this file, puts the replacement back.
  */
 function moveAside(path: string, found: string, link: Link): void {
   const aside = `${path}.${process.pid}.${process.hrtime.bigint()}.stale`;
@@ -142,7 +149,10 @@ export function describeThisProcess(socket: string): LockHolder {
   return { pid: process.pid, started, boot, host: hostname(), pidNamespace: pidNamespace(), socket };
 }
 
-/** Null for what a power loss can leave of a lock file: nothing, or zeros. */
+/**
+ * Parses the content of a lock file. Returns null if it is invalid; a power loss can leave an empty
+ * file or zeros.
+ */
 export function parseHolder(content: string): LockHolder | null {
   try {
     const value = JSON.parse(content) as Partial<Record<keyof LockHolder, unknown>> | null;
@@ -161,14 +171,14 @@ export function parseHolder(content: string): LockHolder | null {
   }
 }
 
-/** The current holder named by the lock file; null if the file is missing or unreadable. */
+/** Returns the holder that the lock file names, or null if the file is missing or invalid. */
 export function readHolder(path: string): LockHolder | null {
   return parseHolder(readIfThere(path) ?? '');
 }
 
 /**
- * Whether the holder is alive, judged by its PID. A holder in another PID namespace counts as dead:
- * its socket did not answer.
+ * Returns whether the holder is alive, judged by its PID. A holder in another PID namespace counts
+ * as dead: if it were alive, its socket would have answered.
  */
 function isAlive(holder: LockHolder, mySpace: string): boolean {
   if (holder.pidNamespace !== '' && mySpace !== '' && holder.pidNamespace !== mySpace) return false;
@@ -183,7 +193,7 @@ function isAlive(holder: LockHolder, mySpace: string): boolean {
   const started = fields?.[19] ?? '';
   if (started !== '' && holder.started !== '' && started !== holder.started) return false;
   const state = fields?.[0];
-  return state !== 'Z' && state !== 'X'; // a killed process that its parent has not reaped
+  return state !== 'Z' && state !== 'X'; // the process has ended, but its parent has not waited for it
 }
 
 function pidNamespace(): string {
@@ -195,8 +205,8 @@ function pidNamespace(): string {
 }
 
 /**
- * Fields of /proc/<pid>/stat from field 3 (state) on; the preceding command name, in parentheses,
- * may contain any characters.
+ * Returns the fields of /proc/<pid>/stat from field 3 (state) on. Field 2, the command name in
+ * parentheses, may contain any characters, so the fields are counted from its end.
  */
 function processFields(pid: number): string[] | null {
   const stat = readIfThere(`/proc/${pid}/stat`);

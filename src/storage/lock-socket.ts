@@ -1,4 +1,4 @@
-// Unix sockets of the directory lock: listening on one, and querying the listener of another.
+// Unix sockets for the directory lock: listens on a socket, and asks the listener on another one.
 
 import * as fs from 'node:fs';
 import * as net from 'node:net';
@@ -11,19 +11,20 @@ export interface LockSocket {
 export type Listen = (path: string, describe: () => string) => Promise<LockSocket>;
 
 /**
- * A socket path is limited to 108 bytes on Linux and 104 elsewhere, including the terminating zero.
+ * Longer paths are shortened. The system's limit for a socket path is 108 bytes on Linux and 104
+ * elsewhere, including the terminating zero.
  */
 const MAX_PATH_BYTES = 100;
 const ANSWER_MS = 1000;
 const MAX_ANSWER_CHARACTERS = 4096;
-/** Error codes of bind and listen where the file system or a sandbox does not allow sockets. */
+/** Error codes of bind and listen if the file system or a sandbox does not allow sockets. */
 const NO_SOCKETS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EAFNOSUPPORT', 'ENXIO'];
-/** Error codes of connect for a socket that may have a live listener. */
+/** Error codes of connect that do not exclude a live listener. */
 const ALIVE: readonly unknown[] = ['EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN'];
 
 /**
- * Answers every connection with the current result of `describe`. Does not keep the process alive.
- * Rejects with `invalid_input` where sockets are not available.
+ * Listens on a new socket and answers every connection with the current result of `describe`. Does
+ * not keep the process alive. Rejects with `invalid_input` if sockets are not available.
  */
 export async function listenOn(
   path: string,
@@ -41,7 +42,7 @@ export async function listenOn(
   } catch (error) {
     throw NO_SOCKETS.includes((error as NodeJS.ErrnoException).code) ? withoutSockets(path, error) : error;
   }
-  server.on('error', () => undefined); // failure to accept one connection
+  server.on('error', () => undefined); // a failure to accept one connection is ignored
   allowAll(path);
   return { close: () => void server.close() };
 }
@@ -66,20 +67,20 @@ function withoutSockets(path: string, cause: unknown): HedgerowError {
 }
 
 /**
- * Connecting needs write permission, and a process of another user must be able to ask. It can only
- * read who holds the lock.
+ * Lets processes of all users connect, which needs write permission, so that they can ask who holds
+ * the lock. They can do nothing else with the socket.
  */
 function allowAll(path: string): void {
   try {
     fs.chmodSync(path, 0o666);
   } catch {
-    // Other users are then refused when they connect and take the holder to be alive.
+    // Then processes of other users cannot connect, and conclude that the holder is alive.
   }
 }
 
 /**
- * The listener's answer, '' if it does not answer in time; `dead` if nobody listens any more;
- * `gone` if the socket does not exist.
+ * Connects to a socket and resolves with the listener's answer: '' if it does not answer in time,
+ * `dead` if nobody listens any more, `gone` if the socket does not exist.
  */
 export function askSocket(path: string): Promise<string> {
   return withShortPath(path, (short) => {
@@ -107,8 +108,8 @@ export function askSocket(path: string): Promise<string> {
 }
 
 /**
- * Calls `work` with a path that fits a socket address: through a descriptor of the directory if the
- * path itself is too long.
+ * Calls `work` with a path that fits into a socket address. If the path itself is too long, this is
+ * a path through an open descriptor of the directory.
  */
 async function withShortPath<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return work(path);

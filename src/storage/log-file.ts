@@ -1,4 +1,5 @@
-// Creates the files of the log: names, preallocation, and putting a prepared file into place.
+// Names and creates the files of the log: preallocates a file (the spare), and turns a spare into a
+// log file.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -7,7 +8,7 @@ import { encodeFileHeader, FILE_HEADER_BYTES, type FileHeader, FRAME_HEADER_BYTE
 import type { FileHandle, Fs } from './fs.ts';
 import { readFully, writeWhole } from './whole-file.ts';
 
-/** A log file that is no longer written. */
+/** A log file to which nothing is written any more. */
 export interface ClosedLogFile {
   path: string;
   sequence: number;
@@ -18,14 +19,14 @@ export interface ClosedLogFile {
 const NAME = /^log-[0-9a-f]{16}$/;
 const SPARE_NAME = 'log-spare';
 const ZEROS = new Uint8Array(2 ** 20);
-/** A smaller unused rest is not trimmed. */
+/** The unused rest of a file is cut off only if it is larger than this. */
 const WORTH_TRIMMING_BYTES = 2 ** 16;
 
 export function logFilePath(dir: string, sequence: number): string {
   return `${dir}/log-${sequence.toString(16).padStart(16, '0')}`;
 }
 
-/** Paths of the log files in `dir`, oldest first. */
+/** Returns the paths of the log files in `dir`, oldest first. */
 export function listLogFiles(fs: Fs, dir: string): string[] {
   return fs
     .list(dir)
@@ -42,43 +43,44 @@ export async function removeSpare(fs: Fs, dir: string): Promise<void> {
   if (fs.exists(path)) await fs.remove(path);
 }
 
-/** A preallocated file: durable zeros, without a header. At most one exists. */
+/** The spare: a preallocated file of durable zeros, without a header. At most one exists. */
 export interface Spare {
   handle: FileHandle;
   bytes: number;
 }
 
 /**
- * Makes the spare: `zeroBytes` zeros, actually written and synced. Removes any previous spare
- * first; if it rejects, nothing is left.
+ * Makes a spare of `zeroBytes` zeros, which are actually written and synced. Removes any previous
+ * spare first. If this rejects, no spare is left.
  */
 export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Promise<Spare> {
   await removeSpare(fs, dir);
   const handle = fs.open(`${dir}/${SPARE_NAME}`, 'create');
   try {
-    // A short write may be continued here: no data is at stake, and the next write reports the
-    // reason (ENOSPC).
+    // A write that was short may be continued here: no data can be lost, and the next write will
+    // fail with the reason (ENOSPC).
     for (let position = 0; position < zeroBytes; ) {
       const written = await handle.write(ZEROS.subarray(0, Math.min(ZEROS.length, zeroBytes - position)), position);
       if (written === 0) throw new Error(`${handle.path} takes no bytes at offset ${position}`);
       position += written;
-      // Synced piece by piece, so that a group's sync never waits for the whole file.
+      // Each piece is synced, so that the sync of a group of frames never waits for the whole file.
       await handle.datasync();
     }
     await handle.sync();
     return { handle, bytes: zeroBytes };
   } catch (error) {
     handle.close();
-    // On a full disk a partial file would take space that others need.
+    // On a full disk, a partial file would take space that is needed elsewhere.
     await removeSpare(fs, dir).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Turns the spare into the log file of `header`. When it resolves, header and name are durable;
- * frames may be written once the mark names the file. Always closes `spare`. Rejects with
- * `conflict` if another process has created a file of that name or has removed the spare.
+ * Turns the spare into a log file with the header fields of `place`. When this resolves, header and
+ * name are durable; but frames may be written only when the mark names the file. Always closes
+ * `spare`. Rejects with `conflict` if another process has created a file with that name or has
+ * replaced the spare.
  */
 export async function placeSpare(
   fs: Fs,
@@ -121,8 +123,8 @@ function takenOver(path: string): HedgerowError {
 }
 
 /**
- * Truncates the unused rest of a file that has a successor. A failure is ignored: only disk space
- * is at stake.
+ * Cuts off the unused rest of a file that has a successor. A failure is ignored, because it only
+ * costs disk space.
  */
 export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<void> {
   assert(bytes >= FILE_HEADER_BYTES, 'a log file keeps its header');
@@ -138,12 +140,15 @@ export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<
   }
 }
 
-/** Size of a file that can hold `bytes` of frames and a seal. */
+/** Returns the size of a file that has space for `bytes` of frames and a seal. */
 export function fileBytesFor(bytes: number): number {
   return FILE_HEADER_BYTES + bytes + FRAME_HEADER_BYTES;
 }
 
-/** Offset up to which frames may fill a file of `fileBytes` bytes; a seal still fits after them. */
+/**
+ * Returns the offset up to which frames may fill a file of `fileBytes` bytes, so that a seal still
+ * fits after them.
+ */
 export function capacityOf(fileBytes: number): number {
   return fileBytes - FRAME_HEADER_BYTES;
 }

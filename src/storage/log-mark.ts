@@ -1,5 +1,5 @@
-// Encodes and decodes `log/mark`: two slots that record what the log must contain and which process
-// writes it, and the watermark (FORMAT.md, "Mark").
+// Encodes and decodes the file `log/mark` (FORMAT.md, "Mark"). It has two slots, which record what
+// the log must contain and which process writes the log, and a watermark.
 
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -25,7 +25,7 @@ export interface MarkSlot {
   epoch: number;
   /** Starts at 1; of the two slots, the one with the greater counter is current. */
   counter: number;
-  /** Random number of the process that wrote it. */
+  /** Random number of the process that wrote the slot. */
   owner: number;
   /** Sequence number of the newest log file; 0 if there is none yet. */
   sequence: number;
@@ -33,7 +33,7 @@ export interface MarkSlot {
   firstLsn: number;
   /** Everything up to this LSN is durable in the log. */
   reachedLsn: number;
-  /** Closed in order: `reachedLsn` is the last LSN. */
+  /** Whether the log was closed in order. If so, `reachedLsn` is its last LSN. */
   closed: boolean;
 }
 
@@ -48,7 +48,7 @@ export function markPath(dir: string): string {
   return `${dir}/${MARK_NAME}`;
 }
 
-/** Offset of the slot that `counter` is written to. */
+/** Returns the offset of the slot with this counter. */
 export function slotOffset(counter: number): number {
   return (counter % SLOTS) * MARK_PAGE_BYTES;
 }
@@ -68,14 +68,14 @@ export function encodeSlot(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
   return bytes;
 }
 
-/** A mark with one slot and no watermark. */
+/** Returns the bytes of a mark with one slot and no watermark. */
 export function encodeMark(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
   const bytes = new Uint8Array(MARK_BYTES);
   bytes.set(encodeSlot(slot, crc32c), slotOffset(slot.counter));
   return bytes;
 }
 
-/** A watermark buffer for an epoch; `putWatermark` sets its LSN. */
+/** Returns a buffer for the watermarks of an epoch; `putWatermark` sets the LSN. */
 export function startWatermark(epoch: number): Region {
   const region = regionOf(new Uint8Array(WATERMARK_BYTES));
   putMagic(region.bytes, WATERMARK_MAGIC);
@@ -83,19 +83,21 @@ export function startWatermark(epoch: number): Region {
   return region;
 }
 
-/** Reuses one buffer for all watermarks of an epoch, because it runs for every group. */
+/**
+ * Sets the LSN of a watermark. The buffer is reused, because this runs for every group of frames.
+ */
 export function putWatermark({ bytes, view }: Region, lsn: number, crc32c: Crc32c): void {
   putU64(view, 16, lsn);
   view.setUint32(WATERMARK_CRC_AT, crc32c(bytes.subarray(0, WATERMARK_CRC_AT), 0) >>> 0, true);
 }
 
-/** The mark of a log directory; null if there is none. Throws `corrupt`. */
+/** Returns the mark in a log directory, or null if there is none. Throws `corrupt`. */
 export function readMark(fs: Fs, dir: string, crc32c: Crc32c): FoundMark | null {
   const path = markPath(dir);
   return fs.exists(path) ? decodeMark(path, readWhole(fs, path), crc32c) : null;
 }
 
-/** Decodes a mark file. Throws `corrupt`, naming `path`. */
+/** Decodes a mark file. Throws `corrupt` with `path` if the file is invalid. */
 export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundMark {
   if (bytes.length !== MARK_BYTES) {
     throw corruption(
@@ -114,7 +116,10 @@ export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): Fou
   return { slot: newest, watermarkLsn: decodeWatermark(bytes, crc32c) };
 }
 
-/** Offsets of slots that were written but are invalid: torn by a crash, or damaged. */
+/**
+ * Returns the offsets of slots that were written but are invalid, because a crash interrupted the
+ * write or because they are damaged.
+ */
 export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
   const offsets: number[] = [];
   for (let offset = 0; offset < SLOTS * MARK_PAGE_BYTES && offset < bytes.length; offset += MARK_PAGE_BYTES) {
@@ -124,7 +129,9 @@ export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
   return offsets;
 }
 
-/** Null if the slot is invalid: never written, or torn. */
+/**
+ * Returns null if the slot is invalid, for example because it was never written or not completely.
+ */
 function decodeSlot(file: Uint8Array, offset: number, crc32c: Crc32c): MarkSlot | null {
   const { bytes, view } = regionOf(file.subarray(offset, offset + SLOT_BYTES));
   if (!hasMagic(bytes, SLOT_MAGIC) || view.getUint32(8, true) !== SLOT_VERSION) return null;

@@ -1,9 +1,9 @@
-// Reads the frames of log files, both for recovery and while the log is being written: in windows
-// of fixed size, with every frame checked before it is handed out.
+// Reads the frames of log files, during recovery and also while the log is being written. Files are
+// read in windows of fixed size, and every frame is checked before it is yielded.
 //
-// A file is read from its first frame, whatever LSN is asked for: a frame is valid only if it
-// follows the previous one without a gap (rule 3 of FORMAT.md). Bytes after the requested frames
-// are not read.
+// A file is always read from its first frame, even if only later LSNs are requested: a frame is
+// valid only if it follows the previous one without a gap (rule 3 of FORMAT.md). Bytes after the
+// requested frames are not examined.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -25,8 +25,8 @@ import type { LogFrame } from './log-store.ts';
 import { readFully } from './whole-file.ts';
 
 /**
- * A log file whose frames with the LSNs `firstLsn` to `stopLsn` - 1 are durable and therefore never
- * written again.
+ * A part of a log file: the frames with the LSNs `firstLsn` to `stopLsn` - 1. They are durable and
+ * therefore never written again.
  */
 export interface LogFilePart {
   path: string;
@@ -34,7 +34,7 @@ export interface LogFilePart {
   stopLsn: number;
 }
 
-/** The parts of `files`, oldest first, that contain the LSNs `fromLsn` to `lastLsn`. */
+/** Returns the parts of `files` (oldest first) that contain the LSNs `fromLsn` to `lastLsn`. */
 export function partsOf(
   files: readonly { path: string; firstLsn: number }[],
   fromLsn: number,
@@ -49,13 +49,16 @@ export function partsOf(
   return parts;
 }
 
-/** Bytes read and checked in one step, and the bytes of a larger frame between two pauses. */
+/**
+ * Number of bytes that are read and checked in one step. A larger frame is read in pieces of this
+ * size, with pauses in between.
+ */
 const WINDOW_BYTES = 2 ** 18;
 
 /**
- * The frames of `files`, which must be consecutive, with an LSN of at least `fromLsn`: one batch
- * per window. Awaits `pause` between two steps. Throws `corrupt` at the first place that violates
- * the recovery rule.
+ * Yields the frames in `files` that contain LSNs of at least `fromLsn`, one batch per window. The
+ * files must be consecutive. Awaits `pause` between two steps. Throws `corrupt` at the first place
+ * that violates the recovery rule.
  */
 export async function* readLogFiles(
   fs: Fs,
@@ -89,7 +92,7 @@ export async function* readLogFiles(
   }
 }
 
-/** Consecutive frames. */
+/** Consecutive frames that were found at one offset. */
 interface FoundFrames {
   frames: LogFrame[];
   /** Total bytes of the frames in the file; 0 if none was found. */
@@ -99,8 +102,8 @@ interface FoundFrames {
 }
 
 /**
- * The complete frames from the start of the window up to the first place without one, or up to
- * `stopLsn`.
+ * Returns the complete frames from the start of the window up to the first place without one, or up
+ * to `stopLsn`.
  */
 function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, crc32c: Crc32c): FoundFrames {
   const frames: LogFrame[] = [];
@@ -121,10 +124,7 @@ function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, c
   return { frames, bytes, nextLsn };
 }
 
-/**
- * Adds the frame at `offset` if it is complete but larger than the window; otherwise `found` stays
- * empty.
- */
+/** Adds the frame at `offset` to `found` if the frame is complete but larger than the window. */
 async function addLargeFrame(
   found: FoundFrames,
   handle: FileHandle,
@@ -137,8 +137,8 @@ async function addLargeFrame(
   const header = peekFrame(window, 0);
   if (header === null || header.epoch !== epoch || header.firstLsn !== found.nextLsn) return;
   const bytes = frameBytes(header.payloadBytes);
-  // A frame that fits the window has already been checked there; an impossible length must not
-  // allocate memory.
+  // A frame that fits into the window was found invalid there. A frame with an impossible length is
+  // rejected before memory is allocated for it.
   if (bytes <= window.bytes.length || header.payloadBytes > MAX_PAYLOAD_BYTES || offset + bytes > handle.size()) return;
   const { start, expected } = frameChecksum(window, 0);
   const frame = new Uint8Array(bytes);

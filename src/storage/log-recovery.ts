@@ -1,17 +1,21 @@
-// Determines what the log files found at open contain: which are needed, where the log ends, and
-// whether anything is missing (the recovery rule of FORMAT.md).
+// Examines the log files found at open: determines which of them are needed, where the log ends,
+// and whether anything is missing (the recovery rule of FORMAT.md).
 //
-// Walking back from the newest file, files are needed until one reaches down to `minimumLsn + 1`;
-// older ones are obsolete. In the newest file, frames count while each is complete, has a valid
-// checksum and the epoch of the file, and starts at the LSN after its predecessor. The first place
-// where this fails is the end of the log. If only zeros follow, the log was closed or the crash
-// came between writes. Other bytes are a torn write and are dropped, unless they prove a loss:
-// every frame records the LSN that was durable when it was made, so a complete later frame with
-// `durableLsn` at or above the expected LSN shows that an acknowledged operation is damaged. That,
-// or an end below what the manifest or the mark vouches for, is corruption and refuses to open.
+// Which files are needed: going back from the newest file, all up to the first one that begins at
+// or below `minimumLsn + 1`. Older files are obsolete.
 //
-// Example: frames 1-3, 4-5, a torn frame at 6. Without any later frame the log ends at LSN 5. With
-// a complete frame 9 that says "durable up to 8", operation 6 is lost and opening fails.
+// Where the log ends: at the first place in the newest file without a valid frame. A frame is valid
+// if it is complete, has a correct checksum and the epoch of the file, and starts at the LSN after
+// the previous frame. If only zeros follow, the log was closed, or a crash happened between two
+// writes. Other bytes were left by an unfinished write and are dropped, unless they prove a loss.
+// Every frame records the LSN that was durable when the frame was made. So if a complete frame
+// follows whose `durableLsn` is at or above the LSN expected at the end, then an acknowledged
+// operation is damaged. This is corruption, and so is an end below an LSN that the manifest or the
+// mark says was in the log; opening then fails.
+//
+// Example: frames with the LSNs 1-3 and 4-5, then an incomplete frame with LSN 6. If no frame
+// follows, the log ends at LSN 5. If a complete frame with LSN 9 follows that says "durable up to
+// 8", operation 6 is lost and opening fails.
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
@@ -34,7 +38,7 @@ import { type ClosedLogFile, listLogFiles, logFilePath, sequenceOfPath } from '.
 import { type FoundMark, markPath, readMark } from './log-mark.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
-/** A needed file with the fields of its header. */
+/** A needed log file, with the fields of its header. */
 export interface NeededFile extends ClosedLogFile {
   epoch: number;
   version: number;
@@ -42,25 +46,28 @@ export interface NeededFile extends ClosedLogFile {
   fileBytes: number;
 }
 
-/** What must hold for a log according to other files. */
+/** What the log must contain according to other files. */
 export interface LogBounds {
-  /** The manifest vouches for all LSNs up to this one. */
+  /** No table needs the LSNs up to this one from the log, according to the manifest. */
   minimumLsn: number;
-  /** Newest LSN that the manifest knows to have been in the log. */
+  /** Newest LSN that was in the log when the manifest was written. */
   reachedLsn: number;
   /**
-   * Whether there is a manifest: a log of format 2 requires one, and a manifest requires a log.
-   * Omitted where manifests are not used.
+   * Whether there is a manifest. A log of format 2 requires one, and a manifest requires a log.
+   * Omitted if manifests are not used.
    */
   manifest?: 'present' | 'missing' | undefined;
 }
 
 export interface RecoveredLog {
-  /** Files below `minimumLsn`, oldest first: left over from an interrupted removal, never read. */
+  /**
+   * Files that are not needed, oldest first. They are left from a removal that was interrupted, and
+   * are never read.
+   */
   obsolete: ClosedLogFile[];
   /** Oldest first. */
   needed: NeededFile[];
-  /** Newest LSN, durable. */
+  /** Newest LSN in the log; it is durable. */
   headLsn: number;
   mark: FoundMark | null;
   /** Epoch and sequence number for the next file. */
@@ -69,17 +76,20 @@ export interface RecoveredLog {
   dropped: DroppedBytes | null;
 }
 
-/** Bytes after the end of the log that were never acknowledged: a write torn by a crash. */
+/**
+ * Bytes after the end of the log, which were never acknowledged: a write that a crash interrupted.
+ */
 export interface DroppedBytes {
   file: string;
   offset: number;
-  /** Up to the last non-zero byte. */
+  /** Number of bytes up to the last one that is not zero. */
   bytes: number;
 }
 
 /**
- * Reads the headers and the newest file, and makes the end of the log durable. Throws `corrupt`,
- * having changed nothing. Older files are checked when they are read (log-reader.ts).
+ * Reads the file headers and the newest file, and makes the end of the log durable. Throws
+ * `corrupt`; then nothing was changed. The frames of older files are checked when they are read
+ * (log-reader.ts).
  */
 export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
   const { obsolete, needed, headLsn, mark, end, dropped } = examineLog(fs, dir, crc32c, bounds);
@@ -100,22 +110,23 @@ export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: Lo
   };
 }
 
-/** The contents of the log files as `recoverLog` sees them, without changing anything. */
+/** The result of examining the log files. */
 export interface ExaminedLog {
-  /** Files below `minimumLsn`, oldest first. */
+  /** Files that are not needed, oldest first. */
   obsolete: ClosedLogFile[];
   /** Oldest first. */
   needed: NeededFile[];
   headLsn: number;
   mark: FoundMark | null;
-  /** Where the frames of the newest file end; null without a file. */
+  /** Where the frames of the newest file end; null if there is no file. */
   end: LogEnd | null;
   dropped: DroppedBytes | null;
 }
 
-/** Examines the log files. Throws `corrupt`. */
+/** Examines the log files without changing anything. Throws `corrupt`. */
 export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): ExaminedLog {
-  // Read before the files: a server running at the same time only adds to what the mark requires.
+  // The mark is read before the files, because a server running at the same time may write more:
+  // then the files contain at least what the mark found requires.
   const mark = readMark(fs, dir, crc32c);
   const { obsolete, needed } = selectFiles(fs, dir, crc32c, bounds.minimumLsn);
   const newest = needed.at(-1);
@@ -127,8 +138,7 @@ export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBound
     mark?.watermarkLsn ?? 0,
   );
   if (newest === undefined) {
-    // The newest file is never removed, so without it the operations after the manifest would be
-    // lost silently.
+    // The newest file is never removed, so if there is no file, operations have been lost.
     if (reachedLsn > 0)
       throw corruption(dir, 0, `there is no log file, but operations up to ${reachedLsn} or later were in the log`);
     return { obsolete, needed, headLsn: 0, mark, end: null, dropped: null };
@@ -147,7 +157,10 @@ export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBound
   return { obsolete, needed, headLsn: end.lastLsn, mark, end, dropped };
 }
 
-/** Rule 6: the files are those that the mark and the manifest know of. */
+/**
+ * Checks rule 6 of FORMAT.md: the log file that the mark names must be there, and log, mark and
+ * manifest must be present together.
+ */
 function checkNewest(
   dir: string,
   newest: NeededFile | undefined,
@@ -171,15 +184,15 @@ function checkNewest(
     throw corruption(newest.path, 24, `it starts at operation ${newest.firstLsn}, the mark says ${firstLsn}`);
 }
 
-/** Rule 7: the newest file was not truncated. */
+/** Checks rule 7 of FORMAT.md: the newest file must not have been truncated. */
 function checkSize({ path, fileBytes }: NeededFile, { bytes }: Region): void {
   if (bytes.length < fileBytes)
     throw corruption(path, bytes.length, `it ends there, but it was made with ${fileBytes} bytes: it was cut`);
 }
 
 /**
- * Walks back from the newest file to the first that holds `minimumLsn + 1`; older files are
- * obsolete.
+ * Goes back from the newest file to the first one that begins at or below `minimumLsn + 1`. Older
+ * files are obsolete.
  */
 function selectFiles(
   fs: Fs,
@@ -238,15 +251,16 @@ export interface LogEnd {
   offset: number;
   lastLsn: number;
   /**
-   * Bytes to write again: the frames that no other frame proves durable. Empty if all are proven.
+   * The frames that no other frame proves durable, so that they must be written again. Empty if all
+   * are proven durable.
    */
   unproven: Uint8Array;
-  /** Whether only zeros follow. */
+  /** Whether only zeros follow the last frame. */
   clean: boolean;
 }
 
 /**
- * Finds the end of the newest file. Throws `corrupt` if frames after a bad place prove that
+ * Finds the end of the frames in the newest file. Throws `corrupt` if frames after that prove that
  * acknowledged operations are damaged.
  */
 function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
@@ -271,7 +285,10 @@ function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
   };
 }
 
-/** Offset at which the frames (all valid, ending at `end`) stop being proven durable. */
+/**
+ * Returns the offset of the first frame that is not proven durable. All frames are valid and end at
+ * `end`.
+ */
 function skipProven(region: Region, end: number, provenLsn: number): number {
   let offset = FILE_HEADER_BYTES;
   while (offset < end) {
@@ -283,7 +300,10 @@ function skipProven(region: Region, end: number, provenLsn: number): number {
   return offset;
 }
 
-/** Whether a complete frame after the bad place states that the LSN expected there was durable. */
+/**
+ * Returns whether a complete frame after the bad place states that the LSN expected at this place
+ * was durable.
+ */
 function provesLoss(file: NeededFile, region: Region, badOffset: number, expectedLsn: number, crc32c: Crc32c): boolean {
   let offset = findFrame(region, badOffset + 8, file.epoch, expectedLsn, crc32c);
   while (offset >= 0) {
@@ -294,7 +314,10 @@ function provesLoss(file: NeededFile, region: Region, badOffset: number, expecte
   return false;
 }
 
-/** Makes the end of the newest file durable, whatever the page cache says about it (rule 8). */
+/**
+ * Makes the end of the newest file durable by writing it again, because it may exist only in the
+ * page cache (rule 8 of FORMAT.md).
+ */
 async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   if (end.unproven.length === 0) return;
   assert(end.offset - end.unproven.length >= FILE_HEADER_BYTES, 'only frames are written again');
@@ -307,7 +330,7 @@ async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   }
 }
 
-/** Bytes from `from` to the last non-zero byte. */
+/** Returns the number of bytes from `from` to the last byte that is not zero. */
 function usedFrom({ bytes }: Region, from: number): number {
   let end = bytes.length;
   while (end > from && bytes[end - 1] === 0) end--;
@@ -315,8 +338,8 @@ function usedFrom({ bytes }: Region, from: number): number {
 }
 
 /**
- * The error for `offset` in the file, where the frame with `expectedLsn` must start. `seen` is what
- * is there.
+ * Returns the error for a place in a file where the frame with `expectedLsn` must start. `seen` is
+ * the frame header found there, if any.
  */
 export function badFrame(path: string, offset: number, expectedLsn: number, seen: FrameHeader | null): Error {
   const what =

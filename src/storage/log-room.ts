@@ -1,11 +1,11 @@
-// Tracks the space for frames not yet appended: the rest of the active file, and the spare file
-// that follows it.
+// Tracks the disk space that is prepared for further frames: the rest of the active file, and the
+// spare file that follows it.
 //
-// Frames fill the files in order: a frame that does not fit the rest of a file goes to the next
-// file, and so do all later ones. `take` tracks this at append time, ahead of the writes, so that
-// `fits` answers for the state after everything queued has been written. A frame for which no space
-// was prepared (the caller did not ask) gets a new file when it is written; until then `fits`
-// promises nothing more.
+// Frames fill the files in order: if a frame does not fit into the rest of a file, this frame and
+// all later ones are written to the next file. `take` accounts for a frame when it is queued,
+// before it is written. Therefore `fits` describes the state after everything queued has been
+// written. If the caller queues a frame for which no space is prepared, a new file is made when the
+// frame is written. Until then `fits` returns false for all frames.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -13,12 +13,12 @@ import type { Fs } from './fs.ts';
 import { fileBytesFor, prepareSpare, type Spare } from './log-file.ts';
 
 /**
- * Space reserved for frames that free space or must not wait; a fraction of the file if files are
- * small (in tests).
+ * Space reserved for urgent frames: 64 KB, or this part of a file if files are small (in tests).
+ * Urgent frames are those that lead to free space or must not wait.
  */
 const URGENT_BYTES = 2 ** 16;
 const URGENT_PART = 8;
-/** Fallback size of the next file if the disk has no space for a full one. */
+/** Size of the next file if the disk has no space for a full one. */
 const LEAST_FILE_BYTES = 2 ** 20;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
@@ -26,30 +26,36 @@ export interface LogRoomOptions {
   fs: Fs;
   dir: string;
   fileBytes: number;
-  /** Throws if another process owns the log: its spare must not be touched. */
+  /** Throws if another process owns the log, because the spare then belongs to that process. */
   assertOwner: () => void;
 }
 
 export class LogRoom {
   readonly #options: LogRoomOptions;
   readonly #urgentBytes: number;
-  /** Bytes left in the file that the newest frame goes to. */
+  /** Bytes left in the file to which the newest queued frame will be written. */
   #leftBytes = 0;
-  /** The spare that is ready or being made; null if making it failed. */
+  /**
+   * The spare that is ready or being made; null if there is none. Resolves with null if making it
+   * failed.
+   */
   #spare: Promise<Spare | null> | null = null;
   /**
-   * Bytes of frames that the ready spare can hold; 0 if there is none or a queued frame already
-   * goes to it.
+   * Bytes of frames for which the spare has space; 0 if no spare is ready or if a queued frame will
+   * be written to it.
    */
   #spareBytes = 0;
   /**
-   * A queued frame goes to the spare, or the spare is being placed: it is in use until the rotation
-   * is over.
+   * Whether a queued frame will be written to the spare, or the spare is just becoming a log file.
+   * If so, no other spare can be made until that is finished.
    */
   #spareTaken = false;
-  /** A queued frame has no space ready for it. */
+  /** Whether a frame is queued for which no space is prepared. */
   #overdrawn = false;
-  /** Why the last attempt failed; the background does not retry until a request has. */
+  /**
+   * Error of the last attempt to make a spare, if it failed. Then `prepare` does not try again
+   * until `make` or `takeSpare` has succeeded.
+   */
   #failure: unknown;
   #closed = false;
 
@@ -59,8 +65,8 @@ export class LogRoom {
   }
 
   /**
-   * Whether a frame of `bytes` (including header and padding) fits the prepared space. Frames that
-   * are not urgent must leave a reserve.
+   * Returns whether a frame of `bytes` (including header and padding) fits into the prepared
+   * space. Frames that are not urgent must leave the reserve.
    */
   fits(bytes: number, urgent: boolean): boolean {
     if (this.#overdrawn) return false;
@@ -85,8 +91,8 @@ export class LogRoom {
   }
 
   /**
-   * Accounts for a written group: `leftBytes` are left in the active file, `queuedBytes` are still
-   * to be written.
+   * Accounts for a group that was written: `leftBytes` are left in the active file, and frames of
+   * `queuedBytes` are still to be written.
    */
   written(leftBytes: number, queuedBytes: number): void {
     assert(leftBytes >= 0, 'a file is not written past its capacity');
@@ -96,8 +102,8 @@ export class LogRoom {
   }
 
   /**
-   * Makes a spare of `fileBytes` in the background, unless there is one. A failure is not reported:
-   * a request or the rotation tries again.
+   * Makes a spare of `fileBytes` in the background, unless there is one. A failure is not reported;
+   * `make` and `takeSpare` try again.
    */
   prepare(fileBytes: number): void {
     if (this.#spare === null && !this.#spareTaken && this.#failure === undefined && !this.#closed)
@@ -105,9 +111,9 @@ export class LogRoom {
   }
 
   /**
-   * Takes one step towards space for a frame of `bytes`; the caller checks `fits` again when it
-   * resolves. `flush` resolves when everything queued has been written. Rejects with `disk_full` or
-   * `disk_failed` if there is no space; the log stays open.
+   * Does one step to prepare space for a frame of `bytes`; when this resolves, the caller must
+   * check `fits` again. `flush` must resolve when everything queued has been written. Rejects with
+   * `disk_full` or `disk_failed` if there is no space; the log stays open.
    */
   async make(bytes: number, fileBytes: number, flush: () => Promise<void>): Promise<void> {
     if (this.#overdrawn || this.#spareTaken) return flush();
@@ -117,8 +123,9 @@ export class LogRoom {
   }
 
   /**
-   * The spare for a file that must hold a frame of `bytes`: the prepared one, or one made now. No
-   * other spare is made before `placed`. Rejects with the system error.
+   * Returns the spare for the next file, which must have space for a frame of `bytes`: the prepared
+   * spare, or one made now. No other spare is made until `placed` is called. Rejects with the
+   * system error.
    */
   async takeSpare(bytes: number, fileBytes: number): Promise<Spare> {
     const { fs, dir } = this.#options;
@@ -134,7 +141,7 @@ export class LogRoom {
     return made;
   }
 
-  /** Call when the spare that was taken has its final name. */
+  /** Must be called when the spare that was taken has its final name. */
   placed(): void {
     assert(this.#spareTaken, 'a spare is taken before it gets its name');
     this.#spareTaken = false;
@@ -149,8 +156,9 @@ export class LogRoom {
   }
 
   /**
-   * Replaces the current spare, which is too small, by one for frames of `bytes`; a smaller one
-   * than `fileBytes` if the disk has no more space. Its space counts as soon as it exists.
+   * Replaces the current spare, if any, which is too small, by one with space for `bytes` of
+   * frames. It has `fileBytes` bytes, or fewer if the disk has not enough space. Its space counts
+   * as soon as the spare exists.
    */
   #replace(bytes: number, fileBytes: number): void {
     const least = fileBytesFor(bytes);
@@ -166,8 +174,8 @@ export class LogRoom {
   }
 
   /**
-   * Prepares a spare of the first of the sizes that the disk has space for; null, with the failure
-   * kept, if it has none.
+   * Prepares a spare of the first size for which the disk has space. If there is no such size,
+   * resolves with null and keeps the error in `#failure`.
    */
   async #prepared(old: Promise<Spare | null> | null, sizes: Iterable<number>): Promise<Spare | null> {
     const { fs, dir, assertOwner } = this.#options;

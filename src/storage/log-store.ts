@@ -1,10 +1,11 @@
-// The port of the write-ahead log: what the engine needs of it, however the frames are kept.
-// `log.ts` keeps them in files; `test/storage/log-contract.ts` is the suite that any implementation
-// must pass.
+// The interface of the write-ahead log: what the engine needs from a log, wherever it stores the
+// frames. `log.ts` stores them in files. Every implementation must pass the tests in
+// `test/storage/log-contract.ts`.
 //
-// LSNs count operations, from 1, without gaps. A frame is one atomic commit: it is in the log
-// completely, with its LSNs, or not at all. durableLsn <= headLsn, and neither ever decreases while
-// the log is open.
+// LSNs number the operations, from 1, without gaps. A frame is one atomic commit: it is in the log
+// completely, with all its LSNs, or not at all. durableLsn <= headLsn, and neither decreases while
+// the log is open. A log is "poisoned" after its first failure: it refuses writes until it is
+// opened again.
 
 import type { HedgerowError } from '../errors.ts';
 
@@ -17,89 +18,94 @@ export interface LogFrame {
 }
 
 /**
- * Frames in LSN order, in batches: an iterator step per frame would cost more than reading the
- * frame.
+ * Frames in LSN order. They are read in batches, because one iterator step per frame would cost
+ * more than reading the frame.
  */
 export type LogBatches = AsyncIterable<readonly LogFrame[]>;
 
 export interface LogStore {
-  /** Newest LSN that survives a crash (0 if there is none yet). */
+  /** Newest LSN that survives a crash; 0 if there is none yet. */
   readonly durableLsn: number;
   /** Newest LSN assigned. */
   readonly headLsn: number;
   /** Oldest LSN that can be read; `durableLsn` + 1 if there is none. */
   readonly oldestLsn: number;
-  /** Total bytes that the log keeps. */
+  /** Total size of the log in bytes. */
   readonly sizeBytes: number;
-  /** Why nothing is written any more: the first failure, until the log is reopened. */
+  /** The first failure, which poisoned the log; null if there was none. */
   readonly failed: HedgerowError | null;
   /**
-   * Whether the log itself proves that there was a manifest, so that the next open detects a
-   * missing one. While this is false, the manifest must be durable before the first append.
+   * Whether the log itself proves that there was a manifest, so that the next open detects if the
+   * manifest is missing. While this is false, the manifest must be made durable before the first
+   * append.
    */
   readonly provesManifest: boolean;
   /**
-   * Queues one frame of `operations` LSNs (1 or more); copies the parts immediately. Returns its
-   * first LSN. Throws `log_failed` or `disk_full` if poisoned, `draining` if closed,
+   * Queues one frame with `operations` LSNs (1 or more); copies the parts immediately. Returns the
+   * frame's first LSN. Throws `log_failed` or `disk_full` if poisoned, `draining` if closed,
    * `body_too_large` above 1 GiB.
    */
   append(operations: number, parts: readonly Uint8Array[]): number;
   /**
-   * Same as `append`, for a frame of many megabytes: built in slices, with `pause` between them,
-   * and queued when complete. Nothing else may be appended from the call until it resolves, and the
-   * parts must not change. Rejects where `append` throws; nothing is queued then.
+   * Like `append`, but for a frame of many megabytes. The frame is built in slices, with a `pause`
+   * between them, and queued when it is complete. Until this resolves, nothing else may be appended
+   * and the parts must not change. Rejects with the errors that `append` throws; then nothing was
+   * queued.
    */
   appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
   /**
-   * The frames with LSNs from `fromLsn` on, up to the durable LSN when reading begins; the first
-   * frame may start earlier. The log may be written meanwhile, and keeps these frames until reading
-   * ends. Rejects with `invalid_lsn` if `fromLsn` is below `oldestLsn`, with `corrupt` for a
-   * damaged frame.
+   * Reads the frames with LSNs from `fromLsn` up to the LSN that is durable when reading begins.
+   * The first frame may start at a lower LSN. The log may be written meanwhile, and keeps these
+   * frames until reading ends. Rejects with `invalid_lsn` if `fromLsn` is below `oldestLsn`, and
+   * with `corrupt` if a frame is damaged.
    */
   read(fromLsn: number): LogBatches;
   /**
-   * Keeps the frames with LSNs from `fromLsn` on until it is released. Throws `invalid_lsn` like
-   * `read`.
+   * Returns a lease, which keeps the frames with LSNs from `fromLsn` on in the log until it is
+   * released. Throws `invalid_lsn` if `fromLsn` is below `oldestLsn`.
    */
   lease(fromLsn: number): LogLease;
   /**
-   * The LSNs up to `lsn` are no longer needed: the log may drop frames that hold no later LSN and
-   * that no lease keeps. Call it only when the manifest that vouches for these LSNs is durable.
+   * Declares that the LSNs up to `lsn` are no longer needed. The log may then remove frames that
+   * contain no later LSN and that no lease keeps. Call this only when a manifest that does not need
+   * these LSNs is durable.
    */
   truncate(lsn: number): Promise<void>;
   /**
-   * Whether a frame with a payload of `payloadBytes` fits the prepared space, so that appending it
-   * cannot meet a full disk. A reserve is kept for `urgent` frames. The answer holds until the next
-   * append.
+   * Returns whether a frame with a payload of `payloadBytes` fits into the prepared space, so that
+   * appending it cannot fail because the disk is full. Some space is reserved for `urgent` frames.
+   * The answer is valid until the next append.
    */
   roomFor(payloadBytes: number, urgent: boolean): boolean;
   /**
-   * Prepares space until `roomFor(payloadBytes, false)` holds. Rejects with `disk_full` or
-   * `disk_failed` if it cannot: the log stays open, a later call tries again.
+   * Prepares space until `roomFor(payloadBytes, false)` returns true. Rejects with `disk_full` or
+   * `disk_failed` if that is not possible. The log stays open, and a later call tries again.
    */
   makeRoom(payloadBytes: number): Promise<void>;
   /**
-   * Throws `conflict`, and poisons the log, if another process took over. Call it before each
-   * manifest is installed.
+   * If another process has taken over the log, throws `conflict` and poisons the log. Call this
+   * before each manifest is installed.
    */
   assertOwner(): void;
-  /** Resolves when everything appended so far is durable; rejects when poisoned. */
+  /** Resolves when everything appended so far is durable; rejects if the log is poisoned. */
   flush(): Promise<void>;
   /**
-   * Flushes, then closes. Rejects if that fails, but not if the log was already poisoned. A second
-   * call does nothing.
+   * Flushes, then closes the log. Rejects if that fails, but not if the log was already poisoned. A
+   * second call does nothing.
    */
   close(): Promise<void>;
 }
 
-/** Frames protected from truncation. */
+/** Protects frames from truncation. */
 export interface LogLease {
   readonly fromLsn: number;
   /** Newest LSN that was durable when the lease began. */
   readonly lastLsn: number;
-  /** The frames with LSNs from `fromLsn` to `lastLsn`, like `read`; may be called repeatedly. */
+  /**
+   * Reads the frames with LSNs from `fromLsn` to `lastLsn`, like `read`; may be called repeatedly.
+   */
   frames(): LogBatches;
-  /** A second call does nothing. */
+  /** Ends the lease. A second call does nothing. */
   release(): void;
 }
 
@@ -108,30 +114,31 @@ export interface LogGroupFigures {
   frames: number;
   operations: number;
   bytes: number;
-  /** From the start of the write to the end of the sync, measured with `now`. */
+  /** Time from the start of the write to the end of the sync, measured with `now`. */
   elapsedUs: number;
 }
 
 /**
- * Opens the log of a database for one writer. Rejects with `corrupt` if it contradicts the
+ * Opens the log of a database for one writer. Rejects with `corrupt` if the log contradicts the
  * manifest.
  */
 export type OpenLog = (opening: LogOpening) => Promise<LogStore>;
 
-/** What the log needs to open: what it must contain, and callbacks that report events. */
+/** Options to open a log: what it must contain, and callbacks for events. */
 export interface LogOpening {
   /**
-   * `async`: onDurable is called after the write, and the sync follows when `scheduleSync` fires.
+   * With `async`, `onDurable` is called after the write of a group, and the sync follows later
+   * (`scheduleSync`).
    */
   durability: 'fsync' | 'async';
-  /** The manifest vouches for all LSNs up to this one: no table needs them from the log. */
+  /** According to the manifest, no table needs the LSNs up to this one from the log. */
   minimumLsn: number;
   /**
-   * Newest LSN that the manifest knows to have been in the log (for example that of the newest row
-   * in a segment). A log that ends below it is corrupt. Default `minimumLsn`.
+   * Newest LSN that was in the log when the manifest was written. A log that ends below it is
+   * corrupt. Default `minimumLsn`.
    */
   reachedLsn?: number;
-  /** Whether there is a manifest. Omitted where manifests are not used. */
+  /** Whether there is a manifest. Omitted if manifests are not used. */
   manifest?: 'present' | 'missing';
   /**
    * Random number below 2^53 that distinguishes this process from others that claim the log.
@@ -139,21 +146,21 @@ export interface LogOpening {
    */
   owner?: number;
   /**
-   * Called at most once, at open, if unacknowledged bytes at the end of the log were dropped: their
-   * place and number.
+   * Called at most once, at open, if unacknowledged bytes at the end of the log were dropped. Gets
+   * the place and the number of these bytes.
    */
   onDropped?: (dropped: Readonly<Record<string, string | number>>) => void;
-  /** All operations up to `lsn` may be acknowledged. Called once per group. */
+  /** Called once per group of frames: all operations up to `lsn` may be acknowledged. */
   onDurable: (lsn: number) => void;
-  /** The log is poisoned; LSNs not reported durable are lost or in doubt. Called once. */
+  /** Called once, when the log is poisoned. LSNs not reported durable are lost or in doubt. */
   onFailed: (error: HedgerowError) => void;
   /**
-   * Calls back in a later turn of the event loop, which starts a group's write. Default
-   * setImmediate: all appends of one turn share a sync, including those from callbacks that a sync
-   * triggered.
+   * Runs `step` in a later turn of the event loop; used to start the write of a group. With the
+   * default, setImmediate, all appends of one turn share a sync, including appends by callbacks of
+   * the previous sync.
    */
   defer?: (step: () => void) => void;
-  /** Durability `async` only: calls `sync` once, about 100 ms later. */
+  /** Only for durability `async`: calls `sync` once, about 100 ms later. */
   scheduleSync?: (sync: () => void) => void;
   /** Monotonic clock in microseconds; required for `observe`. */
   now?: () => number;

@@ -1,17 +1,18 @@
-// The write-ahead log: collects frames into groups, makes each group durable with one sync (group
-// commit), and returns them at the next open.
+// The write-ahead log: collects frames in groups, makes each group durable with one sync (group
+// commit), and returns the frames at the next open.
 //
-// While one group is being written, appends gather in the other, so that the cost of a sync is
-// shared by everything that arrived during the previous one. Frames go to preallocated files: a
-// file is zeroed and synced before it gets its name, so an append changes no file size and
-// fdatasync suffices. A group that meets the end of a file continues in the spare that was prepared
-// in the background (log-room.ts).
+// While one group is being written, new frames are collected in another. So all frames that arrive
+// during a sync share the cost of the next one. Frames are written to preallocated files: a file is
+// filled with zeros and synced before it gets its name. Therefore an append does not change the
+// file size, and fdatasync suffices. If a group does not fit into the rest of a file, it continues
+// in the spare file, which was prepared in the background (log-room.ts).
 //
 // Invariants: LSNs are assigned without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most
 // one write or sync runs at a time. onDurable reports the LSNs of a frame only after a sync
 // (durability `async`: after the write) that began after the frame's write ended. After the first
-// failed write or sync nothing is written again: what fsync left behind is unknown. FORMAT.md has
-// the bytes, the recovery rule and the reasons.
+// failed write or sync nothing is written any more (the log is "poisoned"), because a failed fsync
+// leaves the file in an unknown state. FORMAT.md describes the bytes, the recovery rule and the
+// reasons.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -38,29 +39,27 @@ import { writeWhole } from './whole-file.ts';
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /**
- * Upper bound for the first log file after an open: the first write, and a close without any write,
- * wait for its preallocation.
+ * Maximum size of the first log file after an open. It is small because the first write, and a
+ * close without any write, wait until the file is preallocated.
  */
 const FIRST_FILE_BYTES = 2 ** 20;
 
-/** Where the files are. */
+/** Options of a log in files. */
 export interface LogOptions extends LogOpening {
   fs: Fs;
-  /** Created if missing. Contains nothing else: only the log syncs this directory. */
+  /**
+   * Directory of the log; created if missing. It contains nothing else, so only the log syncs it.
+   */
   dir: string;
   crc32c: Crc32c;
-  /**
-   * Size of a log file in bytes, except the first after an open, which is at most 1 MB. Default 16
-   * MB.
-   */
+  /** Size of a log file in bytes; default 16 MB. The first file after an open has at most 1 MB. */
   fileBytes?: number;
 }
 
 /**
- * Recovers the log in `dir` and opens it for one writer; the caller holds the lock on the
- * directory. Rejects with `corrupt`, having changed nothing written before. From here on this
- * process owns the log: a process that already had it open finds out at its next rotation or
- * manifest.
+ * Recovers the log in `dir` and opens it for one writer. The caller must hold the lock on the
+ * directory. Rejects with `corrupt`; then the log is unchanged. From here on this process owns the
+ * log: a process that still has it open detects this at its next new file or manifest.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
   assert(options.durability === 'fsync' || options.scheduleSync !== undefined, 'async durability has a timer');
@@ -104,14 +103,14 @@ class FileLog implements LogStore {
   /** Yields to other work. */
   readonly #pause: () => Promise<void> = () => new Promise((resolve) => void this.#defer(resolve));
   #nextSequence: number;
-  /** Oldest first; none of them is written again. */
+  /** Oldest first. Nothing is written to these files any more. */
   #closedFiles: ClosedLogFile[];
   #active: ActiveFile | null = null;
   readonly #mark: MarkFile;
   readonly #room: LogRoom;
   #gathering = new FrameGroup();
   #flushing = new FrameGroup();
-  /** A flush is scheduled or running. */
+  /** Whether a flush is scheduled or running. */
   #busy = false;
   #writtenLsn: number;
   #syncWanted = false;
@@ -145,7 +144,7 @@ class FileLog implements LogStore {
   }
 
   get oldestLsn(): number {
-    // Files that recovery found below `minimumLsn` are never read; their first LSN is not known.
+    // Obsolete files found by recovery are never read; their first LSN is unknown and set to 0.
     const oldest = this.#closedFiles.find(({ firstLsn }) => firstLsn > 0) ?? this.#active;
     return oldest?.firstLsn ?? this.durableLsn + 1;
   }
@@ -168,7 +167,7 @@ class FileLog implements LogStore {
 
   async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);
-    // The frame is a group on its own; everything appended earlier is written first.
+    // The frame becomes a group of its own, so everything appended earlier is written first.
     await this.flush();
     const firstLsn = this.headLsn + 1;
     const group = new FrameGroup(frameBytes(payloadBytes));
@@ -242,14 +241,14 @@ class FileLog implements LogStore {
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
       if (next === null || next.firstLsn - 1 > upTo) break;
-      // The name of a file later than the marked one may not be durable: a crash could then leave
-      // no log file at all.
+      // The file that the mark names is kept, and so are later ones. The name of a later file may
+      // not be durable, so without the marked file a crash could leave no log file at all.
       if (files[count]!.sequence >= this.#mark.sequence) break;
     }
     if (count === 0) return;
-    // Not followed by a directory sync: a removal that a crash undoes is harmless, and only
-    // rotation may sync the directory, so that a failed sync elsewhere cannot hide the loss of a
-    // new file's name.
+    // The directory is not synced: if a crash undoes a removal, that is harmless. Only `#rotate`
+    // may sync the directory, because an error reported to another sync would hide that the name of
+    // a new file was lost.
     for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
   }
 
@@ -294,7 +293,7 @@ class FileLog implements LogStore {
         await this.#seal();
       }
     } finally {
-      // If the log was poisoned from outside, a write may still be running.
+      // If `assertOwner` has poisoned the log, a write may still be running.
       await this.#running;
       this.#active?.handle.close();
       this.#active = null;
@@ -312,8 +311,8 @@ class FileLog implements LogStore {
   }
 
   /**
-   * Writes the gathered frames, syncs if due, and reports them. Apart from close, the only place
-   * that writes.
+   * Writes the gathered frames, syncs them if that is due, and reports them. Apart from `close`,
+   * this is the only place that writes frames.
    */
   async #flushGroup(): Promise<void> {
     if (this.failed !== null) return;
@@ -330,7 +329,7 @@ class FileLog implements LogStore {
       this.#poison(error);
       return;
     }
-    // Another process took over meanwhile and read the log without this group.
+    // Another process has taken over meanwhile and may have read the log without this group.
     if (this.failed !== null) return;
     if (now !== undefined && group.frames > 0) {
       observe?.({ frames: group.frames, operations: group.operations, bytes: group.used, elapsedUs: now() - startUs });
@@ -346,8 +345,7 @@ class FileLog implements LogStore {
   }
 
   /**
-   * Writes a group with one write per file it touches: a single one unless it meets the end of a
-   * file.
+   * Writes a group with one write per file: a single write if the group fits into the active file.
    */
   async #write(group: FrameGroup): Promise<void> {
     const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
@@ -391,8 +389,8 @@ class FileLog implements LogStore {
   }
 
   /**
-   * Continues in a new file that starts with `firstLsn` and has space for a frame of `neededBytes`.
-   * The old file is durable before the new one exists.
+   * Begins a new file that starts with `firstLsn` and has space for a frame of `neededBytes`. The
+   * old file is made durable before the new one exists.
    */
   async #rotate(firstLsn: number, neededBytes: number): Promise<void> {
     const { fs, dir, crc32c } = this.#options;
@@ -419,7 +417,7 @@ class FileLog implements LogStore {
 
   /**
    * Prepares a spare in the background once the active file is half full. A failure is not reported
-   * here: the rotation tries again.
+   * here, because `#rotate` tries again.
    */
   #prepareSpare(): void {
     if (this.#closed || (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity)) return;
@@ -432,8 +430,8 @@ class FileLog implements LogStore {
   }
 
   /**
-   * Proves the last frames durable after an orderly close, by a seal and by the mark. They are
-   * already synced, so losing the seal loses nothing.
+   * Records, with a seal and in the mark, that the last frames are durable and the log was closed
+   * in order. The frames are already synced, so nothing is lost if the seal is.
    */
   async #seal(): Promise<void> {
     this.assertOwner();
@@ -455,7 +453,7 @@ class FileLog implements LogStore {
     if (this.#waiters.length > 0) this.#syncWanted = true;
   }
 
-  /** Returns the error of the first failure, this one or an earlier one. */
+  /** Makes the log refuse all writes from now on. Returns the error of the first failure. */
   #poison(cause: unknown): HedgerowError {
     if (this.failed !== null) return this.failed;
     const error = failureOf(cause, this.#active?.path ?? this.#options.dir);

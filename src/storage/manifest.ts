@@ -1,4 +1,5 @@
-// The manifest: one JSON document with a checksum, replaced atomically.
+// Reads and writes the manifest file: one JSON document with a checksum, which is replaced
+// atomically.
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
@@ -9,20 +10,20 @@ import { readWhole } from './whole-file.ts';
 
 const FORMAT_VERSION = 1;
 const HEADER = /^hedgerow-manifest ([0-9]+) ([0-9a-f]{8}) ([0-9]+)\n/;
-/** Longer than any header line. */
+/** More bytes than any header line has. */
 const HEADER_WINDOW_BYTES = 64;
 
 export function manifestPath(dir: string): string {
   return `${dir}/manifest`;
 }
 
-/** The installed document, null if there is none. Throws `corrupt`. */
+/** Returns the installed document, or null if there is none. Throws `corrupt`. */
 export function readManifest(fs: Fs, dir: string, crc32c: Crc32c): unknown | null {
   const path = manifestPath(dir);
   return fs.exists(path) ? readManifestFile(fs, path, crc32c) : null;
 }
 
-/** The document in the manifest at `path`. Throws `corrupt`. */
+/** Returns the document in the manifest at `path`. Throws `corrupt`. */
 export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown {
   const bytes = readWhole(fs, path);
   const header = HEADER.exec(new TextDecoder('latin1').decode(bytes.subarray(0, HEADER_WINDOW_BYTES)));
@@ -45,22 +46,23 @@ export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown 
 }
 
 /**
- * Bytes of the document that are checksummed, or copied, between two pauses: a few milliseconds.
+ * Number of bytes of the document that are checksummed or copied between two pauses, which takes a
+ * few milliseconds.
  */
 const SLICE_BYTES = 2 ** 20;
 
 /**
- * Makes `value` (any JSON value) the manifest. Durable when it resolves. If it rejects with
- * `FileInDoubt`, either the old or the new manifest is in place and only a restart may continue; on
- * any other error the old one is in place.
+ * Makes `value` (any JSON value) the manifest, which is durable when this resolves. If it rejects
+ * with `FileInDoubt`, either the old or the new manifest is in place, and the process must be
+ * restarted. After any other error the old manifest is in place.
  */
 export function installManifest(fs: Fs, dir: string, crc32c: Crc32c, value: unknown): Promise<void> {
   return installManifestText(fs, dir, crc32c, [new TextEncoder().encode(JSON.stringify(value))], async () => {});
 }
 
 /**
- * Same as `installManifest`, for a document in pieces of UTF-8 text. Awaits `pause` between slices
- * to yield to other work.
+ * Like `installManifest`, but takes the document as pieces of UTF-8 text. Awaits `pause` between
+ * slices.
  */
 export async function installManifestText(
   fs: Fs,
@@ -81,7 +83,7 @@ export async function installManifestText(
   await writeFileAtomically(fs, manifestPath(dir), new TextEncoder().encode(header), ...slices);
 }
 
-/** The same bytes in slices of SLICE_BYTES, to need as few writes as possible. */
+/** Returns the bytes of the pieces in slices of SLICE_BYTES, so that few writes are needed. */
 async function inSlices(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Uint8Array[]> {
   let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const slices: Uint8Array[] = [];

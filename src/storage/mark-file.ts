@@ -1,8 +1,8 @@
-// Writes `log/mark`: claims a log for one process, records what the log must contain, and detects a
-// takeover by another process.
+// Writes the file `log/mark`: claims a log for one process, records what the log must contain, and
+// detects that another process has claimed the log.
 //
-// Invariants: the counter grows by 1 with every slot; sequence, epoch and reached LSN never
-// decrease; the current slot on the disk is the last one that this process wrote, otherwise another
+// Invariants: the counter grows by 1 with every slot. Sequence, epoch and reached LSN never
+// decrease. If the current slot on the disk is not the last one that this process wrote, another
 // process owns the log.
 
 import { assert } from '../assert.ts';
@@ -32,16 +32,16 @@ export interface ClaimOptions {
   fs: Fs;
   dir: string;
   crc32c: Crc32c;
-  /** The mark found by recovery, null if there was none. */
+  /** The mark found by recovery; null if there was none. */
   found: FoundMark | null;
   /**
-   * Whether to create the file anew: while no log file needs it, its name may be in the page cache
-   * only.
+   * Whether to create a new mark file, even if there is one. True while no log file depends on the
+   * mark, because the name of the file found may exist only in the page cache.
    */
   anew: boolean;
   owner: number;
   epoch: number;
-  /** The recovered head. */
+  /** The newest LSN that recovery found. */
   reachedLsn: number;
 }
 
@@ -51,7 +51,7 @@ export class MarkFile {
   readonly #crc32c: Crc32c;
   readonly #handle: FileHandle;
   #slot: MarkSlot;
-  /** The slot being written: a reader may or may not see it yet. */
+  /** The slot being written, if any. A reader may or may not see it yet. */
   #next: MarkSlot | null = null;
   #watermarkLsn: number;
   readonly #watermark: Region;
@@ -67,8 +67,8 @@ export class MarkFile {
   }
 
   /**
-   * Claims the log for this process: any process that claimed it earlier finds out at its next
-   * `assertOwner`. Durable when it resolves.
+   * Claims the log for this process. A process that claimed the log earlier detects this at its
+   * next `assertOwner`. The claim is durable when this resolves.
    */
   static async claim(options: ClaimOptions): Promise<MarkFile> {
     const { fs, dir, crc32c, found, anew } = options;
@@ -78,8 +78,8 @@ export class MarkFile {
     try {
       const mark = new MarkFile(options, handle, slot);
       if (!anew && found !== null) {
-        // The current slot may be in the page cache only, and the new slot overwrites the other
-        // one.
+        // The current slot may exist only in the page cache, so it is made durable before the new
+        // slot overwrites the other one.
         await mark.#put(found.slot);
         await mark.#put(slot);
       }
@@ -91,15 +91,16 @@ export class MarkFile {
   }
 
   /**
-   * Sequence number of the newest log file whose name is durable; 0 if there is none of format 2.
+   * Sequence number of the newest log file whose name is durable; 0 if there is no file of format
+   * 2.
    */
   get sequence(): number {
     return this.#slot.sequence;
   }
 
   /**
-   * Writes the next slot. Durable when it resolves; if it rejects, it is unknown which slot is on
-   * the disk.
+   * Writes the next slot, which is durable when this resolves. If it rejects, it is unknown which
+   * slot is on the disk.
    */
   async write(change: MarkChange): Promise<void> {
     const before = this.#slot;
@@ -115,7 +116,7 @@ export class MarkFile {
     this.#next = null;
   }
 
-  /** Records that everything up to `lsn` is durable: one small write, not synced by itself. */
+  /** Records that everything up to `lsn` is durable, with one small write that is not synced. */
   writeWatermark(lsn: number): void {
     assert(lsn >= this.#watermarkLsn, 'the watermark never goes back');
     putWatermark(this.#watermark, lsn, this.#crc32c);
@@ -154,8 +155,8 @@ export class MarkFile {
 }
 
 /**
- * Keeps the newest file of the found mark: the name of a later file, which is still empty, may not
- * be durable.
+ * Returns the first slot of a claim. It names the same newest log file as the mark found, even if
+ * there is a later file: that file is still empty, and its name may not be durable.
  */
 function claimedSlot({ found, owner, epoch, reachedLsn }: ClaimOptions): MarkSlot {
   const before = found?.slot;
@@ -170,7 +171,10 @@ function isSame(found: MarkSlot | undefined, mine: MarkSlot | null): boolean {
   return found.counter === mine.counter && found.owner === mine.owner && found.epoch === mine.epoch;
 }
 
-/** Creates a mark with one slot and no watermark, durable under its name. */
+/**
+ * Creates a mark file with one slot and no watermark. The file and its name are durable when this
+ * resolves.
+ */
 async function makeMark(fs: Fs, dir: string, slot: MarkSlot, crc32c: Crc32c): Promise<void> {
   const temporary = `${markPath(dir)}.tmp`;
   if (fs.exists(temporary)) await fs.remove(temporary);

@@ -1,5 +1,5 @@
-// The `Fs` port implemented on Node's file system. Only this file and those of the directory lock
-// import Node.
+// Implements the `Fs` interface with Node's file system. In this folder, only this file and those
+// of the directory lock import Node modules.
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,8 +11,8 @@ import { NO_HARD_LINKS } from './lock-file.ts';
 const MAX_READ_BYTES = 2 ** 30;
 
 /**
- * New files and directories are accessible to their owner only, whatever the umask; existing ones
- * keep their mode.
+ * Only the owner can access new files and directories, regardless of the umask. Existing ones keep
+ * their mode.
  */
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
@@ -96,7 +96,8 @@ function kindOf(path: string): ReturnType<Fs['kindOf']> {
   try {
     facts = fs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // The path leads through a regular file or is too long, so nothing can exist there.
+    // ENOTDIR: the path leads through a regular file. ENAMETOOLONG: it is too long. Nothing can
+    // exist at such a path.
     if (!['ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   if (facts === undefined) return null;
@@ -109,8 +110,8 @@ async function renameNew(from: string, to: string): Promise<void> {
     await new Promise<void>((resolve, reject) => fs.link(from, to, settle(resolve, reject)));
   } catch (error) {
     if (!NO_HARD_LINKS.includes((error as NodeJS.ErrnoException).code)) throw error;
-    // Best effort without hard links: two processes taking the same name at the same moment can
-    // race.
+    // Without hard links, this is not atomic: two processes can take the same name at the same
+    // moment.
     if (kindOf(to) !== null) throw Object.assign(new Error(`EEXIST: file already exists, '${to}'`), { code: 'EEXIST' });
     return nodeFs.rename(from, to);
   }
@@ -134,9 +135,10 @@ function makeDurableDir(dir: string): void {
 }
 
 /**
- * Creates a directory and its missing ancestors; returns the topmost one created, or undefined if
- * all existed. Replaces `mkdirSync` with `recursive`, which never returns for a directory that
- * exists but in which nothing can be created and which reports ENOENT (/proc).
+ * Creates a directory and its missing ancestors; returns the topmost directory created, or
+ * undefined if all existed. This replaces `mkdirSync` with `recursive`, which never returns for a
+ * path in a directory that exists but reports ENOENT when something is created in it (such as
+ * /proc).
  */
 function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
   const parent = dirname(dir);
@@ -151,8 +153,8 @@ function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
 }
 
 /**
- * The mode, such as `0755`, of a file or directory that users other than its owner can access;
- * undefined if only the owner can, or if it does not exist.
+ * Returns the mode, such as `0755`, of a file or directory if other users than its owner can access
+ * it. Returns undefined if only the owner can, or if the file does not exist.
  */
 export function widerThanOwner(path: string): string | undefined {
   if (process.platform === 'win32') return undefined; // Windows keeps access rights in ACLs, not in the mode

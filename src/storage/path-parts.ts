@@ -1,12 +1,12 @@
-// Splits a path that a caller names below a root directory into checked parts, and refuses any path
-// that would lead out of the root. Symbolic links on the disk are the exception.
+// Splits a path below a root directory, named by a caller, into checked parts. Refuses any path
+// that would lead out of the root. Symbolic links below the root are not checked here.
 
 import type { Fs } from './fs.ts';
 
 export interface PathRules {
-  /** Name of the root in error messages: `the backup root`. */
+  /** Name of the root in error messages, such as `the backup root`. */
   readonly rootName: string;
-  /** Makes the error for a bad path from what is wrong with it: `holds a backslash`. */
+  /** Returns the error for a bad path; `what` says what is wrong, such as `holds a backslash`. */
   readonly refused: (what: string) => Error;
 }
 
@@ -14,8 +14,8 @@ export interface PathBelow {
   /** The root as given, without trailing slashes. */
   readonly base: string;
   /**
-   * The root with its own links, which the operator chose, resolved; `base` if it does not exist
-   * yet.
+   * The root with its symbolic links resolved (the operator chose them); `base` if the root does
+   * not exist yet.
    */
   readonly realRoot: string;
   readonly parts: readonly string[];
@@ -25,16 +25,19 @@ const MAX_CHARACTERS = 1024;
 /** Maximum length of one name in common file systems. */
 const MAX_PART_BYTES = 255;
 /**
- * Control, format (invisible) and unpaired surrogate characters, and line and paragraph separators.
+ * Characters that cannot be seen: control and format characters, unpaired surrogates, line and
+ * paragraph separators.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const DRIVE = /^[A-Za-z]:/;
-/** A valid name as it is, but a second decoding would turn it into a different one. */
+/**
+ * Such a name would be valid, but if the path is decoded once more, it becomes a different name.
+ */
 const ENCODED = /%[0-9A-Fa-f]{2}/;
 
 /**
- * `given` is relative, or absolute and inside `root` (an absolute path that need not exist yet).
- * Throws the error made by `refused`.
+ * Splits and checks the path `given`, which is relative, or absolute and inside `root`. `root` is
+ * an absolute path that need not exist yet. Throws the error returned by `refused`.
  */
 export function pathBelow(
   fs: Pick<Fs, 'kindOf' | 'realPath'>,
@@ -62,7 +65,7 @@ function checkText(given: string, { refused, rootName }: PathRules): void {
   if (DRIVE.test(given)) throw refused(`names a drive; give a path below ${rootName}`);
 }
 
-/** The parts of an absolute path relative to the first of the roots that contains it. */
+/** Returns the parts of an absolute path relative to the first root that contains it. */
 function partsBelow(path: string, roots: readonly string[], { refused, rootName }: PathRules): string[] {
   for (const root of roots) {
     if (path === root) return [];

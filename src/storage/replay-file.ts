@@ -1,5 +1,5 @@
-// Files of stored answers (FORMAT.md, `replays/`): appends records durably, and reads the files
-// that a manifest lists.
+// Writes and reads files of stored answers (FORMAT.md, `replays/`): appends records durably, and
+// reads the files that a manifest lists.
 
 import { assert } from '../assert.ts';
 import { corruption, HedgerowError } from '../errors.ts';
@@ -19,16 +19,15 @@ export interface ReplayRecord {
 }
 
 /**
- * Findings from reading a file, in order: records with a valid checksum, and faults where something
- * else is.
+ * One finding when a file is read: a record with a valid checksum, or a fault where there is
+ * something else.
  */
 export type KeptAnswerFinding =
   | (ReplayRecord & { kind: 'record'; offset: number })
   | { kind: 'fault'; offset: number; what: string };
 
 /**
- * The version that is written. Version 1, in which all records have a body, is read by the same
- * rules.
+ * The version of new files. Version 1, in which all records have a body, is read in the same way.
  */
 const FORMAT_VERSION = 2;
 const OLDEST_VERSION = 1;
@@ -47,23 +46,23 @@ export function replayFileName(number: number): string {
 }
 
 /**
- * The number in a file name; null if the name has another form (as does that of a damaged file that
- * was set aside).
+ * Returns the number in a file name, or null if the name has another form, such as the name of a
+ * damaged file that was set aside.
  */
 export function replayFileNumber(name: string): number | null {
   const found = NAME.exec(name);
   return found === null ? null : Number.parseInt(found[1]!, 16);
 }
 
-/** Bytes that a record takes in the file. */
+/** Returns the number of bytes that a record takes in a file. */
 export function recordBytes({ payload }: ReplayRecord): number {
   return RECORD_HEADER_BYTES + payload.length;
 }
 
 /**
- * Writes records after the first `file.bytes` bytes of a file, or creates the file (0 bytes).
- * Resolves to its new size in bytes, all durable. If it rejects, what follows those bytes is
- * unknown: continue in another file.
+ * Writes records after the first `file.bytes` bytes of a file; if that is 0, creates the file.
+ * Resolves with the new size in bytes when everything is durable. If this rejects, the content
+ * after these bytes is unknown, so later records must be written to another file.
  */
 export async function appendRecords(
   fs: Fs,
@@ -87,7 +86,10 @@ export async function appendRecords(
   return file.bytes + bytes.length;
 }
 
-/** Encodes records, preceded by the header of file `number` unless that is null. */
+/**
+ * Encodes records. If `number` is not null, they are preceded by the header of the file with that
+ * number.
+ */
 function encodeRecords(number: number | null, records: readonly ReplayRecord[], crc32c: Crc32c): Uint8Array {
   const start = number === null ? 0 : REPLAY_HEADER_BYTES;
   const bytes = new Uint8Array(records.reduce((sum, record) => sum + recordBytes(record), start));
@@ -116,7 +118,10 @@ function headerOf(number: number): Uint8Array {
   return header;
 }
 
-/** Format version in the header of a file, null if it has no header. */
+/**
+ * Returns the format version in the header of a file, or null if the file is missing or has no
+ * header.
+ */
 export function replayFileVersion(fs: Fs, dir: string, number: number): number | null {
   const path = `${dir}/${replayFileName(number)}`;
   if (!fs.exists(path)) return null;
@@ -132,8 +137,8 @@ export function replayFileVersion(fs: Fs, dir: string, number: number): number |
 }
 
 /**
- * The records of a listed file with their offsets, in order. Throws `corrupt`, naming file and
- * offset. Payloads stay valid.
+ * Yields the records of a file that the manifest lists, in order, with their offsets. Throws
+ * `corrupt` with file and offset. The payloads remain valid.
  */
 export function* readRecords(
   fs: Fs,
@@ -148,9 +153,10 @@ export function* readRecords(
 }
 
 /**
- * Everything readable in a listed file. Each record has its own checksum, so after a damaged record
- * a search finds the next complete one. A missing or truncated file is one fault. Never throws for
- * the contents of the file; throws `disk_failed` if the disk cannot read it.
+ * Yields everything that is readable in a file that the manifest lists, and the faults. Each record
+ * has its own checksum, so after a damaged record the next complete one can be found. A missing or
+ * truncated file counts as one fault. Invalid content never leads to an error; throws `disk_failed`
+ * if the disk cannot read the file.
  */
 export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<KeptAnswerFinding> {
   const path = `${dir}/${replayFileName(file.number)}`;
@@ -161,7 +167,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
     found = readWhole(fs, path);
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EIO') throw error;
-    // A later attempt may succeed, so the contents are not given up.
+    // A later attempt may succeed, so the content is not treated as lost.
     throw new HedgerowError(
       'disk_failed',
       `The disk cannot read ${path}, a file of stored answers (EIO). Check the disk and start again. Without the file the database opens, and refuses requests with an Idempotency-Key that it does not know for 24 hours.`,
@@ -177,7 +183,8 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
   for (let at = REPLAY_HEADER_BYTES; at < bytes.length; ) {
     const what = recordFault(bytes, at, crc32c);
     if (what !== null) {
-      // What truncation left of the last record was already reported as truncation.
+      // If the file is truncated, the incomplete record at its end was reported with the
+      // truncation.
       const next = nextRecord(bytes, at + 1, crc32c);
       if (!isCut || next < bytes.length) yield fault(at, what);
       at = next;
@@ -190,7 +197,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
   }
 }
 
-/** Offset of the first wrong byte of the header, -1 if it is correct. */
+/** Returns the offset of the first wrong byte in the header, or -1 if the header is correct. */
 function headerFault(bytes: Uint8Array, number: number): number {
   const header = headerOf(number);
   const isOlder = bytes.length >= REPLAY_HEADER_BYTES && bytes[VERSION_OFFSET] === OLDEST_VERSION;
@@ -198,7 +205,7 @@ function headerFault(bytes: Uint8Array, number: number): number {
   return header.findIndex((byte, index) => bytes[index] !== byte);
 }
 
-/** Why there is no complete record at `at`; null if there is one. */
+/** Returns the reason why there is no complete record at `at`, or null if there is one. */
 function recordFault(bytes: Uint8Array, at: number, crc32c: Crc32c): string | null {
   const start = at + RECORD_HEADER_BYTES;
   if (start > bytes.length) return 'a record is cut off';
@@ -215,8 +222,8 @@ function lsnAt(view: DataView, at: number): number {
 }
 
 /**
- * The next offset from `from` on at which a complete record starts, or the end. Computes checksums
- * only where length, LSN and first byte are plausible.
+ * Returns the next offset, from `from` on, at which a complete record starts, or the end of the
+ * bytes. Computes checksums only where length, LSN and first byte are plausible.
  */
 function nextRecord(bytes: Uint8Array, from: number, crc32c: Crc32c): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

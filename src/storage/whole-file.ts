@@ -1,19 +1,18 @@
-// Reads and writes of complete byte ranges over port calls that may transfer fewer bytes than asked
-// for.
+// Reads and writes complete byte ranges, using calls that may transfer fewer bytes than requested.
 
 import { assert } from '../assert.ts';
 import type { FileHandle, Fs } from './fs.ts';
 
 /**
- * Maximum bytes per write call; at the system limit (2 GB) a complete write would look like a short
- * one.
+ * Maximum bytes per write call. The system writes at most 2 GB per call, so a larger write would be
+ * short although nothing failed.
  */
 const MAX_WRITE_BYTES = 2 ** 26;
 
 /**
- * Writes `bytes` at `position`. A short write is an error (code EIO) with the expected and actual
- * byte counts, and is never continued: the contents of the disk are then unknown, and the log must
- * stop.
+ * Writes `bytes` at `position`. A short write is an error (code EIO) whose message has the expected
+ * and actual byte counts. The write is not continued, because the contents of the disk are then
+ * unknown and the log must stop.
  */
 export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {

@@ -1,9 +1,12 @@
-// The document that describes a backup, stored as its first entry.
+// The document that describes a backup; it is the first entry of the archive.
 
 import { HedgerowError } from '../../errors.ts';
 
 const KIND = 'hedgerow backup';
-/** Version 2: the log has format 2, with its mark. Backups of version 1 are still readable. */
+/**
+ * In version 2 the log has format 2, which includes a mark file. Backups of version 1 can still be
+ * read.
+ */
 const VERSION = 2;
 const VERSIONS: readonly unknown[] = [1, VERSION];
 
@@ -22,7 +25,7 @@ export function backupFacts(lsn: number, createdAt: number, tables: readonly str
   return { kind: KIND, version: VERSION, lsn, created_at: createdAt, tables: [...tables] };
 }
 
-/** Parses and checks the document of a backup. Throws `invalid_input`. */
+/** Parses and checks the document of a backup. Throws `invalid_input` if it is not valid. */
 export function readBackupFacts(text: string): BackupFacts {
   let value: Partial<Record<keyof BackupFacts, unknown>> | null;
   try {
@@ -41,8 +44,8 @@ export function readBackupFacts(text: string): BackupFacts {
 }
 
 /**
- * Error for a file that is not a backup, or not the one that was written. `what` completes "cannot
- * be restored: ".
+ * Returns the error for a file that is not a backup, or that is damaged. `what` completes the
+ * sentence "The file cannot be restored: ...".
  */
 export function noBackup(what: string): HedgerowError {
   return new HedgerowError('invalid_input', `The file cannot be restored: ${what}. Use another backup.`);

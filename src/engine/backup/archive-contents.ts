@@ -1,5 +1,6 @@
-// Contents of a backup, in order: its description, the files of the data directory at its LSN, and
-// the checksums of all entries. Files are checked while they are copied.
+// Produces the contents of a backup, in order: a description of the backup, the files of the data
+// directory as of the backup's LSN, and the checksums of all entries. The files are checked while
+// they are copied.
 
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
@@ -29,7 +30,7 @@ export interface ContentsOptions {
 
 /**
  * Yields the entries. Each must be read to its end before the next is requested. Throws `corrupt`
- * when a file differs from what was written.
+ * if a file of the database differs from what was written.
  */
 export async function* archiveContents(options: ContentsOptions): AsyncGenerator<TarFile> {
   const { state, facts } = options;
@@ -58,7 +59,7 @@ function wholeFile(name: string, bytes: Uint8Array): TarFile {
   return { name, bytes: bytes.length, chunks: () => [bytes] };
 }
 
-/** The bytes [from, to) of a file, in newly allocated buffers that the caller may keep. */
+/** Yields the bytes [from, to) of a file, in newly allocated buffers that the caller may keep. */
 function* pieces(handle: FileHandle, from: number, to: number): Generator<Uint8Array> {
   for (let at = from; at < to; ) {
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, to - at));
@@ -70,8 +71,8 @@ function* pieces(handle: FileHandle, from: number, to: number): Generator<Uint8A
 }
 
 /**
- * Opens a file, yields what `read` yields, and closes it. A missing or unreadable file is reported
- * as corrupt.
+ * Opens a file, yields everything that `read` yields, and closes the file. A missing or unreadable
+ * file is reported as corrupt.
  */
 function* opened(fs: Fs, path: string, read: (handle: FileHandle) => Iterable<Uint8Array>): Generator<Uint8Array> {
   let handle: FileHandle | undefined;

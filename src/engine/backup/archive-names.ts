@@ -1,10 +1,13 @@
-// Names used in backups: of the file itself and of the entries it may contain.
+// Names used in backups: the name of the file itself, and those of the entries it may contain.
 
 import { segmentName } from '../table/segment-file.ts';
 
-/** The backup's description, always the first entry. */
+/** The description of the backup, which is always the first entry. */
 export const ABOUT_NAME = 'backup.json';
-/** One line per other entry, in the format of `sha256sum -c`; always the last entry. */
+/**
+ * The checksums, always the last entry: one line for each other entry, in the format of `sha256sum
+ * -c`.
+ */
 export const SUMS_NAME = 'SHA256SUMS';
 export const MANIFEST_NAME = 'manifest';
 
@@ -31,7 +34,10 @@ const STAMP = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 });
 
-/** `epochMs` in UTC; example: `hedgerow-20240131T235959Z-42.tar.gz`. */
+/**
+ * Returns the name of a backup file, with the time in UTC; example:
+ * `hedgerow-20240131T235959Z-42.tar.gz`.
+ */
 export function archiveName(epochMs: number, lsn: number): string {
   const parts = new Map(STAMP.formatToParts(epochMs).map(({ type, value }) => [type, value]));
   const text = (type: Intl.DateTimeFormatPartTypes) => parts.get(type)!;

@@ -1,10 +1,10 @@
-// The seal of a backup file: an empty gzip member at its end, whose comment is the SHA-256 of all
-// preceding bytes.
+// The seal of a backup file: an empty gzip member at the end of the file, whose comment contains
+// the SHA-256 of all preceding bytes.
 //
-// gzip itself misses some changed bytes (its header has no checksum, stored blocks have padding)
-// and cannot tell that nothing is missing after a member. With the seal, every byte of the file is
-// covered and a truncated file is detected at once. Other programs read it as an ordinary empty
-// member.
+// gzip itself does not detect all changed bytes (its header has no checksum, stored blocks have
+// padding), nor that whole members are missing at the end. The seal covers every byte of the file,
+// and a truncated file is detected at once because it has no seal. Other programs read the seal as
+// an ordinary empty member.
 
 import { assert } from '../../assert.ts';
 
@@ -17,13 +17,13 @@ const FOOTER = Uint8Array.of(0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
 export const SEAL_BYTES = HEADER.length + COMMENT.length + HEX_DIGITS + FOOTER.length;
 
-/** The seal of a file whose bytes so far have this SHA-256 in lower-case hex. */
+/** Returns the seal for a file whose bytes so far have this SHA-256, in lower-case hex. */
 export function sealOf(sha256: string): Uint8Array {
   assert(sha256.length === HEX_DIGITS, 'a SHA-256 has 64 digits');
   return Buffer.concat([HEADER, Buffer.from(COMMENT + sha256, 'latin1'), FOOTER]);
 }
 
-/** The SHA-256 recorded in a seal; null if the bytes are not a seal. */
+/** Returns the SHA-256 recorded in a seal, or null if the bytes are not a seal. */
 export function sealedSum(bytes: Uint8Array): string | null {
   const start = HEADER.length + COMMENT.length;
   const sum = Buffer.from(bytes).toString('latin1', start, start + HEX_DIGITS);

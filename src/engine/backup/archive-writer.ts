@@ -1,5 +1,5 @@
-// Writes a backup file under a temporary name and renames it once it is complete and durable, so
-// that its final name never refers to a partial file.
+// Writes a backup file under a temporary name and renames it once it is complete and durable. So
+// the final name never refers to a partial file.
 
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { type FileHandle, type Fs, writeWhole } from '../../storage/index.ts';
 import { sealOf } from './archive-seal.ts';
 import { type TarFile, tarStream } from './tar.ts';
 
-/** Higher levels gain nothing on the packed columns of segments and take several times as long. */
+/** Higher levels do not make packed columns of segments smaller and take several times as long. */
 const GZIP_LEVEL = 4;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 const NOT_WRITABLE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENAMETOOLONG'];
@@ -20,8 +20,8 @@ export interface ArchiveOptions {
   dir: string;
   name: string;
   /**
-   * Name used while the archive is being written; an existing file of this name was left behind by
-   * a killed process.
+   * Name used while the archive is being written. An existing file with this name was left by a
+   * killed process.
    */
   temporary: string;
   files: AsyncIterable<TarFile>;
@@ -30,8 +30,9 @@ export interface ArchiveOptions {
 }
 
 /**
- * Resolves with the size of the file once it is durable under its name. Rejects with
- * `backup_exists`, `disk_full` or the error of `files`; then no file is left under either name.
+ * Writes the archive; resolves with the size of the file once it is durable under its final name.
+ * Rejects with `backup_exists`, `disk_full` or the error of `files`; then no file is left under
+ * either name.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<number> {
   const { fs, dir } = options;
@@ -78,7 +79,8 @@ async function writeFile(options: ArchiveOptions, path: string): Promise<number>
 }
 
 /**
- * Rejects with the error of `files` or `take`, not with what the streams in between turn it into.
+ * Packs the files and passes the bytes to `take`. Rejects with the original error of `files` or
+ * `take`, not with an error of the streams in between.
  */
 async function packInto(files: AsyncIterable<TarFile>, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;
@@ -101,7 +103,7 @@ function closeQuietly(handle: FileHandle): void {
   try {
     handle.close();
   } catch {
-    // The data is already synced, or a failure is on its way to the caller.
+    // Either the data is already synced, or the caller gets another error anyway.
   }
 }
 

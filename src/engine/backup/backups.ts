@@ -1,5 +1,5 @@
-// Backups of a database: one at a time, each the state at one LSN, while writes, compactions and
-// DDL continue.
+// Makes backups of a database, one at a time. Each backup is the state at one LSN. Writes,
+// compactions and DDL continue meanwhile.
 
 import { createHash } from 'node:crypto';
 import type { CoreModule } from '../../core/index.ts';
@@ -25,7 +25,7 @@ export interface BackupResult {
   sizeBytes: number;
   /** Names of the tables in the backup. */
   tables: string[];
-  /** The backup holds everything up to this LSN and nothing after it. */
+  /** The backup contains everything up to this LSN and nothing after it. */
   lsn: number;
 }
 
@@ -58,8 +58,9 @@ export class Backups {
 
   /**
    * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`,
-   * `table_corrupt`, `conflict` (held operations), `corrupt`, `log_failed`, `invalid_input` (a
-   * directory of the database itself) or `draining`; then no part of it is left.
+   * `table_corrupt`, `conflict` (a table has held operations), `corrupt`, `log_failed`,
+   * `invalid_input` (the directory belongs to the database itself) or `draining`. Then no part of
+   * the backup is left.
    */
   run(options: BackupOptions): Promise<BackupResult> {
     return this.#mutex.run(async () => {
@@ -76,7 +77,8 @@ export class Backups {
   }
 
   /**
-   * Aborts a running backup, which rejects with `draining`; resolves when its files are released.
+   * Aborts a running backup, which then rejects with `draining`. Resolves when the files of that
+   * backup are released.
    */
   close(): Promise<void> {
     this.#closed = true;
@@ -88,8 +90,8 @@ export class Backups {
   }
 
   /**
-   * Real path of the directory, created if missing. Links are resolved now, so that later changes
-   * to them do not matter.
+   * Returns the real path of the directory, which is created if missing. Links are resolved now, so
+   * that later changes to them do not matter.
    */
   #placeFor(dir: string): string {
     const { fs, dir: dataDir } = this.#source;
@@ -126,9 +128,9 @@ export class Backups {
 }
 
 /**
- * One name for all backups of a data directory: they are written one at a time, by the process that
- * holds the directory's lock. A file of this name that exists before a backup starts was left by a
- * dead process.
+ * Returns the temporary name for backups. All backups of a data directory use the same name. That
+ * is safe because they are written one at a time, by the process that holds the directory's lock. A
+ * file with this name that exists before a backup starts was left by a process that has died.
  */
 function temporaryName(dataDir: string): string {
   const digest = createHash('sha256').update(dataDir).digest('hex');

@@ -1,5 +1,5 @@
-// Checks a backup file before anything of it is written to disk: every entry is expected, none is
-// missing, and every checksum matches.
+// Checks a backup file before anything from it is written to disk: every entry must be an expected
+// one, none may be missing, and every checksum must match.
 
 import { createHash } from 'node:crypto';
 import { type BackupFacts, noBackup, readBackupFacts } from './about-backup.ts';
@@ -17,7 +17,7 @@ export interface CheckedArchive {
 const MOST_ABOUT_BYTES = 2 ** 26;
 const MOST_SUMS_BYTES = 2 ** 30;
 
-/** Reads the file once. Rejects with `invalid_input` and the reason. */
+/** Checks the backup, reading the file once. Rejects with `invalid_input` and the reason. */
 export async function checkArchive(options: ReadOptions): Promise<CheckedArchive> {
   const contents = new Contents();
   try {
@@ -30,7 +30,7 @@ export async function checkArchive(options: ReadOptions): Promise<CheckedArchive
 
 class Contents {
   #facts: BackupFacts | undefined;
-  /** Computed SHA-256 by entry name, including the first entry. */
+  /** The computed SHA-256 of each entry read so far, by name. */
   readonly #found = new Map<string, string>();
   #listed: string | undefined;
 

@@ -8,8 +8,8 @@ import { type ReadOptions, readArchive } from './read-archive.ts';
 import type { TarEntry } from './tar.ts';
 
 /**
- * `target` must exist and be empty. Everything is synced when this resolves; if it rejects, some
- * files may remain.
+ * Writes the files of the backup into `target`, which must exist and be empty. When this resolves,
+ * everything is synced. If it rejects, some files may remain.
  */
 export async function extractArchive(options: ReadOptions, archive: CheckedArchive, target: string): Promise<void> {
   const { fs } = options;
@@ -18,7 +18,7 @@ export async function extractArchive(options: ReadOptions, archive: CheckedArchi
   await readArchive(options, async (entry) => {
     const sum = archive.sums.get(entry.name);
     if (sum === undefined) {
-      // The backup's description, already read by the check.
+      // This entry is the description of the backup, which was read when the backup was checked.
       for await (const _piece of entry.content);
       return;
     }
@@ -37,7 +37,7 @@ function changed(): Error {
   return noBackup('it was changed while it was read');
 }
 
-/** Resolves with the SHA-256 of what was written. */
+/** Writes the content of an entry to a file and resolves with the content's SHA-256. */
 async function writeEntry(fs: Fs, path: string, { content }: TarEntry): Promise<string> {
   const handle = fs.open(path, 'create');
   try {

@@ -1,5 +1,5 @@
-// The files that make up the database at one LSN, protected from removal while they are copied:
-// what a crash at that moment would leave on disk.
+// Finds the files that make up the database at one LSN, and protects them from removal while they
+// are copied. They are the files that a crash at that moment would leave on disk.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -19,7 +19,7 @@ import type { Table } from '../table/table.ts';
 import { segmentEntryName } from './archive-names.ts';
 
 export interface PinnedState {
-  /** The state holds everything up to this LSN and nothing after it, all of it durable. */
+  /** The state contains everything up to this LSN and nothing after it. All of it is durable. */
   readonly lsn: number;
   /** Table names. */
   readonly tables: readonly string[];
@@ -33,16 +33,17 @@ export interface PinnedState {
 }
 
 export interface PinnedFile {
-  /** Name in the archive: its path below the data directory. */
+  /** Name in the archive: the path of the file below the data directory. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
-  /** Checksum in the segment's header. */
+  /** The checksum stored in the segment's header. */
   readonly checksum: number;
 }
 
 /**
- * An open file that may be unlinked meanwhile. Only its first `bytes` bytes belong to the state.
+ * An open file, which can be read even if it is removed meanwhile. Only its first `bytes` bytes
+ * belong to the state.
  */
 export interface OpenFile {
   readonly name: string;
@@ -60,10 +61,10 @@ export interface PinOptions {
 }
 
 /**
- * Pins the current state; cheap. The caller ensures that no compaction, DDL or manifest install is
- * running. Rejects with `table_corrupt` (a backup must be complete), with `conflict` when a table
- * still has held operations outside its segments and the log, or with the error that keeps the log
- * from being synced.
+ * Pins the current state, at little cost. The caller ensures that no compaction, DDL or manifest
+ * installation is running. Rejects with `table_corrupt` if a table is corrupt, because a backup
+ * must be complete. Rejects with `conflict` if a table has held operations, which are neither in
+ * its segments nor in the log. Rejects with the log's error if the log cannot be synced.
  */
 export async function pinState({ fs, dir, crc32c, committer, tables }: PinOptions): Promise<PinnedState> {
   if (committer.failed !== null) throw committer.failed;
@@ -102,7 +103,10 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
   }
 }
 
-/** The segments that the manifest lists for the table; asserts that they are the pinned ones. */
+/**
+ * Returns the segments that the manifest lists for the table; asserts that the pinned version has
+ * the same ones.
+ */
 function listedSegments(table: Table, checkpoint: Checkpoint | null): PinnedFile[] {
   const item = checkpoint?.tables.find(({ definition }) => definition.id === table.id);
   const listed = item?.segments ?? [];

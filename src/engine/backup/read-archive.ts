@@ -1,5 +1,5 @@
-// Reads a backup file: seal, gzip and tar, then the entries one by one. Any input bytes yield
-// either entries or a refusal.
+// Reads a backup file: checks its seal, unpacks gzip and tar, and passes on the entries one by one.
+// Whatever the bytes of the file are, the result is either entries or an `invalid_input` error.
 
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
@@ -17,23 +17,23 @@ export interface ReadOptions {
   /** The backup file. */
   path: string;
   /**
-   * Called with the number of bytes of the file read since the last call; an exception aborts the
+   * Called with the number of bytes of the file read since the last call. An exception aborts the
    * work.
    */
   progress: (bytes: number) => void;
 }
 
 /**
- * Calls `visit` for each entry in order; it must read the content to the end. Rejects with
- * `invalid_input` when the file is not, byte for byte, what a backup wrote; with what `visit`
- * throws; or with the system's error when the file cannot be read.
+ * Calls `visit` for each entry in order; `visit` must read the entry's content to the end. Rejects
+ * with `invalid_input` if any byte of the file differs from what a backup wrote. Rejects with the
+ * error of `visit`, or with the system's error if the file cannot be read.
  */
 export async function readArchive(options: ReadOptions, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
   const handle = options.fs.open(options.path, 'read');
   try {
     const { packedBytes, sum } = readSeal(handle);
     const packed = new PackedBytes(handle, packedBytes, options.progress);
-    // Errors surface in the loop over the entries, but `pipeline` still requires a callback.
+    // Errors are thrown in the loop over the entries, but `pipeline` still requires a callback.
     const unpacked = pipeline(Readable.from(packed.pieces(), { highWaterMark: 1 }), createGunzip(), () => undefined);
     let failure: unknown;
     try {
@@ -56,7 +56,7 @@ export async function readArchive(options: ReadOptions, visit: (entry: TarEntry)
   }
 }
 
-/** Passes the content through and translates a broken stream into a refusal. */
+/** Yields the content; turns the error of a broken stream into `invalid_input`. */
 async function* unbroken(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of content) yield piece;
@@ -78,9 +78,9 @@ function readSeal(handle: FileHandle): { packedBytes: number; sum: string } {
   return { packedBytes, sum };
 }
 
-/** The file up to its seal, hashed while it is read. */
+/** Reads the file up to its seal, and hashes the bytes read. */
 class PackedBytes {
-  /** Error of reading the file itself, as opposed to an error of its consumer. */
+  /** The error, if reading the file itself failed (as opposed to processing its bytes). */
   failure: unknown;
   readonly #handle: FileHandle;
   readonly #bytes: number;
@@ -114,13 +114,16 @@ class PackedBytes {
     }
   }
 
-  /** May be called once, after everything has been read. */
+  /** Returns the SHA-256 of the bytes read. May be called once, after everything has been read. */
   sum(): string {
     return this.#hash.digest('hex');
   }
 }
 
-/** The content of a small entry as text. Throws `invalid_input` if it exceeds `mostBytes`. */
+/**
+ * Returns the content of a small entry as text. Throws `invalid_input` if the entry exceeds
+ * `mostBytes`.
+ */
 export async function textOf({ name, bytes, content }: TarEntry, mostBytes: number): Promise<string> {
   if (bytes > mostBytes) throw noBackup(`its entry ${name} has ${bytes} bytes`);
   const pieces: Uint8Array[] = [];
@@ -128,7 +131,10 @@ export async function textOf({ name, bytes, content }: TarEntry, mostBytes: numb
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Returns refusals unchanged and translates system errors about the file into words. */
+/**
+ * Turns a system error about the backup file into an `invalid_input` error that explains it.
+ * Returns any other error unchanged.
+ */
 export function readFailure(error: unknown, path: string): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (error instanceof HedgerowError || typeof code !== 'string') return error;

@@ -1,5 +1,6 @@
-// Restores a backup file into a new or empty directory: checks it, unpacks it to a temporary place
-// next to the target, verifies it there and moves it in. All or nothing.
+// Restores a backup file into a new or empty directory: checks the file, unpacks it to a temporary
+// directory next to the target or in it, verifies the result there and moves it to the target.
+// Either everything is restored or nothing.
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -16,7 +17,9 @@ export interface RestoreOptions {
   core: CoreModule;
   /** The backup file. */
   file: string;
-  /** Target data directory: absolute; missing or empty; its parent must exist. */
+  /**
+   * Absolute path of the target data directory. It must be missing or empty; its parent must exist.
+   */
   dir: string;
   /** Called with the fraction of the work done, 0 to 1. */
   progress: (done: number) => void;
@@ -30,7 +33,9 @@ export interface RestoreResult {
   files: number;
 }
 
-/** Where the files are unpacked, and the lock that keeps other processes out meanwhile. */
+/**
+ * The directory where the files are unpacked, and the lock that excludes other processes meanwhile.
+ */
 interface Place {
   /** The target data directory. */
   dir: string;
@@ -42,20 +47,21 @@ interface Place {
 
 const TEMPORARY = '.restoring';
 /**
- * Entries that an empty directory may have: those that file systems create, and the remains of a
- * killed restore unless its lock is still held.
+ * Entries that a directory may have and still count as empty: those that file systems create, and
+ * the remains of a restore that was killed (its lock must not be held any more).
  */
 const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY];
 /**
- * Order in which the parts are moved into an existing directory (a mounted volume cannot be
- * replaced). If a kill leaves only some of them, an open either refuses because the log begins too
- * late, or finds the whole log and with it all data.
+ * Order in which the parts are moved into an existing directory, which cannot be replaced as a
+ * whole if it is a mounted volume. Suppose that the process is killed when only some parts are
+ * moved. Then opening the directory either fails because the log begins too late, or finds the
+ * whole log and therefore all data.
  */
 const ORDER = ['log', 'tables', 'replays', 'manifest'];
-/** The file is read twice before verification. */
+/** Number of times that the backup file is read before the verification. */
 const READINGS = 2;
 
-/** Rejects with the reason; then no files are left. */
+/** Restores a backup. Rejects with the reason if that fails; then no files are left. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { fs } = options;
   const place = await takePlace(fs, options.dir);
@@ -74,7 +80,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   }
 }
 
-/** Rejects with `conflict` when the directory is not empty or another restore is using it. */
+/**
+ * Locks the target and chooses the temporary directory. Rejects with `conflict` if the target is
+ * not empty or another restore is using it.
+ */
 async function takePlace(fs: Fs, dir: string): Promise<Place> {
   const kind = fs.kindOf(dir);
   if (kind === null) {
@@ -113,7 +122,8 @@ async function unpack(options: RestoreOptions, { temporary }: Place): Promise<Ch
   };
   if (fs.exists(file)) totalBytes = sizeOf(fs, file) * READINGS;
   const archive = await checkArchive(reading);
-  // Left by a killed restore: holding the lock proves that no restore is running.
+  // Anything in the temporary directory was left by a killed restore: this restore holds the lock,
+  // so no other is running.
   await removeTree(fs, temporary);
   fs.makeDir(temporary);
   await extractArchive(reading, archive, temporary);
@@ -146,7 +156,10 @@ async function verify(options: RestoreOptions, { temporary }: Place, { facts }: 
     throw noBackup(`it holds the tables ${names.join(', ')}, but says to hold ${facts.tables.join(', ')}`);
 }
 
-/** The last step: afterwards the target holds either nothing or everything. */
+/**
+ * Moves the files to the target, as the last step. Afterwards the target contains everything or, if
+ * this rejects, nothing.
+ */
 async function moveIn(fs: Fs, { dir, exists, parent, temporary }: Place): Promise<void> {
   const moved: string[] = [];
   try {

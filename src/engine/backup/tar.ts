@@ -1,10 +1,14 @@
-// Writes and reads the tar format as streams of files. The only module that uses tar-stream.
+// Writes and reads the tar format as streams of files. This is the only module that uses
+// tar-stream.
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, type Pack, pack } from 'tar-stream';
 
-/** A file to write. `chunks` is called when its turn comes and must yield exactly `bytes` bytes. */
+/**
+ * A file to write. `chunks` is called when the previous files have been written; it must yield
+ * exactly `bytes` bytes.
+ */
 export interface TarFile {
   name: string;
   bytes: number;
@@ -22,8 +26,8 @@ export interface TarEntry {
 const OWNER_ONLY = 0o600;
 
 /**
- * The archive of the files, in their order. Contents are pulled only as fast as the reader consumes
- * them.
+ * Returns the bytes of an archive with the files in the given order. Contents are read only as fast
+ * as the caller consumes the bytes.
  */
 export function tarStream(files: AsyncIterable<TarFile>): AsyncIterable<Uint8Array> {
   const packer = pack();
@@ -51,12 +55,12 @@ async function writeAll(packer: Pack, files: AsyncIterable<TarFile>): Promise<vo
 async function writeFile(sink: NodeJS.WritableStream & { destroyed?: boolean }, chunks: TarFile['chunks']) {
   for await (const chunk of chunks()) {
     if (!sink.write(chunk)) await drained(sink);
-    if (sink.destroyed === true) return; // the reader is gone; the entry's callback reports it
+    if (sink.destroyed === true) return; // the reader has stopped; the entry's callback reports it
   }
   sink.end();
 }
 
-/** Resolves when the stream accepts more data, or when it is closed and never will. */
+/** Resolves when the stream accepts more data, or is closed and will never accept any. */
 function drained(sink: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

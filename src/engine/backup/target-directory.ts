@@ -1,5 +1,5 @@
-// Decides where a backup may go: resolves the directory named by the caller below the backup root,
-// or refuses it. Changes nothing on disk.
+// Decides where a backup may be written: resolves the directory that the caller names, which must
+// be below the backup root. Changes nothing on disk.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
@@ -9,10 +9,10 @@ type Looks = Pick<Fs, 'kindOf' | 'realPath'>;
 const RULES: PathRules = { rootName: 'the backup root', refused };
 
 /**
- * The absolute path of `given` below `root` (an absolute path that need not exist yet); `root`
- * itself when nothing is given. Throws `invalid_input` when the path escapes the root in any way:
- * by its components or through a link on the way. The root itself may be reached through links,
- * because the operator chose it.
+ * Returns the absolute path of `given` below `root`, or `root` itself if nothing is given. `root`
+ * is an absolute path that need not exist yet. Throws `invalid_input` if the path leads out of the
+ * root, by its components or through a link. The root itself may be reached through links, because
+ * the operator chose it.
  */
 export function targetDirectory(fs: Looks, root: string, given: string | undefined): string {
   if (given === undefined) return root.length > 1 ? root.replace(/\/+$/, '') : root;
@@ -29,7 +29,7 @@ export function targetDirectory(fs: Looks, root: string, given: string | undefin
   return parts.reduce(joined, base);
 }
 
-/** Whether `path` is `root` or lies below it; both absolute and free of links. */
+/** Returns whether `path` is `root` or below it. Both must be absolute and free of links. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
 }

@@ -1,6 +1,7 @@
-// ALTER: changes columns, names and options of a table that already has rows. Only definitions
-// change, no row is rewritten: rows without a column have its default, and the bytes of a dropped
-// column vanish when their segment is rewritten.
+// Implements ALTER: changes columns, names and options of a table that already has rows. Only the
+// table's definition changes; no row is rewritten. A row stored before a column was added is read
+// with the default of the column. The bytes of a dropped column disappear when a compaction
+// rewrites their segment.
 
 import { HedgerowError } from '../../errors.ts';
 import {
@@ -17,7 +18,7 @@ import type { TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
 
 export type AlterAction =
-  /** Existing rows, and later ones that omit the column, have the default, or null. */
+  /** Existing rows, and later rows that omit the column, have the column's default, or null. */
   | { kind: 'addColumn'; column: ColumnDefinition }
   /** Drops the column's index too. */
   | { kind: 'dropColumn'; column: string }
@@ -31,9 +32,9 @@ const LAST_COLUMN_ID = 65535;
 const KEYS = ['id', 'event_ts', 'members'];
 
 /**
- * The catalog change for an action on the columns of a table. Names are compared
- * case-insensitively. Throws `column_exists`, `unknown_column` or `invalid_input` (built-in column,
- * not an identifier, invalid default, too many columns).
+ * Returns the catalog change for an action on the columns of a table. Names are compared
+ * case-insensitively. Throws `column_exists` or `unknown_column`, and `invalid_input` for a
+ * built-in column, a name that is not an identifier, an invalid default, or too many columns.
  */
 export function columnChange(
   definition: TableDefinition,

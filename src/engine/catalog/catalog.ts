@@ -1,4 +1,5 @@
-// The catalog: table definitions as plain values, changed only by logged operations.
+// The table definitions of which the catalog consists: plain values that only logged operations
+// change.
 
 import { HedgerowError } from '../../errors.ts';
 import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER } from '../../model/columns.ts';
@@ -12,7 +13,7 @@ export interface TableDefinition extends TableOptions {
   name: string;
   memberTables: string[];
   columns: Column[];
-  /** Columns with a PSI index, by column id. */
+  /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
   /** Epoch seconds. */
   createdAt: number;
@@ -25,7 +26,8 @@ function wrong(field: string, msg: string): HedgerowError {
 }
 
 /**
- * Checks the caller's input and builds the definition. Throws `invalid_input` or `column_exists`.
+ * Checks the caller's input and returns the definition of a new table. Throws `invalid_input` or
+ * `column_exists`.
  */
 export function defineTable(input: TableInput, id: number, nowSeconds: number): TableDefinition {
   checkTableName(input.name);
@@ -44,7 +46,7 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
   };
 }
 
-/** Throws `invalid_input`. */
+/** Throws `invalid_input` if the name is not an identifier. */
 export function checkTableName(name: string): void {
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw wrong('name', 'must be a letter or underscore, then up to 63 letters, digits or underscores');

@@ -1,17 +1,17 @@
-// Catalog changes: the documents of CATALOG operations, and what each does to the definition of its
-// table. A new kind of change is a type and an entry of EFFECTS.
+// Catalog changes: the JSON documents of CATALOG operations, and what each change does to the
+// definition of its table. To add a kind of change, add a type and an entry in EFFECTS.
 
 import type { Column } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
 import type { TableDefinition } from './catalog.ts';
 
-/** One catalog change: the document of a CATALOG operation. */
+/** One catalog change, as stored in the JSON document of a CATALOG operation. */
 export type CatalogChange =
   | { op: 'create_table'; table: TableDefinition }
   | { op: 'drop_table'; id: number }
   | DefinitionChange;
 
-/** A change of one table's definition. */
+/** A change to one table's definition. */
 export type DefinitionChange = OptionChange | IndexChange | ShapeChange;
 
 export type OptionChange = { op: 'set_threshold'; id: number; threshold: number };
@@ -22,8 +22,8 @@ type IndexChange =
   | { op: 'drop_index'; id: number; column: number };
 
 /**
- * Change of the columns or the name of a table. `column` is a column id; an added column takes the
- * definition's next column id.
+ * A change to the columns or the name of a table. `column` is a column id. An added column gets the
+ * id `nextColumnId` of the definition.
  */
 export type ShapeChange =
   | { op: 'add_column'; id: number; column: Column }
@@ -32,7 +32,9 @@ export type ShapeChange =
   | { op: 'rename_table'; id: number; name: string };
 
 interface Effect<Change> {
-  /** Columns or the name change: whatever was looked up in the table is out of date then. */
+  /**
+   * Whether the change alters columns or names, so that names looked up before it are out of date.
+   */
   readonly isOfShape: boolean;
   readonly on: (definition: TableDefinition, change: Change) => TableDefinition;
 }
@@ -79,7 +81,7 @@ const EFFECTS: { readonly [Op in DefinitionChange['op']]: Effect<Extract<Definit
   rename_table: { isOfShape: true, on: (definition, { name }) => ({ ...definition, name }) },
 };
 
-/** Whether this build knows a change of that kind; the log may be of a newer one. */
+/** Returns whether this build knows this kind of change; a newer build may have written the log. */
 export function isKnownChange(op: unknown): op is CatalogChange['op'] {
   return op === 'create_table' || op === 'drop_table' || (typeof op === 'string' && Object.hasOwn(EFFECTS, op));
 }
@@ -88,13 +90,13 @@ export function isOfShape({ op }: DefinitionChange): boolean {
   return EFFECTS[op].isOfShape;
 }
 
-/** The definition after the change. */
+/** Returns the definition after the change. */
 export function changed(definition: TableDefinition, change: DefinitionChange): TableDefinition {
   const { on } = EFFECTS[change.op] as Effect<DefinitionChange>;
   return on(definition, change);
 }
 
-/** The change that gives an option a value; each option has its own form in the log. */
+/** Returns the change that sets an option. Each option has its own kind of change in the log. */
 export function optionChange(id: number, option: AlterableOption, value: number): OptionChange {
   switch (option) {
     case 'compactThreshold':

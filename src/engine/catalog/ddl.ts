@@ -1,4 +1,5 @@
-// Catalog changes, one at a time: checked, logged as one frame, and applied once durable.
+// Executes DDL: checks each catalog change, logs it as one frame, and applies it once it is
+// durable. Changes run one at a time.
 
 import { HedgerowError } from '../../errors.ts';
 import type { AnswerToKeep, Attach } from '../../model/kept-answer.ts';
@@ -22,8 +23,8 @@ export interface DdlOptions {
   /** Held during a compaction. */
   compactions: Mutex;
   /**
-   * Removes the files of a dropped table, now or, when no manifest can be written, later. Never
-   * rejects.
+   * Removes the files of a dropped table: now, or later if no manifest can be written at present.
+   * Never rejects.
    */
   forget: (table: Table) => Promise<void>;
 }
@@ -36,14 +37,15 @@ export class Ddl {
   }
 
   /**
-   * Logs the changes and their stored answer as one frame; they are applied when it is durable. The
-   * caller holds the mutex (or no other work runs yet).
+   * Logs the changes and their stored answer as one frame, and applies the changes when the frame
+   * is durable. The caller must hold the mutex, except before any other work has started.
    */
   async change(changes: readonly CatalogChange[], entry?: AnswerToKeep): Promise<void> {
     const { context, tables } = this.#options;
     const { committer } = context;
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
-    // Dropping a table or setting a threshold may be what frees space on a full disk.
+    // On a full disk, dropping a table or setting a threshold can free space, so these changes may
+    // use the reserved room of the log.
     const urgent = changes.every(({ op }) => op === 'drop_table' || op === 'set_threshold');
     let lsn = 0;
     const apply = (firstLsn: number) => {
@@ -57,7 +59,7 @@ export class Ddl {
     await durable;
   }
 
-  /** Rejects with `invalid_input`, `table_exists` or `log_failed`. */
+  /** Creates a table. Rejects with `invalid_input`, `table_exists` or `log_failed`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {
@@ -118,7 +120,7 @@ export class Ddl {
         if (table.isPrimary)
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
-        // The drop is durable from here on, even if there is no room for a manifest without the
+        // The drop is already durable, even if the disk has no room for a manifest without the
         // table.
         await forget(table);
       }),
@@ -126,8 +128,9 @@ export class Ddl {
   }
 
   /**
-   * Sets the WAL operation count that triggers compaction, for one table or all. 0 disables the
-   * trigger. Rejects with `invalid_input` or `table_not_found`.
+   * Sets the number of pending operations in the log at which a table is compacted, for one table
+   * or for all. 0 disables automatic compaction at a threshold. Rejects with `invalid_input` or
+   * `table_not_found`.
    */
   async setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     const { context, tables, mutex } = this.#options;

@@ -1,9 +1,10 @@
-// Small durable values of the service (API keys, rules, virtual graphs): JSON values by store and
-// id, kept in the log and in the manifest.
+// Stores small durable JSON values of the service, such as API keys, rules and virtual graphs. Each
+// value is called a document. It is identified by an id and the name of a store. Documents are kept
+// in memory, in the log and in the manifest.
 //
-// Invariants: reads see durable values only. A change() is one frame, all or nothing. A change and
-// a manifest install never overlap (both hold the DDL mutex), so a manifest holds exactly the
-// documents at its LSN.
+// Invariants: reads see only durable values. Each call of `change` is one frame in the log, so all
+// of its changes take effect or none. A change and the installation of a manifest never overlap,
+// because both hold the DDL mutex; a manifest therefore contains exactly the documents at its LSN.
 
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { Attach } from '../../model/kept-answer.ts';
@@ -40,19 +41,22 @@ export class Documents {
     this.#options = options;
   }
 
-  /** The newest durable value; must not be modified. */
+  /** Returns the newest durable value, which must not be modified. */
   get(store: string, id: string): unknown | undefined {
     return this.#stores.get(store)?.get(id);
   }
 
-  /** All documents of a store, in the order of their first insertion; must not be modified. */
+  /**
+   * Returns all documents of a store in the order of their first insertion. The values must not be
+   * modified.
+   */
   entries(store: string): [id: string, value: unknown][] {
     return [...(this.#stores.get(store) ?? [])];
   }
 
   /**
-   * Applies all changes in order, or none. Resolves once they are durable and visible, with the LSN
-   * of the last one.
+   * Applies all changes in order, or none. Resolves with the LSN of the last change once all are
+   * durable and visible.
    */
   async change(changes: readonly DocumentChange[], attach?: Attach<void>): Promise<number> {
     const { committer, mutex, committed } = this.#options;
@@ -87,12 +91,12 @@ export class Documents {
 
   // Recovery and the manifest
 
-  /** Loads the documents of a manifest. */
+  /** Loads the documents stored in a manifest. */
   load(stored: readonly StoredDocuments[]): void {
     for (const { store, entries } of stored) for (const [id, value] of entries) this.#apply({ store, id, value });
   }
 
-  /** Applies a logged operation. Throws `corrupt`. */
+  /** Applies a DOCUMENT operation from the log. Throws `corrupt` if its bytes are invalid. */
   replay(bytes: Uint8Array, lsn: number): void {
     let change: Partial<DocumentChange> | null;
     try {
@@ -111,8 +115,8 @@ export class Documents {
 }
 
 /**
- * Encodes an operation. The value kept in memory is parsed back from these bytes, so it is the same
- * before and after a restart.
+ * Encodes an operation. The value kept in memory is parsed from these bytes, so a restart does not
+ * change it.
  */
 function encode({ store, id, value }: DocumentChange): Uint8Array {
   const text = JSON.stringify({ store, id, value });

@@ -1,10 +1,12 @@
-// Secondary indexes on numeric columns (PSI): a sort order of the column's values in each segment,
-// and a catalog entry that keeps it maintained.
+// Creates, drops and lists secondary indexes on numeric columns (PSI). An index consists of a
+// catalog entry and, in each segment, an order: the rows sorted by the column's value. Because of
+// the catalog entry, compactions write the order into every new segment.
 //
-// An index is first built and then entered in the catalog, both before another compaction can
-// begin. A crash in between leaves unused orders, which go away when their segments are rewritten.
-// A segment may still lack an order, because recovery may compact before it reaches the catalog
-// entry: reads then check its rows one by one, and the next compaction of the table adds the order.
+// An index is first built and then entered in the catalog; no other compaction can begin before
+// both are done. A crash in between leaves unused orders, which disappear when their segments are
+// rewritten. A segment can still lack an order, because recovery may run a compaction before it
+// reaches the catalog entry in the log. Reads then check the rows of that segment one by one, and
+// the next compaction of the table adds the order.
 
 import { HedgerowError } from '../../errors.ts';
 import type { Column } from '../../model/columns.ts';
@@ -33,7 +35,10 @@ export class Indexes {
     this.#options = options;
   }
 
-  /** Indexes of one table or of all, ordered by table, then by age. Throws `table_not_found`. */
+  /**
+   * Lists the indexes of one table or of all tables, ordered by table and then by age. Throws
+   * `table_not_found`.
+   */
   list(tableName?: string): IndexItem[] {
     const { tables } = this.#options;
     const chosen = tableName === undefined ? tables.sorted() : [tables.get(tableName)];
@@ -46,9 +51,9 @@ export class Indexes {
   }
 
   /**
-   * Builds the index over the existing rows and enters it in the catalog; resolves when both are
-   * done. Reads and writes continue meanwhile. Rejects with `table_not_found`, `unknown_column`,
-   * `invalid_input`, `index_exists`, `table_corrupt`, `disk_full`, `disk_failed` or `log_failed`.
+   * Builds the index over the existing rows and then enters it in the catalog. Reads and writes
+   * continue meanwhile. Rejects with `table_not_found`, `unknown_column`, `invalid_input`,
+   * `index_exists`, `table_corrupt`, `disk_full`, `disk_failed` or `log_failed`.
    */
   async create(tableName: string, columnName: string, attach?: Attach<IndexItem>): Promise<IndexItem> {
     const { context, tables, ddl, mutex, compactor } = this.#options;
@@ -68,8 +73,8 @@ export class Indexes {
   }
 
   /**
-   * Removes the index from the catalog; its orders go away when their segments are rewritten.
-   * Rejects with `table_not_found` or `index_not_found`.
+   * Removes the index from the catalog. The orders in the segments disappear when the segments are
+   * rewritten. Rejects with `table_not_found` or `index_not_found`.
    */
   drop(
     tableName: string,
@@ -99,8 +104,8 @@ function isIndexed(table: Table, column: Column): boolean {
 }
 
 /**
- * The numeric column of that name, which must not be indexed yet. Throws `unknown_column`,
- * `invalid_input` or `index_exists`.
+ * Returns the numeric column with that name, which must not be indexed yet. Throws
+ * `unknown_column`, `invalid_input` or `index_exists`.
  */
 function unindexed(table: Table, name: string): Column {
   const column = table.columns.numeric(name);

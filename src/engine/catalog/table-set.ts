@@ -1,4 +1,4 @@
-// The tables of a database by name and by id; applies catalog changes to them.
+// Holds the tables of a database, finds them by name or id, and applies catalog changes to them.
 
 import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
@@ -30,7 +30,8 @@ export class TableSet {
   }
 
   /**
-   * Applies a durable catalog operation. Throws `corrupt` for one that this build does not know.
+   * Applies a durable catalog operation. Throws `corrupt` for a kind of change that this build does
+   * not know.
    */
   apply(change: CatalogChange, lsn: number): void {
     this.version++;
@@ -66,12 +67,12 @@ export class TableSet {
     table.changed(lsn);
   }
 
-  /** Compares the name case-insensitively. */
+  /** Returns the table with that name, compared case-insensitively, if there is one. */
   find(name: string): Table | undefined {
     return this.#byName.get(name.toLowerCase());
   }
 
-  /** Compares the name case-insensitively. Throws `table_not_found`. */
+  /** Returns the table with that name, compared case-insensitively. Throws `table_not_found`. */
   get(name: string): Table {
     const table = this.find(name);
     if (table === undefined)
@@ -85,12 +86,15 @@ export class TableSet {
     return this.#byId.get(id);
   }
 
-  /** In order of creation. */
+  /** Returns all tables in order of creation. */
   all(): Iterable<Table> {
     return this.#byId.values();
   }
 
-  /** Ordered by name. Rebuilt only after a change of names; a returned list is never modified. */
+  /**
+   * Returns all tables ordered by name. A change to the tables leads to a new list; a list that was
+   * returned is never modified.
+   */
   sorted(): readonly Table[] {
     this.#sorted ??= [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;

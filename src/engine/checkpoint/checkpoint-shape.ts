@@ -1,5 +1,5 @@
-// Schema of the manifest's document. The checksum has already been verified, so a mismatch means
-// that another program wrote it, or a defect.
+// Checks the shape of the manifest's document. The checksum was verified before, so a mismatch
+// means that another program wrote the document or that there is a defect in this one.
 
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { isOption, OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
@@ -64,7 +64,7 @@ const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.lo
   replays: v.exactOptional(replays),
 });
 
-/** Describes the first problem of the document; null if there is none. */
+/** Returns a description of the first problem in the document, or null if there is none. */
 export function checkpointProblem(value: unknown): string | null {
   const { issues } = v.safeParse(checkpoint, value, { abortEarly: true });
   if (issues !== undefined) return `${v.getDotPath(issues[0]) ?? 'the document'}: ${issues[0].message}`;

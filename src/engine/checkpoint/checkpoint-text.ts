@@ -1,9 +1,9 @@
-// Builds the text of a manifest's document in slices. At 50,000 tables it has about 15 MB, so the
-// parts that rarely change (a table's definition, its list of segments) are cached as text, and the
-// tables are assembled slice by slice with pauses in between.
+// Builds the text of a manifest's document in slices. With 50,000 tables the text has about 15 MB.
+// Therefore the parts that rarely change (a table's definition and its list of segments) are cached
+// as text, and the tables are written slice by slice with pauses in between.
 //
-// The definition and the list of segments are replaced and never modified in place, so the object
-// itself is the cache key.
+// The definition and the list of segments are never modified in place, only replaced, so the
+// objects themselves serve as cache keys.
 
 import { assert } from '../../assert.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -12,11 +12,14 @@ import { entryOf, type SegmentEntry } from '../table/segments-on-disk.ts';
 import type { Table } from '../table/table.ts';
 import { type ChangedTable, type Checkpoint, neededAfter } from './checkpoint.ts';
 
-/** Work between two pauses, a few milliseconds: tables, and segments whose text is not cached. */
+/**
+ * Limits for the work between two pauses, which takes a few milliseconds: number of tables, and
+ * number of segments whose text is not cached.
+ */
 const TABLES_A_SLICE = 128;
 const SEGMENTS_A_SLICE = 2048;
 
-/** The parts of a document other than its tables. */
+/** The parts of the document other than the tables. */
 export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'documents' | 'replays'>;
 
 export class CheckpointText {
@@ -29,9 +32,9 @@ export class CheckpointText {
   }
 
   /**
-   * The text of all tables in their present state, except that those in `changed` get new segments;
-   * and the LSN up to which none of them needs the log any more. The caller ensures that no
-   * segments, definitions or applied LSNs change meanwhile.
+   * Returns the text of all tables in their current state, except that the tables in `changed` get
+   * new segments. Also returns the LSN up to which no table needs the log any more. The caller
+   * ensures that no segments, definitions or applied LSNs change meanwhile.
    */
   async tables(
     tables: readonly Table[],
@@ -91,14 +94,14 @@ export class CheckpointText {
 }
 
 /**
- * Whether some operations in the table's held files are still missing from its segments, which hold
- * everything up to `appliedLsn`.
+ * Returns whether the table's held files contain operations that are missing from its segments,
+ * which contain all operations up to `appliedLsn`.
  */
 export function needsHeld({ held }: Pick<Table, 'held'>, appliedLsn: number): boolean {
   return held.length > 0 && held[held.length - 1]!.lsn > appliedLsn;
 }
 
-/** The whole document: head, tables, end. */
+/** Returns the whole document: head, tables, end. */
 export function documentOf(head: CheckpointHead, tables: readonly Uint8Array[]): Uint8Array[] {
   const { lsn, nextTableId, ...rest } = head;
   const encoder = new TextEncoder();

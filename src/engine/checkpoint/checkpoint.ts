@@ -1,5 +1,5 @@
-// The manifest's document: the definition, segments and applied LSN of every table, the small
-// documents and the files of stored answers, all at one moment.
+// The type of the manifest's document, called a checkpoint: the definition, segments and applied
+// LSN of every table, the small documents, and the files of stored answers, all at one moment.
 
 import { corruption } from '../../errors.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -17,13 +17,13 @@ export interface CheckpointTable {
   nextSegment: number;
   segments: SegmentEntry[];
   /**
-   * Files with operations that are in no segment and that the log need not keep
-   * (held-operations.ts), oldest first; written while the table was corrupt. Absent: none.
+   * Files with operations that were copied out of the log while the table was corrupt, and that are
+   * in no segment (held-operations.ts). Oldest first; absent if there are none.
    */
   held?: readonly HeldEntry[];
   /**
-   * Number of compactions that dropped live rows (TTL). The log has no record of those, so this
-   * distinguishes states of the table. Absent: none.
+   * Number of compactions that dropped live rows (TTL); absent if there were none. The log does not
+   * record such drops, so this number distinguishes the states before and after.
    */
   expirations?: number;
 }
@@ -32,21 +32,21 @@ export interface CheckpointTable {
 export interface HeldEntry {
   number: number;
   bytes: number;
-  /** The table's operations up to this LSN are in segments or in held files. */
+  /** The table's operations up to this LSN are all in segments or in held files. */
   lsn: number;
 }
 
 export interface Checkpoint {
   format: 1;
   /**
-   * Catalog operations up to this LSN are included; also the newest LSN that any segment can hold.
+   * Catalog operations up to this LSN are included. No segment contains operations above this LSN.
    */
   lsn: number;
   nextTableId: number;
   tables: CheckpointTable[];
-  /** As of `lsn`. Absent in older manifests: none. */
+  /** The documents as of `lsn`. Older manifests lack this field and have no documents. */
   documents?: StoredDocuments[];
-  /** Absent in older manifests: none. */
+  /** Older manifests lack this field and have no stored answers. */
   replays?: StoredReplays;
 }
 
@@ -59,17 +59,17 @@ export interface ChangedTable {
   expired: boolean;
 }
 
-/** The segments that a manifest lists for the table. */
+/** Returns the segments that a manifest lists for the table. */
 export function segmentsOf(table: Table): SegmentEntry[] {
   return table.unopened ? [...table.unopened] : table.version.segments.map(entryOf);
 }
 
-/** The LSN up to which no table needs the log. */
+/** Returns the LSN up to which no table needs the log. */
 export function appliedEverywhere(checkpoint: Checkpoint): number {
   return checkpoint.tables.reduce((least, table) => Math.min(least, neededAfter(table)), checkpoint.lsn);
 }
 
-/** The LSN up to which the table needs nothing from the log. */
+/** Returns the LSN up to which the table does not need the log. */
 export function neededAfter({ appliedLsn, held }: Pick<CheckpointTable, 'appliedLsn' | 'held'>): number {
   return Math.max(appliedLsn, held?.[held.length - 1]?.lsn ?? 0);
 }

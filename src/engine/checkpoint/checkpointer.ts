@@ -1,9 +1,9 @@
-// Installs manifests, which record what is durable of tables, documents and stored answers, and
-// then truncates the log that is no longer needed.
+// Installs manifests, which record the durable state of tables, documents and stored answers, and
+// then truncates the part of the log that is no longer needed.
 //
-// Invariants: one caller at a time installs a manifest (it holds the DDL mutex). A file that an
-// older manifest lists is removed only once the newer one is durable. The applied LSN of a table's
-// entry never decreases.
+// Invariants: only one caller at a time installs a manifest, because it must hold the DDL mutex. A
+// file that an older manifest lists is removed only when a newer manifest is durable. The applied
+// LSN in the entry of a table never decreases from one manifest to the next.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -35,12 +35,12 @@ export interface CheckpointerOptions {
 
 /** What an installed manifest implies for the log. */
 interface Installed {
-  /** The log up to this LSN is needed neither by a table nor by anything else. */
+  /** Nothing needs the log up to this LSN any more. */
   neededAfter: number;
   bytes: number;
 }
 
-/** Tables visited between two pauses. */
+/** Number of tables visited between two pauses. */
 const TABLES_A_SLICE = 4096;
 
 export class Checkpointer {
@@ -50,8 +50,8 @@ export class Checkpointer {
   #dropped: Table[] = [];
   #installing = false;
   /**
-   * LSN of the manifest found at open. Its catalog and documents are loaded from the start, even
-   * while the replay is still below that LSN.
+   * LSN of the manifest found at open. The catalog and the documents of that manifest are loaded
+   * before the replay, while the replay itself may begin below this LSN.
    */
   foundLsn = 0;
 
@@ -61,16 +61,16 @@ export class Checkpointer {
   }
 
   /**
-   * Installs a manifest of the present state, with new segments for `changed`, and truncates the
-   * log. The caller holds the DDL mutex. A failure before the new file replaces the old one changes
-   * nothing and rejects with `disk_full` or `disk_failed`. A later failure leaves the disk in
-   * doubt: writes are refused until a restart.
+   * Installs a manifest of the current state, with new segments for the tables in `changed`, and
+   * truncates the log. The caller must hold the DDL mutex. A failure before the new file replaces
+   * the old one changes nothing and rejects with `disk_full` or `disk_failed`. After a later
+   * failure it is unknown which manifest is on disk, so writes are refused until a restart.
    */
   async install(changed: readonly ChangedTable[]): Promise<void> {
     const { committer, notice, replays, reserve } = this.#options;
     const { log } = committer;
-    // With durability `async` a catalog change is applied before it is synced; the manifest must
-    // not contain anything that the log may still lose.
+    // With durability `async`, a catalog change is applied before it is synced. The manifest must
+    // not contain anything that the log may still lose, so the log is synced first.
     await log.flush();
     log.assertOwner();
     await this.#vouchForIdle(new Set(changed.map(({ table }) => table)));
@@ -83,7 +83,8 @@ export class Checkpointer {
     this.#letGo(dropped);
     try {
       for (const table of [...applied, ...dropped]) await this.#removeHeld(table);
-      // During a replay the log is still being read; the next manifest will truncate it instead.
+      // During a replay the log is still being read, so it is truncated with the next manifest
+      // instead.
       if (committer.replayedLsn === null) await log.truncate(installed.neededAfter);
       await replays.removeDropped();
     } catch (error) {
@@ -95,8 +96,9 @@ export class Checkpointer {
   }
 
   /**
-   * Schedules the files of a table for removal once its drop is durable: they go when a manifest
-   * without the table is durable, now or with a later one. Never rejects.
+   * Schedules the removal of a table's files; called when the drop of the table is durable. The
+   * files are removed when a manifest without the table is durable: now, or with a later manifest
+   * if none can be written now. Never rejects.
    */
   async forget(table: Table): Promise<void> {
     const { notice, reserve } = this.#options;
@@ -113,8 +115,8 @@ export class Checkpointer {
   }
 
   /**
-   * Tables whose held files the next manifest no longer lists, because a compaction has moved those
-   * operations into segments.
+   * Returns the tables whose held files the next manifest no longer lists, because a compaction has
+   * moved the operations in those files into segments.
    */
   #releasable(changed: readonly ChangedTable[]): Table[] {
     const changes = new Map(changed.map(({ table, appliedLsn }) => [table, appliedLsn]));
@@ -138,9 +140,10 @@ export class Checkpointer {
   }
 
   /**
-   * Advances the applied LSN of tables without pending operations: they need nothing from the log.
-   * The value is kept in the table, because the log may be truncated up to it and no later manifest
-   * may go below it. A frame that is in the log but still being applied is above the visible LSN.
+   * Advances the applied LSN of tables without pending operations, because they need nothing from
+   * the log. The new LSN is stored in the table: the log may be truncated up to that LSN, so later
+   * manifests must not contain a lower one. The new LSN is at most the visible LSN, because a
+   * durable frame above the visible LSN may not be completely applied yet.
    */
   async #vouchForIdle(changed: ReadonlySet<Table>): Promise<void> {
     const { committer, tables, pause } = this.#options;
@@ -168,7 +171,7 @@ export class Checkpointer {
   }
 
   /**
-   * Writes the manifest of the present state, and before it the stored answers up to its LSN.
+   * Writes the stored answers up to the manifest's LSN, and then the manifest of the current state.
    * Rejects with the error of the disk.
    */
   async write(changed: readonly ChangedTable[]): Promise<Installed> {
@@ -176,8 +179,8 @@ export class Checkpointer {
     assert(!this.#installing, 'one manifest is installed at a time');
     this.#installing = true;
     try {
-      // Read before the answers are written: what becomes durable meanwhile stays in the log for
-      // the next manifest.
+      // The LSN is read before the answers are written. Operations that become durable meanwhile
+      // stay in the log for the next manifest.
       const lsn = Math.max(committer.durableLsn, this.foundLsn);
       for (const { table, appliedLsn } of changed) {
         assert(appliedLsn >= table.appliedLsn, 'a manifest never takes the LSN of a table back');
@@ -188,7 +191,8 @@ export class Checkpointer {
       const text = await this.#text.tables([...tables.all()], changed);
       const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
       const pieces = documentOf(head, text.pieces);
-      // Another process may have taken over during the pauses: its manifest must not be replaced.
+      // Another process may have taken over during the pauses; then its manifest must not be
+      // replaced.
       committer.log.assertOwner();
       await installManifestText(fs, dir, crc32c, pieces, pause);
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);

@@ -1,10 +1,11 @@
-// Held operations: keeps a corrupt table from pinning the log, by copying its operations that are
-// in no segment from the log to files of the table, which the manifest lists.
+// Held operations: they allow the log to be truncated although a corrupt table still needs
+// operations in it. The operations of the table that are in no segment are copied from the log to
+// files of the table (held files), which the manifest lists.
 //
-// When the table opens healthy again they are replayed before the log. They are kept while it is
-// corrupt and removed once a compaction has brought them into segments. Invariant: every operation
-// of the table is in its segments, in these files or in the log; a manifest that lets the log be
-// truncated is installed only when the file is durable.
+// Held files are kept while the table is corrupt. When the table opens healthy again, they are
+// replayed before the log, and removed once a compaction has moved their operations into segments.
+// Invariant: every operation of the table is in its segments, in its held files or in the log. A
+// manifest after which the log is truncated is installed only when the held file is durable.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -29,9 +30,9 @@ export function heldPath(table: Pick<Table, 'dir'>, { number }: Pick<HeldEntry, 
 }
 
 /**
- * Copies the operations of a corrupt table that exist only in the log; the next manifest lists the
- * files. If it rejects, nothing has changed. The caller holds the compaction mutex. Healthy or
- * dropped tables are left alone.
+ * Copies the operations of a corrupt table that exist only in the log to a held file, which the
+ * next manifest lists. Does nothing for a table that is healthy or dropped. If it rejects, nothing
+ * has changed. The caller must hold the compaction mutex.
  */
 export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> {
   if (table.corrupt !== null && !table.dropped) table.change({ held: await copied(table, crc32c) });
@@ -57,7 +58,8 @@ async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[
     const entry = { number, bytes, lsn: lease.lastLsn };
     assert(last === undefined || entry.lsn >= last.lsn, 'files of operations reach on from one another');
     if (count > 0 || last === undefined) return [...table.held, entry];
-    // This stretch of the log has no operation of the table: extend the range of its newest file.
+    // This part of the log has no operation of the table, so no file is needed: the newest held
+    // file now covers this range of LSNs, too.
     await context.fs.remove(path);
     return [...table.held.slice(0, -1), { ...last, lsn: lease.lastLsn }];
   } finally {
@@ -86,8 +88,8 @@ function isOfTable(kind: number): boolean {
 }
 
 /**
- * Replays the held files of a table that opened healthy. If one of them is corrupt, the table
- * refuses reads and writes and keeps all of them.
+ * Replays the held files of a table that opened healthy. If one file is corrupt, the table refuses
+ * reads and writes, and all its held files are kept.
  */
 export function replayHeld(context: EngineContext, table: Table, target: ReplayTarget, crc32c: Crc32c): void {
   if (table.corrupt !== null) return;
@@ -106,7 +108,7 @@ export function replayHeld(context: EngineContext, table: Table, target: ReplayT
   }
 }
 
-/** A record holds one run, whose header has the operation count. */
+/** Returns the operation count from the header of the one run that a record contains. */
 function operationsOf(payload: Uint8Array): number {
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(8, true);
 }

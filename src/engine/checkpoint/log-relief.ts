@@ -1,10 +1,11 @@
-// Keeps the log short: tables that hold its oldest part are compacted, or their operations copied
-// out if they are corrupt.
+// Keeps the log short: compacts the tables that still need the oldest part of the log. A corrupt
+// table cannot be compacted, so its operations are copied out of the log.
 //
-// A rarely written table pins the log from its applied LSN on, however much the others write. When
-// the log passes its limit, the table with the oldest applied LSN among those with pending
-// operations is compacted, then the two oldest, then four and so on until the log is short again,
-// so that not all tables are compacted each time.
+// A table with pending operations needs the log from its applied LSN on, even if it is rarely
+// written and the log grows by writes to other tables. When the log exceeds its limit, the table
+// with the oldest applied LSN among those with pending operations is compacted. Then the two oldest
+// are compacted, then four and so on, until the log is short again. So not all tables are compacted
+// each time.
 
 import type { Table } from '../table/table.ts';
 import { neededAfter } from './checkpoint.ts';
@@ -14,7 +15,10 @@ export interface LogReliefOptions {
   /** Total size of the log files in bytes. */
   logBytes: () => number;
   tables: () => Iterable<Table>;
-  /** Compacts tables and installs a manifest, which truncates the log; also with no tables. */
+  /**
+   * Compacts tables and installs a manifest, which truncates the log. With an empty list it only
+   * installs a manifest.
+   */
   compact: (tables: readonly Table[]) => Promise<unknown>;
   /** Copies the operations of a corrupt table out of the log. */
   copyOut: (table: Table) => Promise<void>;
@@ -27,8 +31,8 @@ const MOST_AT_ONCE = 1000;
 export class LogRelief {
   readonly #options: LogReliefOptions;
   /**
-   * Log size that triggers the next run; twice the log size after the last run if that could not
-   * shorten it.
+   * Log size at which the next run begins: the limit, or twice the log size after the last run if
+   * that is more.
    */
   #nextBytes: number;
   #running = false;
@@ -38,7 +42,7 @@ export class LogRelief {
     this.#nextBytes = options.limitBytes;
   }
 
-  /** Must be called after each commit. */
+  /** Starts a run if the log is too long. Must be called after each commit. */
   committed(): void {
     const { logBytes, notice } = this.#options;
     if (this.#running) return;
@@ -65,13 +69,14 @@ export class LogRelief {
     const { limitBytes, logBytes, compact, copyOut, tables } = this.#options;
     const isLong = () => logBytes() >= limitBytes / 2;
     for (const table of tables()) if (table.corrupt !== null) await copyOut(table);
-    // Documents and stored answers are written with the manifest, so installing one may be enough.
+    // Documents and stored answers are written with a manifest, so installing one may be enough.
     await compact([]);
     for (let count = 1; isLong(); count = Math.min(MOST_AT_ONCE, count * 2)) {
       const oldest = oldestOf(tables(), count);
       if (oldest.length === 0) return;
       await compact(oldest).catch(async (error: unknown) => {
-        // A table was found to be corrupt while it was read.
+        // A table may have been found corrupt while it was read; its operations are copied out
+        // instead.
         const corrupt = oldest.filter((table) => table.corrupt !== null);
         if (corrupt.length === 0) throw error;
         for (const table of corrupt) await copyOut(table);
@@ -81,8 +86,8 @@ export class LogRelief {
 }
 
 /**
- * Of the tables that have pending operations and can be compacted, those with the oldest applied
- * LSNs.
+ * Returns up to `count` tables: of those that have pending operations and can be compacted, the
+ * ones that need the oldest part of the log.
  */
 function oldestOf(tables: Iterable<Table>, count: number): Table[] {
   const waiting: Table[] = [];

@@ -1,5 +1,6 @@
-// Files that are no longer needed: left by a crash between a compaction, drop or checkpoint and the
-// removal of its files.
+// Finds and removes segment files that are no longer needed. A crash leaves such files if it
+// interrupts a compaction, or if it happens after a compaction or a drop but before the old files
+// are removed.
 
 import { corruption } from '../../errors.ts';
 import type { Fs } from '../../storage/index.ts';
@@ -10,15 +11,15 @@ import { type Checkpoint, segmentsOf } from './checkpoint.ts';
 type Notice = ((message: string, fields: Record<string, unknown>) => void) | undefined;
 
 export interface Orphans {
-  /** Never listed by a manifest: a compaction was interrupted before its commit point. */
+  /** Files that no manifest ever listed: a compaction was interrupted before its commit point. */
   unlisted: string[];
-  /** Listed by an older manifest. */
+  /** Files that an older manifest listed. */
   replaced: string[];
 }
 
 /**
- * Segment files that belong to no table. Searches the directories of all table ids ever assigned,
- * including dropped tables. `checkpoint`: the manifest found at open.
+ * Returns the segment files that belong to no table. Searches the directories of all table ids ever
+ * assigned, including those of dropped tables. `checkpoint`: the manifest found at open.
  */
 export function findOrphans(
   fs: Fs,
@@ -46,9 +47,9 @@ export function findOrphans(
 }
 
 /**
- * Removes the files. After a kill, the manifest that was found may exist only in the page cache,
- * with an older one on disk that lists the replaced files. `installManifest` therefore makes the
- * present one durable first; if it fails, those files stay.
+ * Removes the files. After a process was killed, the manifest found at open may exist only in the
+ * page cache, while the disk has an older one that lists the replaced files. So `installManifest`
+ * must first make a new manifest durable; if that fails, the replaced files are kept.
  */
 export async function removeOrphans(
   fs: Fs,
@@ -68,7 +69,7 @@ export async function removeOrphans(
   await removeFiles(fs, replaced);
 }
 
-/** Segment files of the tables for which `isUnknown` is true. */
+/** Returns the segment files of all tables for which `isUnknown` returns true. */
 export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: number) => boolean): string[] {
   const paths: string[] = [];
   if (!fs.exists(tablesDir)) return paths;
@@ -81,8 +82,8 @@ export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: 
 }
 
 /**
- * Segments without a manifest and without operations in the log mean that the manifest was lost.
- * Throws `corrupt` if there are any.
+ * Throws `corrupt` if there are segment files. Called when there is no manifest and the log has no
+ * operations: segment files then mean that the manifest was lost.
  */
 export function refuseSegments(paths: readonly string[], manifest: string): void {
   if (paths.length === 0) return;
@@ -106,7 +107,7 @@ export async function setAside(fs: Fs, paths: readonly string[], notice: Notice)
 async function removeFiles(fs: Fs, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await fs.remove(path).catch((error: { code?: unknown }) => {
-      // Already removed by a removal that the previous close did not wait for.
+      // The file is already gone: the process that closed the database last had begun to remove it.
       if (error.code !== 'ENOENT') throw error;
     });
   }

@@ -1,7 +1,8 @@
-// The reserve: a file of zeros in the data directory, deleted to make room when a DROP or a
-// compaction with a TTL, both of which free space, meet a full disk.
+// The reserve: a file of zeros in the data directory. It is deleted to make room when the disk is
+// full and a DROP or a compaction with a TTL is requested, because these will free more space.
 //
-// It is created in the background after a manifest is installed, and recreated when there is room.
+// The file is created in the background after a manifest is installed. If it was deleted, it is
+// created again in the same way when there is room.
 
 import { HedgerowError } from '../../errors.ts';
 import { directoryOf, type Fs } from '../../storage/index.ts';
@@ -24,7 +25,7 @@ export class Reserve {
     this.#leastBytes = leastBytes;
   }
 
-  /** Present size of the file in bytes; 0 if it does not exist. */
+  /** Current size of the file in bytes; 0 if it does not exist. */
   get bytes(): number {
     if (!this.#fs.exists(this.#path)) return 0;
     const handle = this.#fs.open(this.#path, 'read');
@@ -36,8 +37,8 @@ export class Reserve {
   }
 
   /**
-   * Creates or grows the file in the background to `bytes`, and at least to `leastBytes`. Never
-   * fails; without enough room there is no reserve.
+   * Creates the file or extends it to `bytes`, and at least to `leastBytes`, in the background.
+   * Never fails; if the disk has not enough room, there is no reserve.
    */
   wanted(bytes: number): void {
     if (this.#leastBytes === 0 || this.#isMaking || this.#closed) return;
@@ -50,8 +51,8 @@ export class Reserve {
   }
 
   /**
-   * Runs `work`; if it meets a full disk, deletes the reserve and runs it again. `work` must have
-   * changed nothing when it rejects with `disk_full`.
+   * Runs `work`. If it rejects because the disk is full, deletes the reserve and runs `work` again.
+   * `work` must have changed nothing when it rejects with `disk_full`.
    */
   async use<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -63,7 +64,7 @@ export class Reserve {
     return work();
   }
 
-  /** Deletes the file to free its space; false if there was none. */
+  /** Deletes the file to free its space. Resolves with false if there was no file. */
   async giveUp(): Promise<boolean> {
     await this.#making;
     if (this.bytes === 0) return false;
@@ -72,7 +73,7 @@ export class Reserve {
     return true;
   }
 
-  /** Resolves when no background work is running any more. */
+  /** Stops background work and resolves when none is running any more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#making;

@@ -1,21 +1,21 @@
-// The committer: the only writer of the log. It appends frames, applies them in memory and resolves
-// waiting commits when their LSN is durable; that is also when readers see it.
+// The committer, the only writer of the log: appends frames, applies them in memory, and resolves
+// waiting commits when their LSN is durable. From that moment on readers see them.
 //
 // Life of a commit: `write(stage)` runs `stage`, which validates, reserves memory and calls
 // `commit()`, all in one event loop turn. `commit()` appends the frame to the log and at once
 // applies it to the memtables, under LSNs that no reader sees yet. The log writes and syncs frames
 // in groups and calls `onDurable` once per group (with durability `async`: after the write, before
-// the sync): `visibleLsn` advances, and the promises of all commits up to it resolve. A frame too
-// large for one turn is appended and applied by an exclusive writer (`alone`); until that ends
-// `visibleLsn` stays below it, even if the frame is durable already.
+// the sync): `visibleLsn` advances, and the promises of all commits up to it resolve. A frame that
+// is too large for one turn is appended and applied by an exclusive writer (`alone`). Until that
+// writer ends, `visibleLsn` stays below the frame, even if the frame is already durable.
 //
 //   headLsn >= LSN reported by the log >= visibleLsn     (appended, durable, seen by readers)
 //
 // Invariants: the memory that a frame needs is reserved before the frame is appended, so that
-// nothing can throw between the append and the end of applying (design.md, invariant 13). If
-// applying throws nevertheless, memory no longer matches the log: the frame never becomes visible,
-// and writes are refused until a restart replays the log. Otherwise the next compaction could vouch
-// for rows that no segment has.
+// nothing can throw between the append and the end of applying. If applying throws nevertheless,
+// memory no longer matches the log: the frame never becomes visible, and writes are refused until a
+// restart replays the log. Otherwise the next compaction could install a manifest that claims rows
+// which no segment contains.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -29,7 +29,10 @@ interface CommitOptions {
   entry?: AnswerToKeep | undefined;
   apply?: ((firstLsn: number) => void) | undefined;
   visible?: (() => void) | undefined;
-  /** May use the last room of the log, which is reserved for operations that free space. */
+  /**
+   * Whether the frame may use the last room of the log, which is reserved for operations that free
+   * space.
+   */
   urgent?: boolean;
 }
 
@@ -37,26 +40,26 @@ const NO_OPTIONS: CommitOptions = {};
 
 interface Waiter {
   lsn: number;
-  /** Takes effect when the LSN becomes visible, before any waiting commit resumes. */
+  /** Called when the LSN becomes visible, before any waiting commit resumes. */
   apply: (() => void) | undefined;
   resolve: () => void;
   reject: (error: HedgerowError) => void;
 }
 
-/** Maximum number of settled waiters kept at the front of the queue before it is shortened. */
+/** The queue of waiters is shortened when this many at its front are settled. */
 const MAX_RESOLVED = 1024;
 
 /** A frame that has been appended to the log and applied. */
 export interface CommittedFrame {
-  /** LSN of its first operation. */
+  /** LSN of the frame's first operation. */
   firstLsn: number;
   /** Resolves when the frame is durable and visible; rejects if the log fails first. */
   durable: Promise<void>;
 }
 
 /**
- * The log has no room for a frame of `payloadBytes` until more disk space is preallocated. Nothing
- * was changed.
+ * Thrown when the log has no room for a frame of `payloadBytes` until it preallocates more disk
+ * space. Nothing was changed.
  */
 class NoRoom extends Error {
   readonly payloadBytes: number;
@@ -82,13 +85,13 @@ export class Committer {
   visibleLsn = 0;
   failed: HedgerowError | null = null;
   /**
-   * During replay: the LSN reached so far, which counts as the head. A compaction in between must
-   * not vouch for more.
+   * During replay: the LSN reached so far, which counts as the head of the log, because a
+   * compaction during replay must not claim more than that. Otherwise null.
    */
   replayedLsn: number | null = null;
-  /** Resolves when the present exclusive writer ends; undefined if there is none. */
+  /** Resolves when the current exclusive writer ends; undefined if there is none. */
   #alone: Promise<void> | undefined;
-  /** Number of queued writes, and the settling of the last of them. */
+  /** Number of queued writes, and a promise that resolves when the last of them has settled. */
   #queued = 0;
   #lastQueued: Promise<unknown> = Promise.resolve();
   /**
@@ -134,16 +137,16 @@ export class Committer {
     return this.#alone !== undefined;
   }
 
-  /** Resolves when the present exclusive writer ends; by then another may have begun. */
+  /** Resolves when the current exclusive writer ends; by then another may have begun. */
   free(): Promise<void> {
     return this.#alone ?? Promise.resolve();
   }
 
   /**
-   * Runs `work` as the exclusive writer: no one else may append meanwhile. The one frame that it
-   * appends with `appendInSlices` may be applied over several event loop turns and becomes visible
-   * when `work` ends. If `work` throws after the append, memory no longer matches the log: writes
-   * are refused and the frame stays invisible.
+   * Runs `work` as the exclusive writer: nobody else may append meanwhile. `work` may append one
+   * frame with `appendInSlices` and apply it over several event loop turns; the frame becomes
+   * visible when `work` ends. If `work` throws after the append, memory no longer matches the log:
+   * writes are refused and the frame stays invisible.
    */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     while (this.#alone !== undefined) await this.#alone;
@@ -158,13 +161,15 @@ export class Committer {
     } finally {
       this.#alone = undefined;
       this.#ceilingLsn = Infinity;
-      // Before waiting writers resume, so that they see what was applied.
+      // This precedes `end()`, so that the writers that resume then see what was applied.
       if (this.#toldLsn > this.visibleLsn) this.onDurable(this.#toldLsn);
       end();
     }
   }
 
-  /** Marks memory as out of step with the log from LSN `lsn` on and refuses writes. */
+  /**
+   * Records that memory does not match the log from LSN `lsn` on, and refuses writes from now on.
+   */
   #tear(lsn: number, cause: unknown): HedgerowError {
     this.#tornLsn = Math.min(this.#tornLsn, lsn);
     const error = new HedgerowError(
@@ -177,7 +182,7 @@ export class Committer {
     return error;
   }
 
-  /** Rejects all waiters for LSNs from `lsn` on, which are at the end of the queue. */
+  /** Rejects the waiters for `lsn` and all later LSNs, which are at the end of the queue. */
   #rejectFrom(lsn: number, error: HedgerowError): void {
     const waiters = this.#waiters;
     let end = waiters.length;
@@ -186,10 +191,11 @@ export class Committer {
   }
 
   /**
-   * Runs `stage`, which plans and commits in one event loop turn, when there is no exclusive writer
-   * and the log has room: at once if possible, otherwise in call order. `stage` runs again from its
-   * beginning if its `commit` found no room. Rejects with the error of `stage` or with `disk_full`;
-   * then nothing was changed.
+   * Runs `stage`, which plans a frame and calls `commit` in one event loop turn. If there is an
+   * exclusive writer or other writes are queued, `stage` is queued and runs in call order;
+   * otherwise it runs at once. If `commit` finds no room in the log, `stage` runs again from its
+   * beginning once there is room. Fails with the error of `stage` or with `disk_full`; then nothing
+   * was changed.
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));
@@ -206,7 +212,7 @@ export class Committer {
     while (this.#queued > 0) await this.#lastQueued;
   }
 
-  /** Runs `work` after everything queued before it. */
+  /** Runs `work` after all writes that are queued already. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#queued++;
     const done = this.#lastQueued.then(work).finally(() => {
@@ -231,8 +237,9 @@ export class Committer {
   }
 
   /**
-   * Like `append`, for an exclusive writer whose frame is too large to be copied into memory at
-   * once. None of it becomes visible before `alone` ends.
+   * Appends the frame of an exclusive writer slice by slice, because it is too large to be copied
+   * in one turn. Resolves with the frame's first LSN. Nothing of the frame becomes visible before
+   * `alone` ends.
    */
   async appendInSlices(
     operations: number,
@@ -245,7 +252,7 @@ export class Committer {
     if (this.failed !== null) throw this.failed;
     const replay = entry === undefined ? [] : singleRun(OPERATION.replay, encodeReplay(entry));
     const all = [...parts, ...replay];
-    // No one else appends meanwhile, so room that was made stays available.
+    // Nobody else appends meanwhile, so the room stays available once it has been made.
     const payloadBytes = all.reduce((sum, part) => sum + part.length, 0);
     while (!this.#log!.roomFor(payloadBytes, false)) await this.#log!.makeRoom(payloadBytes);
     const lsn = await this.#log!.appendInSlices(operations + (entry === undefined ? 0 : 1), all, pause);
@@ -255,11 +262,11 @@ export class Committer {
   }
 
   /**
-   * Appends one frame and applies it with `apply`, which gets the LSN of its first operation and
-   * must not fail. Call it from a `stage` of `write`, with everything that `apply` needs reserved.
-   * `entry`, the stored answer to the frame's operations, becomes one more operation at its end.
-   * `visible` runs when the frame becomes visible. Throws, with nothing changed, when the log does
-   * not accept the frame.
+   * Appends one frame and applies it with `apply`, which gets the LSN of the frame's first
+   * operation and must not fail. Call `commit` only from a `stage` of `write`, after reserving all
+   * memory that `apply` needs. `entry`, the stored answer to the frame's operations, becomes one
+   * more operation at the end of the frame. `visible` runs when the frame becomes visible. Throws
+   * if the log does not accept the frame; then nothing was changed.
    */
   commit(
     operations: number,
@@ -276,7 +283,8 @@ export class Committer {
       assert(firstLsn > this.visibleLsn, 'a frame is not visible before it is applied');
       apply?.(firstLsn);
       if (entry !== undefined) this.#replays!.add(entry, firstLsn + operations);
-      // The caller does not wait for the answer's own operation unless it is the only one.
+      // The caller waits for the last operation before the stored answer, or for the answer if it
+      // is the only operation.
       return { firstLsn, durable: this.durable(firstLsn + Math.max(1, operations) - 1, visible) };
     } catch (cause) {
       throw this.#tear(firstLsn, cause);
@@ -304,13 +312,13 @@ export class Committer {
     });
   }
 
-  /** Resolves true once reads see `lsn`, or false after `timeoutMs` milliseconds. */
+  /** Resolves with true once reads see `lsn`, or with false after `timeoutMs` milliseconds. */
   whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
     if (lsn <= this.visibleLsn) return Promise.resolve(true);
     return this.failed === null ? this.#waits.wait(lsn, timeoutMs) : Promise.resolve(false);
   }
 
-  /** Called by the log once per group of frames. */
+  /** Makes frames visible. Called by the log once per durable group of frames. */
   onDurable(durableLsn: number): void {
     this.#toldLsn = durableLsn;
     const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);
@@ -328,7 +336,7 @@ export class Committer {
       this.#waiters = [];
       this.#first = 0;
     } else if (at >= MAX_RESOLVED) {
-      // While writers overlap the queue never empties, so drop the settled waiters here.
+      // While writers overlap, the queue is never empty, so the settled waiters are dropped here.
       this.#waiters = waiters.slice(at);
       this.#first = 0;
     } else this.#first = at;

@@ -1,4 +1,4 @@
-// Waits, with a timeout, until an LSN is visible.
+// Implements waiting, with a timeout, until an LSN is visible.
 
 import { assert } from '../../assert.ts';
 
@@ -20,13 +20,13 @@ export interface LsnWaitsOptions {
 }
 
 /**
- * A wait ends when its LSN is reached, when it times out, or when all waits end. At most one timer
- * is armed, for the earliest deadline.
+ * The pending waits. A wait ends when its LSN is reached, when it times out, or when `end` is
+ * called. At most one timer is in use, for the earliest deadline.
  */
 export class LsnWaits {
   readonly #options: LsnWaitsOptions;
   readonly #waits = new Set<Wait>();
-  /** Deadline of the earliest armed timer. */
+  /** Deadline for which the timer in use was armed; Infinity if there is none. */
   #timerUs = Infinity;
   #ended = false;
 
@@ -34,7 +34,10 @@ export class LsnWaits {
     this.#options = options;
   }
 
-  /** Resolves true if `reached` is called with `lsn` or more in time. */
+  /**
+   * Resolves with true if `reached` is called with `lsn` or a greater LSN before the timeout, else
+   * with false.
+   */
   wait(lsn: number, timeoutMs: number): Promise<boolean> {
     if (this.#ended || !(timeoutMs > 0)) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -52,7 +55,9 @@ export class LsnWaits {
     if (this.#waits.size > 0) this.#settle((wait) => wait.lsn <= lsn, true);
   }
 
-  /** Resolves all waits with false; no further LSN will be reached. */
+  /**
+   * Resolves all waits with false, and later ones at once, because no further LSN will be reached.
+   */
   end(): void {
     this.#ended = true;
     this.#settle(() => true, false);
@@ -74,7 +79,8 @@ export class LsnWaits {
   }
 
   #expire(deadlineUs: number): void {
-    // Superseded by a timer with an earlier deadline, which re-arms by itself.
+    // A timer with an earlier deadline has replaced this one; when that one expires, it arms the
+    // next.
     if (deadlineUs !== this.#timerUs) return;
     this.#timerUs = Infinity;
     this.#settle((wait) => wait.deadlineUs <= deadlineUs, false);

@@ -1,15 +1,15 @@
-// The payload of a log frame: runs of operations. A frame is one atomic commit; each of its
-// operations has one LSN.
+// Encodes and decodes the payload of a log frame, which consists of runs of operations. A frame is
+// one atomic commit; each operation in it has an LSN.
 //
 // Run = u8 kind, u8 0, u16 0, u32 table id (0: none), u32 operations, u32 bytes, then the bytes.
 // Kinds are never reused:
 //   1 INSERT    records, one operation each (assembly/FORMAT.md)
 //   2 TOMBSTONE records with id 0: deletes every live edge with the same time and member set
-//   3 CATALOG   one JSON document, one operation (catalog.ts)
+//   3 CATALOG   one JSON document, one operation (changes.ts)
 //   4 DOCUMENT  one JSON document {store, id, value}, one operation; value null removes
 //               (documents.ts)
 //   5 REPLAY    one JSON document, one operation: the stored answer to the frame's other
-//               operations, or to work that is no frame (kept-answer.ts)
+//               operations, or to work that logs nothing else (kept-answer.ts)
 //   6 KILL      {i64 event_ts, i64 id} each: deletes the live edge with that key
 //               (storage/FORMAT.md)
 
@@ -28,14 +28,14 @@ export interface Run {
   bytes: Uint8Array;
 }
 
-/** The 16-byte header that precedes a run's bytes. */
+/** Returns the 16-byte header that precedes the bytes of a run. */
 export function runHeader(kind: OperationKind, tableId: number, operations: number, bytes: number): Uint8Array {
   const header = new Uint8Array(RUN_HEADER_BYTES);
   writeRunHeader(header, kind, tableId, operations, bytes);
   return header;
 }
 
-/** A run of one operation that belongs to no table. */
+/** Returns a run of one operation that belongs to no table: its header and its bytes. */
 export function singleRun(kind: OperationKind, bytes: Uint8Array): Uint8Array[] {
   return [runHeader(kind, 0, 1, bytes.length), bytes];
 }
@@ -53,7 +53,9 @@ export function writeRunHeader(
   putWord(into, 12, bytes);
 }
 
-/** Writes byte by byte: creating a DataView per header took longer than all the other work. */
+/**
+ * Writes a u32 byte by byte: creating a DataView per header took longer than all the other work.
+ */
 function putWord(into: Uint8Array, at: number, value: number): void {
   into[at] = value;
   into[at + 1] = value >>> 8;
@@ -63,7 +65,7 @@ function putWord(into: Uint8Array, at: number, value: number): void {
 
 const KILL_BYTES = 16;
 
-/** The bytes of a KILL run. */
+/** Returns the bytes of a KILL run. */
 export function encodeKills(keys: readonly RowKey[]): Uint8Array {
   const bytes = new Uint8Array(keys.length * KILL_BYTES);
   const view = new DataView(bytes.buffer);
@@ -79,8 +81,8 @@ export function encodeKills(keys: readonly RowKey[]): Uint8Array {
 }
 
 /**
- * The keys of a KILL run. Throws `corrupt`; offsets in the error start at `offset`, the run's first
- * byte.
+ * Returns the keys in a KILL run. Throws `corrupt` if the bytes are invalid; `offset` is the
+ * position of the run's first byte, for that error.
  */
 export function decodeKills({ bytes, operations }: Run, where: string, offset: number): RowKey[] {
   if (bytes.length !== operations * KILL_BYTES)
@@ -96,8 +98,8 @@ export function decodeKills({ bytes, operations }: Run, where: string, offset: n
 }
 
 /**
- * The runs of a payload whose checksum was verified. Throws `corrupt` when they do not fill it
- * exactly or their operation count is not `operations`.
+ * Yields the runs of a payload whose checksum was verified. Throws `corrupt` if the runs do not
+ * fill the payload exactly, or if they do not have `operations` operations in total.
  */
 export function* readRuns(payload: Uint8Array, operations: number, where: string): Generator<Run> {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);

@@ -1,15 +1,15 @@
-// Collects the input for choosing stretches: figures of the segments, and how many new rows fall
-// into the key range of each.
+// Collects the figures from which choose.ts chooses the segments to rewrite: the figures of each
+// segment, and how many new rows fall into the key range of each.
 
 import type { CoreMemtable, SegmentFacts } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { ChooseInput } from './choose.ts';
 import { deadAt } from './count-dropped.ts';
 
-/** Seeks between two pauses; they take a millisecond or two. */
+/** Number of seeks between two pauses; that many take a millisecond or two. */
 const SEEKS_A_SLICE = 4096;
 
-/** The input of a compaction, at one LSN. */
+/** What a compaction reads, at one LSN. */
 export interface ChooseSource {
   lsn: number;
   segments: readonly SegmentFile[];
@@ -18,13 +18,14 @@ export interface ChooseSource {
   indexed: ReadonlySet<number>;
 }
 
-/** Whether a segment has values of an indexed column but no order for them. */
+/** Returns whether a segment has values in an indexed column but no sort order for that column. */
 export function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<number>): boolean {
   return columns.some(({ id, numeric, allNull, ordered }) => numeric && !allNull && !ordered && indexed.has(id));
 }
 
 /**
- * Figures of the segments and the new rows of each. Cost: memtables x segments seeks, with pauses.
+ * Returns the figures of the segments and the number of new rows in the key range of each. Cost:
+ * one seek per memtable and segment, with pauses.
  */
 export async function chooseInput(
   source: ChooseSource,

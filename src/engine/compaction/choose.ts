@@ -1,19 +1,21 @@
-// Chooses what a compaction rewrites, from figures alone, so that tests can check the plan as a
-// plain value.
+// Chooses which segments a compaction rewrites. The input consists of figures only and the result
+// is a plain value, so tests can check the choice without files.
 //
-// Segments are disjoint and in key order, and every new row (from the memtables) falls into the key
-// range of exactly one segment: from its first key up to the next segment's first key. A segment is
-// rewritten if it has new rows, dead rows, expired rows, or lacks an order that an index needs.
-// Otherwise its file is kept. A rewritten segment is a stretch [from, to) of the list of segments.
+// Segments are disjoint and in key order. Every new row (from the memtables) falls into the range
+// of exactly one segment: from that segment's first key up to the next segment's first key. A
+// segment is rewritten if it has new rows, dead rows or expired rows, or if it lacks a sort order
+// that an index needs. Otherwise its file is kept. The result is a list of stretches: ranges [from,
+// to) of the list of segments, each of which is rewritten.
 //
 //   segments   A: 100 rows  |  B: 20 rows, 5 dead  |  C: 90 rows     (maxRows = 100)
 //   new rows         0      |           0          |   30, all after C's last key
 //   stretches              [B]: 15 rows             [after C]: 30 rows
 //
-// Two refinements keep the number of files low and writes cheap. Rows that come in time order all
-// fall after the last key: if the last segment is intact and more than half full, it is kept and
-// only the new rows are written. A stretch with a small result (under a quarter of `maxRows`) takes
-// in its left neighbour if both fit into one file, and stretches that touch are joined if they fit.
+// Two refinements keep the number of files low and writes cheap. (1) Rows that are inserted in time
+// order all fall after the last key. If the last segment needs no other change and is more than
+// half full, it is kept and only the new rows are written, as the empty stretch after it. (2) A
+// stretch with a small result (under a quarter of `maxRows`) is extended by the segment to its left
+// if both fit into one file. Adjacent stretches are joined if their result fits into one file.
 
 import { assert } from '../../assert.ts';
 import type { RowKey } from '../types.ts';
@@ -23,9 +25,9 @@ export interface SegmentFigures {
   rows: number;
   /** File size in bytes. */
   bytes?: number;
-  /** Rows that are dead at the compaction's LSN. */
+  /** Number of rows that are dead at the compaction's LSN. */
   dead: number;
-  /** Lacks an order that one of the table's indexes needs. */
+  /** Whether the segment lacks a sort order that one of the table's indexes needs. */
   stale: boolean;
   first: RowKey;
   last: RowKey;
@@ -34,13 +36,13 @@ export interface SegmentFigures {
 export interface ChooseInput {
   segments: readonly SegmentFigures[];
   /**
-   * New rows per segment: keys from its first key (for the first segment: from the start) up to the
-   * next segment's first key.
+   * Number of new rows per segment: those with keys from its first key (for the first segment, from
+   * the lowest key) up to the next segment's first key.
    */
   newRows: readonly number[];
-  /** Of the last segment's new rows: how many come after its last key. */
+  /** How many of the last segment's new rows have keys above its last key. */
   newRowsBehind: number;
-  /** Number of new rows; used if there is no segment. */
+  /** Total number of new rows; used only if there is no segment. */
   totalNewRows: number;
   /** Rows with a smaller time expire (TTL); -Infinity: none. */
   cutoffTs: number;
@@ -60,15 +62,15 @@ export interface Stretch {
   lower: RowKey | undefined;
   upper: RowKey | undefined;
   /**
-   * Fill files completely, with the remainder in the last one: for rows that arrive in time order.
-   * Otherwise split into equal parts.
+   * Whether to fill files completely and leave the remainder in the last one, which suits rows that
+   * arrive in time order. Otherwise the rows are split into equal files.
    */
   append: boolean;
 }
 
 /**
- * The stretches to rewrite, in key order; all other segments are kept. The cost depends on what
- * changed, not on the size of the table.
+ * Returns the stretches to rewrite, in key order; all other segments are kept. How much is
+ * rewritten depends on what changed, not on the size of the table.
  */
 export function chooseStretches(input: ChooseInput): Stretch[] {
   const { segments, newRows, maxRows } = input;
@@ -110,8 +112,8 @@ function after(key: RowKey): RowKey {
 }
 
 /**
- * Extends a stretch with a small result by a small left neighbour, and joins stretches that touch
- * if the result fits into one file.
+ * Extends stretches with a small result by the segment to their left, and joins adjacent stretches;
+ * each only if the result fits into one file.
  */
 function joinSmall(stretches: Stretch[], input: ChooseInput): Stretch[] {
   const joined: Stretch[] = [];

@@ -1,10 +1,12 @@
-// Compacts one table: freezes its memtables, chooses stretches, has them merged into new segments
-// and, once a manifest lists those, swaps the version.
+// Compacts one table: freezes its memtables, chooses the stretches of segments to rewrite
+// (choose.ts), and has both merged into new segments. Once a manifest lists the new segments,
+// readers get a new version of the table.
 //
-// Reads and writes continue throughout. The manifest is the only commit point: before it nothing
-// has changed, after it everything has. One manifest may cover several tables, so a compaction has
-// two halves: `prepareTable` writes new segments, and its result is then finished or given up. Rows
-// that die in between are collected as late deaths and marked dead in the new segments.
+// Reads and writes continue throughout. Installing the manifest is the only commit point: before it
+// nothing has changed, after it everything has. One manifest may cover several tables, so a
+// compaction has two halves: `prepareTable` writes new segments, and one of three functions in its
+// result ends the compaction. Rows that are deleted in between are collected as late deaths and
+// then marked dead in the new segments.
 
 import { assert } from '../../assert.ts';
 import type { Core, CoreMemtable } from '../../core/index.ts';
@@ -22,7 +24,7 @@ import { countDropped, type Dropped, deadAt } from './count-dropped.ts';
 import { compactionError } from './failure.ts';
 import { type MergedStretches, type MergeLimits, mergeStretches } from './merge-stretches.ts';
 
-/** Headers of new segments read between two pauses. */
+/** Number of headers of new segments that are read between two pauses. */
 const HEADS_A_SLICE = 16;
 
 export interface TableCompaction {
@@ -33,7 +35,7 @@ export interface TableCompaction {
 }
 
 export interface CompactionOptions extends MergeLimits {
-  /** Id of a column that gets its order as if it were indexed already. */
+  /** Id of a column whose sort order is written as if the column were already indexed. */
   alsoIndexed?: number | undefined;
   /** Core instance used to read the headers of new segments. */
   scratch: Core;
@@ -47,11 +49,16 @@ export interface PreparedTable {
   changed: ChangedTable;
   /** Total bytes of the new files. */
   newBytes: number;
-  /** The manifest with `changed` is durable: makes readers see the new segments. */
+  /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
   finish: () => TableCompaction;
-  /** A manifest with `changed` can never appear: removes the new files; nothing has changed. */
+  /**
+   * Removes the new files; the table is unchanged. Call this when no manifest with `changed` was
+   * installed and none can appear after a restart.
+   */
   giveUp: () => Promise<void>;
-  /** A manifest with `changed` may or may not be found after a restart: keeps the files. */
+  /**
+   * Keeps the new files. Call this when a restart may or may not find a manifest with `changed`.
+   */
   leave: () => void;
 }
 
@@ -63,7 +70,7 @@ interface Frozen extends ChooseSource {
   tombstones: number;
 }
 
-/** False: a compaction would not change the table. */
+/** Returns whether a compaction would change the table. */
 export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: number): boolean {
   if (table.pending > 0 || table.pendingTombstones > 0) return true;
   const indexed = indexedColumns(table, alsoIndexed);
@@ -71,12 +78,13 @@ export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: nu
 }
 
 /**
- * Writes the new segments. If it rejects, nothing has changed. A table has at most one prepared
- * compaction at a time: finish or give up the first before the next.
+ * Freezes the table's memtables and writes the new segments. If this rejects, nothing has changed.
+ * A table has at most one prepared compaction at a time: end it before you prepare the next.
  */
 export async function prepareTable(table: Table, options: CompactionOptions): Promise<PreparedTable> {
   const { committer } = table.context;
-  // A frame being applied in slices is in the log as a whole, but only partly in the memtables.
+  // While an exclusive writer applies a frame in slices, the memtables contain only a part of it,
+  // although all of it is in the log.
   while (committer.isTaken) await committer.free();
   table.assertUsable();
   assert(table.compacting === undefined, 'a table is compacted once at a time');
@@ -129,7 +137,10 @@ function prepared(
   };
 }
 
-/** The error to report. A corrupt file of the table makes the table refuse from now on. */
+/**
+ * Returns the error to report. If a segment of the table is corrupt, makes the table refuse all
+ * requests from now on.
+ */
 function failureOf(table: Table, frozen: Frozen, error: unknown): unknown {
   const file = error instanceof HedgerowError && error.code === 'corrupt' ? error.fields?.file : undefined;
   if (!frozen.segments.some((segment) => segment.path === file)) return compactionError(error);
@@ -148,7 +159,7 @@ async function removeFrom(table: Table, firstNumber: number): Promise<void> {
   for (const name of fs.list(table.dir)) {
     const number = segmentNumber(name);
     if (number === null || number < firstNumber) continue;
-    // The number is not reused: the removal may fail, or be undone by a crash.
+    // The number is not used again, because the removal may fail or be undone by a crash.
     table.change({ nextSegment: Math.max(table.nextSegment, number + 1) });
     await fs.remove(`${table.dir}/${name}`).catch(() => undefined);
   }
@@ -174,7 +185,10 @@ function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   return { lsn, segments, memtables, late, pending, tombstones, indexed };
 }
 
-/** Checks rows in = rows out + dead + expired, as counted from segment headers and memtables. */
+/**
+ * Asserts that the merge read and wrote as many rows as were counted beforehand: the live rows of
+ * the stretches, without the expired ones, plus the new rows.
+ */
 function checkRows(
   frozen: Frozen,
   stretches: readonly Stretch[],
@@ -193,7 +207,7 @@ function checkRows(
   assert(rowsOut === expected, `a compaction up to time ${cutoffTs} writes ${expected} rows, not ${rowsOut}`);
 }
 
-/** The segments after the compaction; asserts that they are disjoint and in key order. */
+/** Returns the segments after the compaction; asserts that they are disjoint and in key order. */
 async function replace(
   table: Table,
   frozen: Frozen,
@@ -225,8 +239,8 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   assert(table.compacting?.late === frozen.late, 'the compaction that ends is the one that began');
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
-  // Anything that may fail an assertion comes before the version is replaced: segments must never
-  // contain rows above the applied LSN.
+  // Code that may fail an assertion runs before the version is replaced, because segments must
+  // never contain rows above the applied LSN.
   const version = new Version(segments, memtables, table.bucketSeconds);
   table.change({
     appliedLsn: frozen.lsn,
@@ -246,13 +260,13 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
 }
 
 /**
- * Marks rows that died during the compaction as dead in the new segments. The manifest is installed
- * and the log has the deaths; if memory is too short to find the rows, the table refuses reads
- * until they are marked.
+ * Marks rows that were deleted during the compaction as dead in the new segments. By now the
+ * manifest is installed, and the deletions are in the log. If there is too little memory to find
+ * the rows, the table refuses reads until the rows are marked.
  */
 function markLate(table: Table, frozen: Frozen): void {
   const kept = new Set(frozen.segments);
-  // Deaths in a segment that was kept are marked there already.
+  // Deletions in a segment that was kept are already marked there.
   const late = frozen.late.filter(
     (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
   );
@@ -280,7 +294,7 @@ function holds({ facts }: SegmentFile, { eventTs, id }: LateDeath): boolean {
   return isBehindFirst && (eventTs < timeMax || (eventTs === timeMax && id <= lastId));
 }
 
-/** All or nothing: first finds the rows and reserves room for them. */
+/** Marks all rows or none: finds all rows and reserves memory before it marks the first. */
 function markDead(table: Table, late: readonly LateDeath[], kept: ReadonlySet<SegmentFile>): void {
   const found: { segment: SegmentFile; row: number; lsn: number }[] = [];
   for (const death of late) {

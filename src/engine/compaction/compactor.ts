@@ -1,5 +1,5 @@
-// Runs compactions of tables one after another and counts them. Many small tables share one
-// manifest.
+// Runs compactions of tables one after another and counts them. A compaction of all tables handles
+// them in groups, each of which installs only one manifest.
 
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
@@ -11,18 +11,19 @@ import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /**
- * Limits per manifest: number of tables, and total bytes of new segments after which a group ends.
+ * A group of tables that share one manifest ends at this number of tables or, if that is reached
+ * first, at this many bytes of new segments.
  */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
-/** Tables visited between two pauses, if there is nothing to do for them. */
+/** Number of tables without work that are visited between two pauses. */
 const LOOKS_A_SLICE = 512;
 
 export interface CompactorOptions {
   /** Held during a compaction. */
   mutex: Mutex;
   runner: CompactionRunner;
-  /** Maximum rows per segment; segments of wide rows hold fewer. */
+  /** Maximum rows per segment; segments of large rows contain fewer. */
   maxRows: number;
   /** Maximum bytes of records per segment, and per step of a merge; default 16 MB. */
   maxBytes?: number | undefined;
@@ -30,11 +31,11 @@ export interface CompactorOptions {
   instantiate: () => Core;
   pause: () => Promise<void>;
   /**
-   * Runs work of a compaction that drops rows; on a full disk, runs it again after deleting the
-   * reserve.
+   * Runs the work of a compaction that drops rows. If the disk is full, deletes the reserve file
+   * and runs the work again.
    */
   withReserve: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Throws when no compaction may begin. */
+  /** Throws if no compaction may begin, for example because the database is closed. */
   assertOpen: () => void;
   /** Installs a manifest with these tables' new segments and everything else unchanged. */
   installManifest: (changed: readonly ChangedTable[]) => Promise<void>;
@@ -42,7 +43,7 @@ export interface CompactorOptions {
 
 /** Result of compacting many tables. */
 export interface GroupedCompaction {
-  /** The tables compacted, in the given order, without those that were dropped meanwhile. */
+  /** The tables compacted, in the given order. Dropped and corrupt tables are left out. */
   tables: Table[];
   tombstones: number;
   edgesDropped: number;
@@ -68,8 +69,8 @@ export class Compactor {
   }
 
   /**
-   * Compacts a table once the mutex is free; calls `started` when it begins. Drops rows before
-   * `cutoffTs`; -Infinity: none.
+   * Compacts a table once the mutex is free; calls `started` when the compaction begins. Drops the
+   * rows with a time before `cutoffTs`; -Infinity drops none.
    */
   compact(table: Table, cutoffTs: number, started?: () => void): Promise<TableCompaction> {
     return this.#turn(() => {
@@ -79,8 +80,8 @@ export class Compactor {
   }
 
   /**
-   * Compacts tables in groups with one manifest each; tables with nothing to do are skipped. At
-   * least one manifest is installed, so that the log is truncated. A group ends early when DDL,
+   * Compacts tables in groups with one manifest each. Tables that need no compaction are skipped.
+   * At least one manifest is installed, so that the log is truncated. A group ends early when DDL,
    * another compaction or the closing of the database waits for the mutex.
    */
   async compactAll(tables: readonly Table[], cutoffTs: (table: Table) => number): Promise<GroupedCompaction> {
@@ -99,9 +100,9 @@ export class Compactor {
   }
 
   /**
-   * Gives each segment of a table the order of one more column, then calls `commit` before any
-   * other compaction can begin. `column` returns the column's id; it is called once the mutex is
-   * held, and an exception from it aborts the work.
+   * Adds the sort order of one more column to each segment of a table, then calls `commit` before
+   * any other compaction can begin. `column` returns the id of that column. It is called once the
+   * mutex is held; if it throws, nothing is done.
    */
   buildOrder<T>(table: Table, column: () => number, commit: () => Promise<T>): Promise<T> {
     return this.#turn(async () => {
@@ -154,8 +155,8 @@ export class Compactor {
       if (place > from && mutex.waiting > 0) break;
       if ((place + 1 - from) % LOOKS_A_SLICE === 0) await pause();
       const table = tables[place]!;
-      // Dropped before the group began, or found corrupt while others were compacted: drops wait
-      // for a running compaction.
+      // The table was dropped before the group began (a drop waits for a running compaction), or
+      // was found corrupt while others were compacted.
       if (table.dropped || table.corrupt !== null) continue;
       const cutoffTs = cutoffOf(table);
       result.tables.push(table);
@@ -169,7 +170,7 @@ export class Compactor {
         break;
       }
     }
-    // Tables prepared before a failure are complete, so they are still installed.
+    // The tables prepared before a failure are complete, so their segments are still installed.
     const isLast = place === tables.length;
     if (group.length > 0 || (isLast && !result.isInstalled && failure === undefined)) {
       result.isInstalled = true;
@@ -192,13 +193,16 @@ export class Compactor {
     return cutoffTs === -Infinity ? work() : withReserve(work);
   }
 
-  /** Installs one manifest for everything prepared. If that fails, none of it becomes visible. */
+  /**
+   * Installs one manifest for all prepared tables. If that fails, none of their new segments
+   * becomes visible.
+   */
   async #install(group: readonly PreparedTable[]): Promise<TableCompaction[]> {
     const { installManifest, pause, runner, withReserve } = this.#options;
     const changed = group.map((prepared) => prepared.changed);
     const work = () => installManifest(changed);
     try {
-      // Not retried: data whose sync failed once must be considered not durable.
+      // A failed flush is not retried: after one failed sync, the data must be considered lost.
       await runner.flush?.().catch((error: unknown) => Promise.reject(compactionError(error)));
       await (changed.some(({ expired }) => expired) ? withReserve(work) : work());
     } catch (error) {
@@ -220,8 +224,8 @@ export class Compactor {
 }
 
 /**
- * A segment is built in memory and takes several times its size: with wide rows it ends at this
- * many bytes of records.
+ * Default limit for the bytes of records in a segment. There is a limit because a segment is built
+ * in memory, which takes several times its size.
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**

@@ -1,5 +1,6 @@
-// Counts what a compaction with a TTL drops: live edges, and the distinct buckets that contain
-// them, wherever their rows are. Counts in slices, so that the event loop keeps running.
+// Counts what a compaction with a TTL drops: the live edges, and the distinct buckets that contain
+// them, in segments and memtables. The counting pauses between slices, so that the event loop is
+// not blocked.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -9,11 +10,11 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { Table } from '../table/table.ts';
 import type { RowKey } from '../types.ts';
 
-/** Calls into the core between two pauses; they take a millisecond or two. */
+/** Number of calls into the core between two pauses; that many take a millisecond or two. */
 const CALLS_A_SLICE = 1024;
-/** Rows of a memtable counted between two pauses. */
+/** Number of rows of a memtable that are counted between two pauses. */
 const ROWS_A_SLICE = 32_768;
-/** Cost of loading a segment, in calls. */
+/** Loading a segment counts as this many calls. */
 const LOAD_CALLS = CALLS_A_SLICE;
 
 export interface Dropped {
@@ -30,7 +31,7 @@ export interface DropSource {
   lsn: number;
 }
 
-/** Number of rows before `beforeRow` that are dead at an LSN. */
+/** Returns the number of rows before `beforeRow` that are dead at an LSN. */
 export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): number {
   let count = 0;
   for (let i = 0; i < dead.count; i++) if (dead.lsns[i]! <= lsn && dead.rows[i]! < beforeRow) count++;
@@ -38,8 +39,9 @@ export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): numbe
 }
 
 /**
- * Counts rows alive at `lsn` before `cutoffTs`, which must be the start of a bucket. The cost grows
- * with the buckets of rows that are in no segment yet, and with those of dead rows.
+ * Counts the rows with a time before `cutoffTs` that are alive at the LSN of `source`. `cutoffTs`
+ * must be the start of a bucket. The cost grows with the number of buckets that have rows in
+ * memtables, and of buckets that have dead rows.
  */
 export async function countDropped(table: Table, source: DropSource, cutoffTs: number): Promise<Dropped> {
   const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0, fromSegments: 0 };
@@ -93,8 +95,8 @@ class DroppedCount {
   }
 
   /**
-   * Buckets with live rows among the first `rows` rows. Only the first bucket of a segment can also
-   * have rows in earlier segments.
+   * Counts the buckets with live rows among the first `rows` rows of a segment, without those
+   * counted before. Only the first bucket of a segment can also have rows in earlier segments.
    */
   async inSegment(place: number, rows: number): Promise<number> {
     const segment = this.#source.segments[place]!;
@@ -107,8 +109,8 @@ class DroppedCount {
   }
 
   /**
-   * Buckets among the first `rows` rows in which every row is dead. The list of dead rows may grow
-   * meanwhile: only rows that died at or before the LSN count.
+   * Counts the buckets among the first `rows` rows in which every row is dead. The list of dead
+   * rows may grow meanwhile, so rows that died after the LSN are ignored.
    */
   async #deadBuckets(segment: SegmentFile, rows: number): Promise<number> {
     const { lsn } = this.#source;
@@ -135,7 +137,7 @@ class DroppedCount {
     return resident.hasRow(from, to, 0, segment.dead, this.#source.lsn);
   }
 
-  /** Whether a segment before index `end` has a live row in the bucket. */
+  /** Resolves with whether a segment before index `end` has a live row in the bucket. */
   async #livesInSegments(bucket: number, end: number): Promise<boolean> {
     const { segments } = this.#source;
     const behind = (bucket + 1) * this.#width;
@@ -147,7 +149,10 @@ class DroppedCount {
     return false;
   }
 
-  /** Buckets with live rows among the positions before `end` that no earlier source has counted. */
+  /**
+   * Counts the buckets with live rows among the positions of a memtable before `end`, without those
+   * that an earlier source has counted.
+   */
   async inMemtable(place: number, end: number): Promise<number> {
     const { lsn, memtables, segments } = this.#source;
     const memtable = memtables[place]!;
@@ -164,7 +169,7 @@ class DroppedCount {
     return count;
   }
 
-  /** Whether a memtable before index `end` has a live row in the bucket. */
+  /** Resolves with whether a memtable before index `end` has a live row in the bucket. */
   async #livesInMemtables(bucket: number, end: number): Promise<boolean> {
     const key: RowKey = { eventTs: 0, id: 0 };
     for (let place = 0; place < end; place++) {

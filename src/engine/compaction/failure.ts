@@ -1,11 +1,12 @@
-// Errors of failed compactions: translates the disk's error into words that say what to do.
+// Translates the errors of failed compactions: a disk error becomes an error that says what to do.
 
 import { HedgerowError } from '../../errors.ts';
 import { FileInDoubt } from '../../storage/index.ts';
 
 /**
- * Turns an operating system error into `disk_full` or `disk_failed`, with its code in `fields`;
- * returns any other error unchanged. To be used where nothing was changed.
+ * Turns an operating system error into `disk_full` or `disk_failed`, with the system's code in
+ * `fields`. Returns any other error unchanged. The message states that nothing was changed, so call
+ * it only where that is true.
  */
 export function compactionError(error: unknown): unknown {
   if (error instanceof HedgerowError) return error;
@@ -27,8 +28,8 @@ export function compactionError(error: unknown): unknown {
 }
 
 /**
- * Whether installing a manifest failed at a point where the new one may already be in place; only a
- * restart shows which one it is.
+ * Returns whether installing a manifest failed at a point where the new manifest may already be in
+ * place. Only a restart shows whether the old or the new one is.
  */
 export function isInDoubt(error: unknown): boolean {
   return error instanceof FileInDoubt || (error instanceof HedgerowError && error.cause instanceof FileInDoubt);

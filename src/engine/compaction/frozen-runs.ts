@@ -1,26 +1,31 @@
-// The new records that a compaction reads: the frozen memtables, taken in key order in parts of
+// Reads the new records of a compaction from its frozen memtables: in key order, in parts of
 // bounded size.
 //
-// Parts are in ascending key order and cover every row, so each memtable needs only one position:
-// up to where it was taken. Prefix sums of the record sizes in key order (4 bytes per row) give the
-// bytes below a key at the cost of one seek per memtable.
+// Parts are in ascending key order and cover every row, so one position per memtable is enough
+// state: the rows before it were taken. Prefix sums of the record sizes in key order (4 bytes per
+// row) give the number of bytes below a key at the cost of one seek per memtable.
 //
-// `cut` finds the end of the next part by bisection over all memtables at once. It keeps two
-// positions per memtable: `within`, below which the part surely fits, and `over`, which is too far.
-// It takes the memtable with the most bytes between the two and uses the key in the middle of that
-// range to seek in all of them; if the bytes below that key fit, the positions become `within`,
-// else `over`. It stops when the part is at least half full, so few steps are enough.
+// `cut` finds the key at which the next part ends, by bisection over all memtables at once. It
+// keeps two positions per memtable: a part that ends at the positions `within` fits, one that ends
+// at the positions `over` is too large. Each step picks the memtable with the most bytes between
+// the two, and seeks the key in the middle of that range in all memtables. If the records below
+// that key fit, the positions found become `within`, else `over`. The search ends when the part is
+// at least half full, so few steps are enough.
 //
-// Nothing here blocks the event loop for long: summing, seeking and copying pause after a bounded
-// number of rows, seeks or bytes.
+// Example: memtables with the keys 1 3 5 7 and 2 4 6 8, records of 10 bytes, a limit of 50 bytes.
+// The key in the middle of the first memtable is 5. The four records below 5 take 40 bytes, which
+// fits and is more than half of 50, so the part ends at key 5.
+//
+// No step blocks the event loop for long: summing, seeking and copying pause after a bounded number
+// of rows, seeks or bytes.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
 /**
- * Rows whose sizes are summed, seeks, and bytes copied between two pauses; a millisecond or two
- * each.
+ * Limits for the work between two pauses: rows whose sizes are summed, seeks, and bytes copied.
+ * Work up to each limit takes a millisecond or two.
  */
 const ROWS_A_SLICE = 16_384;
 const SEEKS_A_SLICE = 2048;
@@ -47,8 +52,8 @@ export class FrozenRuns {
   }
 
   /**
-   * Takes memtables that accept no more rows, and sums their record sizes. Only rows visible at
-   * `lsn` are copied later.
+   * Returns the runs of memtables that accept no more rows, with their record sizes summed. Only
+   * rows visible at `lsn` will be copied.
    */
   static async of(memtables: readonly CoreMemtable[], lsn: number, pause: () => Promise<void>): Promise<FrozenRuns> {
     const runs = new FrozenRuns(lsn, pause);
@@ -65,27 +70,28 @@ export class FrozenRuns {
     return runs;
   }
 
-  /** Whether every row was taken. */
+  /** Whether every row has been taken. */
   get isTaken(): boolean {
     return this.#runs.every(({ sums, taken }) => taken === sums.length - 1);
   }
 
-  /** Whether rows with a key below `upper` (undefined: any key) are left. */
+  /** Resolves with whether rows with a key below `upper` (undefined: any key) are left. */
   async hasBelow(upper: RowKey | undefined): Promise<boolean> {
     const ends = await this.#ends(upper);
     return this.#runs.some(({ taken }, index) => taken < ends[index]!);
   }
 
   /**
-   * The key at which the next part ends. At most `bytes` bytes of records are below it, or a single
-   * larger row. Returns `upper` (undefined: no bound) if everything left below it fits; otherwise
-   * the part has at least half of `bytes`, unless rows are larger than that.
+   * Returns the key at which the next part ends; the part consists of the remaining rows below that
+   * key. It has at most `bytes` bytes of records, or is a single larger row. Returns `upper`
+   * (undefined: no bound) if all remaining rows below `upper` fit. Otherwise the part has at least
+   * half of `bytes`, unless the next row is too large to be added.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);
     if (this.#bytesTo(over) <= bytes) return upper;
-    // `within`: positions up to which the part fits; `over`: positions that are too far. Each step
-    // halves the range of the run with the most bytes between the two.
+    // A part that ends at the positions `within` fits; one that ends at `over` is too large. Each
+    // step halves the range of the run with the most bytes between the two.
     let within = this.#runs.map(({ taken }) => taken);
     let cut: RowKey | undefined;
     while (cut === undefined || this.#bytesTo(within) < bytes / 2) {
@@ -97,8 +103,8 @@ export class FrozenRuns {
       if (ends.every((end, index) => end === within[index])) {
         key = { eventTs: key.eventTs, id: key.id + 1 };
         ends = await this.#ends(key);
-        // The first remaining row does not fit: it becomes a part of its own, or starts the next
-        // part.
+        // If the next row does not fit into this part, it starts the following part. If this part
+        // has no other row, the row is a part of its own.
         if (this.#bytesTo(ends) > bytes) return cut ?? key;
       }
       if (this.#bytesTo(ends) <= bytes) {
@@ -110,8 +116,8 @@ export class FrozenRuns {
   }
 
   /**
-   * Takes the rows below `upper` with a time of at least `cutoffTs`: one run of records per
-   * memtable, in buffers owned by the caller.
+   * Takes the rows below `upper` and returns those with a time of at least `cutoffTs`: one run of
+   * records per memtable, in buffers that the caller owns.
    */
   async take(upper: RowKey | undefined, cutoffTs: number): Promise<{ runs: Uint8Array<ArrayBuffer>[]; rows: number }> {
     const ends = await this.#ends(upper);
@@ -166,7 +172,7 @@ export class FrozenRuns {
     return this.#runs.reduce((sum, { sums, taken }, index) => sum + sums[ends[index]!]! - sums[taken]!, 0);
   }
 
-  /** Index of the run with the most bytes between two lists of positions. */
+  /** Returns the index of the run with the most bytes between its positions in two lists. */
   #largest(starts: readonly number[], ends: readonly number[]): number {
     let largest = 0;
     let most = -1;
@@ -179,7 +185,7 @@ export class FrozenRuns {
     return largest;
   }
 
-  /** Counts seeks and pauses once every SEEKS_A_SLICE. */
+  /** Counts seeks, and pauses after each SEEKS_A_SLICE of them. */
   async #breathe(seeks: number): Promise<void> {
     this.#seeks += seeks;
     if (this.#seeks < SEEKS_A_SLICE) return;
@@ -189,8 +195,8 @@ export class FrozenRuns {
 }
 
 /**
- * The greatest position up to `most` such that the records from `from` on have at most
- * BYTES_A_SLICE; at least `from` + 1.
+ * Returns the greatest position up to `most` such that the records from `from` to that position
+ * have at most BYTES_A_SLICE bytes; but at least `from` + 1.
  */
 function sliceEnd(sums: Uint32Array, from: number, most: number): number {
   let least = from + 1;

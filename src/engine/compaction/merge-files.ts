@@ -1,5 +1,5 @@
-// Executes the parts of a compaction: merges in the core, writes and syncs the new files. Runs in a
-// worker thread, and inline in tests.
+// Executes the parts of a compaction: merges them in the core, then writes and syncs the new files.
+// Runs in a worker thread; in tests, in the thread of the test.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
@@ -7,8 +7,9 @@ import { asCorruption, segmentName } from '../table/segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
 /**
- * Core instances up to this memory size are kept for the next compaction. Memory can grow but not
- * shrink, and a new instance adds to it until the old one is garbage-collected.
+ * A core instance with at most this much memory is kept for the next compaction. The memory of an
+ * instance can grow but not shrink. A new instance takes additional memory until the old one is
+ * garbage-collected.
  */
 const KEPT_BYTES = 64 * 2 ** 20;
 /** Maximum number of concurrent syncs. */
@@ -23,7 +24,9 @@ export class InlineRunner implements CompactionRunner {
   #next = 0;
   #files: { number: number; bytes: number }[] = [];
   #syncLater = false;
-  /** Deferred syncs of this compaction's files, and all syncs still running. */
+  /**
+   * `#ownSyncs`: the deferred syncs of this compaction's files. `#syncs`: all syncs still running.
+   */
   #ownSyncs: Promise<void>[] = [];
   readonly #syncs = new Set<Promise<void>>();
   #syncError: { error: unknown } | undefined;
@@ -84,7 +87,10 @@ export class InlineRunner implements CompactionRunner {
     if (failed !== undefined) throw failed.error;
   }
 
-  /** Registers a sync that `flush` waits for; waits for one itself while too many are running. */
+  /**
+   * Registers a sync for which `flush` must wait. If too many syncs are running, waits until one of
+   * them ends.
+   */
   async #later(sync: Promise<void>): Promise<void> {
     const noted: Promise<void> = sync
       .catch((error: unknown) => {
@@ -112,7 +118,8 @@ export class InlineRunner implements CompactionRunner {
   async #write(file: Uint8Array): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
-    // Left by a compaction that a crash interrupted: no manifest lists a number not yet assigned.
+    // Such a file was left by a compaction that a crash interrupted: no manifest lists this number,
+    // because it has not been assigned yet.
     if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
     let isWritten = false;

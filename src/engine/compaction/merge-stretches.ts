@@ -1,5 +1,6 @@
-// Merges the chosen stretches of a table part by part: each part is bounded in bytes, read from the
-// memtables in slices, and merged by the runner.
+// Merges the chosen stretches of a table (runs of neighbouring segments, see choose.ts) with the
+// new rows, part by part. Each part is bounded in bytes, read from the memtables in slices, and
+// merged by the runner.
 
 import { assert } from '../../assert.ts';
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
@@ -24,7 +25,7 @@ export interface MergeLimits {
 export interface MergedStretches {
   /** New files per stretch. */
   files: SegmentEntry[][];
-  /** New rows merged: rows of the memtables that were visible and not expired. */
+  /** Number of new rows merged: visible rows from the memtables that were not expired. */
   newRows: number;
   /** Rows that the runner read, and rows that it wrote. */
   rowsIn: number;
@@ -32,8 +33,8 @@ export interface MergedStretches {
 }
 
 /**
- * One unit of merge work: rows of at most one segment, and new rows. All its keys are above those
- * of the previous part.
+ * One unit of merge work: rows from at most one segment, and new rows. All keys of a part are above
+ * those of the previous part.
  */
 interface Part {
   segment: SegmentWork | undefined;
@@ -82,14 +83,14 @@ export async function mergeStretches(
   return merged;
 }
 
-/** Column descriptions for the segment builder. */
+/** Returns the column descriptions for the segment builder. */
 function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColumn[] {
   return table.columns.columns.map((column) => ({
     id: column.id,
     type: column.type,
     indexed: indexed.has(column.id),
-    // Copied by the constructor: `slice` of a Buffer would be a view that the next column
-    // overwrites.
+    // The constructor copies the bytes. `slice` of a Buffer would return a view, which the next
+    // column would overwrite.
     missing:
       column.default === null
         ? new Uint8Array(0)
@@ -100,8 +101,8 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
 }
 
 /**
- * The parts of a stretch: for each segment, the rows in its key range and then the new rows after
- * it; at least one part.
+ * Yields the parts of a stretch, at least one: for each segment, first the old and new rows in its
+ * key range, then the new rows between it and the next segment.
  */
 async function* partsOf(
   source: ChooseSource,
@@ -126,7 +127,7 @@ async function* partsOf(
   if (count === 0) yield { segment: undefined, runs: [], newRows: 0 };
 }
 
-/** Parts that consist only of new rows below `upper`. */
+/** Yields parts that consist only of new rows below `upper`. */
 async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: MergeLimits): AsyncGenerator<Part> {
   while (await runs.hasBelow(upper)) {
     const cut = await runs.cut(upper, limits.maxBytes);
@@ -136,8 +137,8 @@ async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: Me
 }
 
 /**
- * The parts of a segment: its rows, all at once or by key range, with the new rows that fall
- * between them. The segment is read again for each part.
+ * Yields the parts for one segment: the rows of the segment, all at once or one key range at a
+ * time, with the new rows that fall between them. The segment is read again for each part.
  */
 async function* interleaved(
   segment: SegmentFile,

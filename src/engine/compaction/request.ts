@@ -5,11 +5,11 @@ import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
 
 export interface CompactionRequest {
-  /** The table to compact; undefined: all of them. */
+  /** The table to compact; undefined: all tables. */
   one: Table | undefined;
   /** All tables, ordered by name. */
   all: () => Table[];
-  /** Buckets that lie wholly before now - ttlSeconds are dropped. */
+  /** Buckets that end before now - ttlSeconds are dropped; undefined: none. */
   ttlSeconds: number | undefined;
   /** Epoch milliseconds. */
   now: () => number;
@@ -18,8 +18,8 @@ export interface CompactionRequest {
 }
 
 /**
- * Resolves when the compaction is done. Rejects like the compaction of a single table; when all
- * were requested, those before the failing one have been compacted.
+ * Compacts the requested tables and resolves with the result. Rejects with the error of the first
+ * compaction that fails; the tables before that one have been compacted.
  */
 export async function compactTables(compactor: Compactor, request: CompactionRequest): Promise<CompactionResult> {
   const { one, all, ttlSeconds, now, nowUs } = request;
@@ -47,8 +47,8 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
 }
 
 /**
- * Corrupt tables are skipped when all are compacted; they are reported so that nobody takes them
- * for compacted.
+ * Returns the corrupt tables, which are skipped when all tables are compacted. They are reported so
+ * that nobody believes they were compacted.
  */
 function leftOut(tables: readonly Table[]): Pick<CompactionResult, 'corrupt_tables'> {
   const corrupt = tables.filter((table) => table.corrupt !== null);

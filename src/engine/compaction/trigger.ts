@@ -1,9 +1,9 @@
-// Decides when tables are compacted automatically: at their threshold, when rows in the log exceed
-// the memory budget, and when a memtable becomes too old.
+// Decides when tables are compacted automatically: when a table reaches its threshold, when the
+// memtables exceed their share of the memory budget, and when a memtable becomes too old.
 //
 // With many tables, checking all of them after each commit would cost more than the commit. Memory
-// is therefore measured as the bytes of the instances that memtables share, and all tables are
-// visited only when these exceed the limit or the log has grown by LSNS_A_LOOK.
+// is therefore measured as the bytes of the core instances that memtables share. All tables are
+// visited only when these bytes exceed the limit or the log has grown by LSNS_A_LOOK.
 
 import { assert } from '../../assert.ts';
 import type { Table } from '../table/table.ts';
@@ -14,11 +14,12 @@ import type { Table } from '../table/table.ts';
  */
 const MEMTABLE_SHARE = 0.5;
 const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
-/** Commits between two checks of memory: a check costs one call per instance. */
+/** Number of commits between two checks of memory; a check costs one call per instance. */
 const COMMITS_A_LOOK = 32;
 /**
- * A memtable stores LSNs as 32-bit offsets from its base: a table whose oldest memtable begins this
- * far below the head is compacted.
+ * OLDEST_LSNS: a table is compacted when the base LSN of its oldest memtable is this far below the
+ * head, because a memtable stores LSNs as 32-bit offsets from its base. LSNS_A_LOOK: growth of the
+ * log between two checks for that.
  */
 const OLDEST_LSNS = 2 ** 31;
 const LSNS_A_LOOK = 2 ** 26;
@@ -29,7 +30,7 @@ export interface TriggerOptions {
   /** Total bytes of the instances that hold memtables. */
   memtableBytes: () => number;
   headLsn: () => number;
-  /** Overrides for tests, below 2^31 and 2^26. */
+  /** Tests override OLDEST_LSNS and LSNS_A_LOOK with these lower values. */
   oldestLsns?: number;
   lsnsALook?: number;
   /** Compacts the table; calls `started` when the compaction begins. */
@@ -51,7 +52,7 @@ export class CompactionTrigger {
     this.#limitBytes = Math.max(MEMTABLE_FLOOR_BYTES, options.memoryBudgetBytes * MEMTABLE_SHARE);
   }
 
-  /** Must be called after each commit of a table. */
+  /** Starts a compaction if one is due. Must be called after each commit that writes to a table. */
   committed(table: Table): void {
     const threshold = table.definition.compactThreshold;
     if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending)) {
@@ -64,9 +65,10 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts the largest table if the memory budget is exceeded. Called during replay, between two
-   * frames, when the state is consistent: recovery then needs no more memory than normal operation.
-   * A failure (a full disk, for example) does not keep the database from opening.
+   * Compacts the largest table if the memtables exceed their limit. Called during replay, between
+   * two frames, when the state is consistent; thus recovery needs no more memory than normal
+   * operation. A compaction that fails (on a full disk, for example) does not prevent the database
+   * from opening.
    */
   async shrink(): Promise<void> {
     const largest = this.#isOver() ? this.#largest() : undefined;
@@ -74,8 +76,8 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts the largest table during a replay that has run out of memory. False: that freed
-   * nothing.
+   * Compacts the largest table during a replay that has run out of memory. Resolves with false if
+   * that freed no memory.
    */
   async makeRoom(): Promise<boolean> {
     const largest = this.#largest();
@@ -88,7 +90,7 @@ export class CompactionTrigger {
     return this.#options.memtableBytes() > this.#limitBytes;
   }
 
-  /** Among the tables that may be compacted now, the one with the largest memtables. */
+  /** Returns, among the tables that may be compacted now, the one with the largest memtables. */
   #largest(): Table | undefined {
     let largest: Table | undefined;
     let most = -1;

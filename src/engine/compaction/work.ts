@@ -1,4 +1,4 @@
-// Plain values and bytes that are passed between the engine and a compaction runner.
+// The plain values and bytes that the engine and a compaction runner exchange.
 
 import type { BuilderColumn } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
@@ -16,22 +16,22 @@ export interface OpenWork {
   /** Maximum rows per new file. */
   maxRows: number;
   /**
-   * Maximum bytes of records per new file, and per slice of an old one; a larger row gets a file or
-   * a slice to itself.
+   * Maximum bytes of records per new file, and per slice of an old file. A larger row gets a file
+   * or a slice of its own.
    */
   maxBytes: number;
   /**
-   * If true, files and directory need to be durable only after `flush`, not when the compaction is
-   * closed, so that the syncs of many small tables overlap.
+   * If true, the files and their directory need to be durable only when `flush` resolves, not
+   * already when `close` does. The syncs of many small tables then overlap.
    */
   syncLater: boolean;
 }
 
-/** An old segment, or its rows with keys in [lower, upper); undefined: no bound. */
+/** The rows of an old segment with keys in [lower, upper); undefined: no bound. */
 export interface SegmentWork {
   path: string;
   bytes: number;
-  /** Checksum in its header. */
+  /** The checksum stored in the segment's header. */
   checksum: number;
   deadRows: Uint32Array;
   deadLsns: Float64Array;
@@ -40,7 +40,7 @@ export interface SegmentWork {
   upper: RowKey | undefined;
 }
 
-/** One part, in key order: at most one old segment and sorted runs of new records. */
+/** One part of a merge: at most one old segment, and runs of new records in key order. */
 export interface PartWork {
   segment: SegmentWork | undefined;
   runs: Uint8Array[];
@@ -50,14 +50,17 @@ export interface PartWork {
   even: boolean;
 }
 
-/** Result of a part: the new files written since the previous result, synced unless `syncLater`. */
+/**
+ * Result of a part: the new files written since the previous result. They are synced already,
+ * unless `syncLater` is set.
+ */
 export interface WorkDone {
   files: { number: number; bytes: number }[];
   rowsIn: number;
   rowsOut: number;
 }
 
-/** Calls of the worker thread; those of one compaction are made one after another. */
+/** Calls to the worker thread. The calls of one compaction are made one after another. */
 export type CompactionCalls = {
   open: (work: OpenWork) => void;
   part: (work: PartWork) => WorkDone;

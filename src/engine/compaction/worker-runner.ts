@@ -9,11 +9,11 @@ const IDLE_MS = 5000;
 
 export class WorkerRunner implements CompactionRunner {
   #link: ThreadLink<CompactionCalls> | undefined;
-  /** Number of compactions opened so far, to detect whether the thread has been idle since. */
+  /** Number of compactions opened so far; if it has not changed for IDLE_MS, the thread is idle. */
   #opened = 0;
   /**
-   * Whether files were written whose sync `flush` has not confirmed yet, and whether the thread
-   * ended with such files.
+   * `#unsynced`: files were written whose sync `flush` has not confirmed yet. `#lost`: the thread
+   * ended while there were such files.
    */
   #unsynced = false;
   #lost = false;
@@ -39,7 +39,7 @@ export class WorkerRunner implements CompactionRunner {
 
   async close(): Promise<void> {
     await this.#thread().call('close', undefined);
-    // The thread still has syncs to finish, for which `flush` waits.
+    // Unsynced files keep the thread running until `flush` has waited for their syncs.
     if (!this.#unsynced) this.#stopWhenIdle();
   }
 
@@ -69,14 +69,14 @@ export class WorkerRunner implements CompactionRunner {
     await link?.stop(new Error('the compaction thread was stopped'));
   }
 
-  /** The running thread; starts a new one if there is none or it has died. */
+  /** Returns the running thread; starts a new one if there is none or if it has died. */
   #thread(): ThreadLink<CompactionCalls> {
     if (this.#link?.isAlive) return this.#link;
     const worker = new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [] }) as ThreadWorker;
     const link = new ThreadLink<CompactionCalls>({
       worker,
       died: (reason) => {
-        // The end of a stopped thread is reported late: by then `#lost` may refer to its successor.
+        // The end of a stopped thread is reported late; by then `#lost` may describe its successor.
         if (this.#link === link) this.#lost = this.#unsynced;
         return new Error(`the compaction thread ended: ${reason.message}`, { cause: reason });
       },

@@ -1,4 +1,5 @@
-// Entry point of the compaction worker thread: receives parts and answers with the files written.
+// Entry point of the compaction worker thread: receives the parts of a compaction and answers with
+// the files that it wrote.
 
 import { parentPort } from 'node:worker_threads';
 import { loadCore } from '../../core/index.ts';

@@ -1,9 +1,13 @@
-// The files of stored answers (storage/FORMAT.md): reads those that a manifest lists, appends new
-// answers, and rewrites files of which little is still needed.
+// Manages the files of stored answers (storage/FORMAT.md): reads the files that a manifest lists,
+// appends new answers, and rewrites files of which only a small part is still needed.
 //
-// Invariants: files are ordered by their newest LSN, and no two hold the same LSNs, except for a
-// file that was put back. A file number is assigned once. A file is removed only once a manifest
-// without it is installed; a damaged one is then renamed instead of removed.
+// A damaged file is replaced by a new file with the answers that could be read, and renamed ("set
+// aside"). The manifest then lists it as lost. An operator may put it back, for example from a
+// backup; then the next open reads it again.
+//
+// Invariants: files are ordered by their newest LSN, and the same LSN is never in two files, except
+// after a file was put back. A file number is used only once. A file is removed, or set aside if it
+// is damaged, only when a manifest without it is installed.
 
 import { assert } from '../../assert.ts';
 import type { AnswerToKeep } from '../../model/kept-answer.ts';
@@ -24,16 +28,18 @@ import { decodeReplay } from './kept-answer.ts';
 
 /** A file as listed in the manifest. */
 export interface StoredReplayFile extends ReplayFile {
-  /** Time of its newest answer, epoch milliseconds. Absent in older manifests. */
+  /** Time of the newest answer in the file, epoch milliseconds. Absent in older manifests. */
   newestAt?: number;
 }
 
-/** A damaged or missing file: answers were lost, none newer than `newestAt`. */
+/**
+ * A damaged or missing file, of which answers were lost. No lost answer is newer than `newestAt`.
+ */
 export interface LostReplayFile extends ReplayFile {
   newestAt: number;
 }
 
-/** What the manifest records about the files. */
+/** The part of the manifest about the files of stored answers. */
 export interface StoredReplays {
   /** Answers up to this LSN are in the files. */
   lsn: number;
@@ -41,7 +47,7 @@ export interface StoredReplays {
   next: number;
   /** Oldest first. */
   files: StoredReplayFile[];
-  /** Absent: none. */
+  /** Absent if no file was lost. */
   lost?: LostReplayFile[];
 }
 
@@ -49,7 +55,7 @@ export interface StoredReplays {
 export interface FoundAnswer {
   entry: AnswerToKeep;
   lsn: number;
-  /** Size of its record in bytes. */
+  /** Size of the answer's record in bytes. */
   bytes: number;
 }
 
@@ -58,11 +64,17 @@ export interface AnswerRecord extends ReplayRecord {
   at: number;
 }
 
-/** What `rewrite` needs to know about the answers in memory. */
+/** Gives `rewrite` access to the answers in memory. */
 export interface AnswerSource {
-  /** In LSN order: each answer still kept in a file, and the size its record would have now. */
+  /**
+   * Yields, in LSN order, each answer in a file that is still kept, with the size that its record
+   * would have now.
+   */
   needed(): Iterable<{ lsn: number; bytes: number }>;
-  /** Records of the kept answers with LSNs from `firstLsn` to `lastLsn` inclusive, in order. */
+  /**
+   * Returns the records of the kept answers with LSNs from `firstLsn` to `lastLsn` inclusive, in
+   * order.
+   */
   records(firstLsn: number, lastLsn: number): AnswerRecord[];
 }
 
@@ -72,7 +84,7 @@ interface KnownFile extends Required<StoredReplayFile> {
   damaged: boolean;
 }
 
-/** Files adjacent in LSN order whose needed records fit into one file. */
+/** Files that are adjacent in LSN order and whose needed records fit into one file. */
 interface Group {
   files: KnownFile[];
   bytes: number;
@@ -88,9 +100,9 @@ export interface ReplayFilesOptions {
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
-/** Minimum saving that makes a rewrite worthwhile. */
+/** A rewrite is worthwhile if the bytes not needed exceed the needed ones by more than this. */
 const LEAST_SAVED_BYTES = 4096;
-/** This many small neighbours are merged into one file even if that saves nothing. */
+/** A group of this many small files is merged into one file even if that saves nothing. */
 const MOST_SMALL_FILES = 8;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
@@ -100,16 +112,19 @@ export class ReplayFiles {
   #lost: LostReplayFile[] = [];
   #nextFile = 1;
   /**
-   * Whether the newest file may be appended to: it has the current format, and no append to it has
-   * failed.
+   * Whether records may be appended to the newest file: it has the current format, is not damaged,
+   * and no append to it has failed.
    */
   #appendable = true;
   /** Files found on disk that the manifest does not list. */
   readonly orphans: Orphans = { unlisted: [], replaced: [] };
-  /** Paths that the next manifest no longer lists: those to remove and those to rename. */
+  /**
+   * Paths of files that the next manifest no longer lists: those to remove, and damaged ones to
+   * rename.
+   */
   #dropped: string[] = [];
   #aside: string[] = [];
-  /** Forces the next `rewrite` to do work whatever the sizes are. */
+  /** Whether `rewrite` is needed regardless of the sizes of the files. */
   #mustRewrite = false;
 
   constructor(options: ReplayFilesOptions) {
@@ -126,8 +141,8 @@ export class ReplayFiles {
   }
 
   /**
-   * Whether a new manifest should be written soon: a file is damaged, must be set aside, or was put
-   * back.
+   * Whether a new manifest should be written soon, because a file is damaged, must be set aside, or
+   * was put back.
    */
   get mustRewrite(): boolean {
     return this.#mustRewrite;
@@ -136,8 +151,8 @@ export class ReplayFiles {
   // Recovery
 
   /**
-   * Reads all readable answers, in LSN order. `now` is used where a manifest does not record how
-   * recent a file's answers are.
+   * Returns all readable answers, in LSN order. `now` is used for files whose `newestAt` the
+   * manifest does not record.
    */
   load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
     this.#nextFile = next;
@@ -156,7 +171,8 @@ export class ReplayFiles {
     if (newest?.damaged === true) this.#appendable = false;
     this.#findOrphans([...files, ...lost]);
     answers.sort((a, b) => a.lsn - b.lsn);
-    // A file that was put back also contains what was salvaged from it earlier.
+    // A file that was put back also contains the answers that were read from it when it was
+    // damaged.
     return answers.filter(({ lsn }, index) => lsn !== answers[index - 1]?.lsn);
   }
 
@@ -176,13 +192,15 @@ export class ReplayFiles {
     return answers;
   }
 
-  /** The answers of a lost file that was put back intact; null if it was not. */
+  /**
+   * Returns the answers in a lost file that was put back intact, or null if there is no such file.
+   */
   #loadAgain({ number, bytes, newestAt }: LostReplayFile, storedLsn: number): FoundAnswer[] | null {
     if (!this.#options.fs.exists(this.#path(number))) return null;
     const { answers, fault } = this.#read({ number, bytes }, storedLsn);
     this.#mustRewrite = true;
     if (fault !== null) {
-      // A crash came before it was renamed, or it was put back still damaged.
+      // Either a crash prevented the renaming of the file, or it was put back still damaged.
       this.#aside.push(this.#path(number));
       return null;
     }
@@ -191,7 +209,9 @@ export class ReplayFiles {
     return answers;
   }
 
-  /** The answers in a file, and the first place where it differs from what was written. */
+  /**
+   * Returns the readable answers in a file, and the first place where the file is damaged, if any.
+   */
   #read(
     file: ReplayFile,
     storedLsn: number,
@@ -217,7 +237,7 @@ export class ReplayFiles {
     return { answers, fault };
   }
 
-  /** Records files left by a crash, and makes sure that their numbers are not reused. */
+  /** Finds files left by a crash, and makes sure that their numbers are not used again. */
   #findOrphans(known: readonly ReplayFile[]): void {
     const { fs, dir } = this.#options;
     if (!fs.exists(dir)) return;
@@ -234,8 +254,8 @@ export class ReplayFiles {
   // Writing
 
   /**
-   * Bytes that the next append may add to the newest file; if it needs a new file, the size of
-   * that.
+   * Number of bytes that the next append may write: to the newest file or, if that cannot take
+   * more, to a new one.
    */
   get room(): number {
     const { fileBytes } = this.#options;
@@ -244,7 +264,7 @@ export class ReplayFiles {
   }
 
   /**
-   * Writes records durably; their LSNs must be above all those in files. If it rejects, the next
+   * Writes records durably. Their LSNs must be above all LSNs in files. If this rejects, the next
    * append starts a new file.
    */
   async append(records: readonly AnswerRecord[]): Promise<void> {
@@ -265,8 +285,9 @@ export class ReplayFiles {
   }
 
   /**
-   * Rewrites damaged files, and merges neighbours into one file where at most half of their bytes
-   * are still needed; drops files of which nothing is needed. On a full disk all stay as they are.
+   * Rewrites damaged files. Merges neighbouring files into one if less than half of their bytes are
+   * still needed, and drops files of which nothing is needed. If the disk is full, no file is
+   * changed.
    */
   async rewrite(source: AnswerSource): Promise<void> {
     try {
@@ -304,7 +325,10 @@ export class ReplayFiles {
     return groups;
   }
 
-  /** Needed bytes per file. An answer belongs to the first file that reaches its LSN. */
+  /**
+   * Returns the needed bytes per file. An answer counts for the first file whose newest LSN is not
+   * below the answer's.
+   */
   #neededBytes(source: AnswerSource): number[] {
     const needed = new Array<number>(this.#files.length).fill(0);
     let index = 0;
@@ -345,17 +369,17 @@ export class ReplayFiles {
     (damaged ? this.#aside : this.#dropped).push(this.#path(number));
   }
 
-  /** Drops the files whose answers are all below this LSN. */
+  /** Drops the files in which all answers are below this LSN. */
   dropBelow(oldestLsn: number): void {
     while (this.#files.length > 0 && this.#files[0]!.lastLsn < oldestLsn) this.#letGo(this.#files.shift()!);
   }
 
-  /** Forgets lost files whose answers would have expired by now. */
+  /** Removes from the list of lost files those whose answers would have expired by now. */
   forgetLost(isOver: (file: LostReplayFile) => boolean): void {
     this.#lost = this.#lost.filter((file) => !isOver(file));
   }
 
-  /** The state to be written to the manifest. */
+  /** Returns the state to be written to the manifest. */
   stored(): Omit<StoredReplays, 'lsn'> {
     const files = this.#files.map(({ number, bytes, newestAt }) => ({ number, bytes, newestAt }));
     assert(
@@ -366,7 +390,7 @@ export class ReplayFiles {
   }
 
   /**
-   * Removes dropped files and renames damaged ones. Call it only once the manifest without them is
+   * Removes dropped files and renames damaged ones. Call this only when a manifest without them is
    * durable.
    */
   async removeDropped(): Promise<void> {

@@ -1,14 +1,15 @@
-// The answers kept under Idempotency-Keys: in memory by id, durable first in the frames of their
-// writes and later in files of their own (storage/FORMAT.md).
+// Stores the answers to requests with an Idempotency-Key. All are in memory, by id. They are
+// durable first in the log frames of their writes, later in files of their own (storage/FORMAT.md).
 //
-// A key is known for 24 hours, or until 100,000 newer ones are known. Its response body is kept
-// while all bodies together stay within a budget; the oldest large ones are dropped first. A retry
-// is therefore never executed again: it gets its answer, or learns that it was already executed.
-// While a damaged file may have held an unknown key, that key is refused.
+// A key is known for 24 hours, or until there are 100,000 newer ones. All large bodies together
+// have a memory budget; beyond it, the oldest are dropped. A request repeated with a known key is
+// never executed again: it gets the stored answer or, if the body was dropped, the information that
+// it was already executed. After a file was damaged, unknown keys are refused for a time, because
+// the file may have contained them.
 //
-// Invariants: entries are in LSN order and their times never decrease, whatever the clock does.
+// Invariants: entries are in LSN order, and their times never decrease even if the clock does.
 // Entries up to #writtenLsn are in files, later ones in the log. The oldest are evicted first. A
-// manifest is installed only after write() has made everything up to its LSN durable in files.
+// manifest is installed only after write() has made all entries up to its LSN durable in files.
 
 import { assert } from '../../assert.ts';
 import { refusal } from '../../errors.ts';
@@ -19,7 +20,7 @@ import type { Committer } from '../commit/committer.ts';
 import { type AnswerRecord, type LostReplayFile, ReplayFiles, type StoredReplays } from './answer-files.ts';
 import { decodeReplay, encodeReplay, keptBody } from './kept-answer.ts';
 
-/** Limits of what is kept (contract section 1), and the size of a full file. */
+/** Limits for the answers kept, and the size at which a file counts as full. */
 export interface KeptAnswerLimits {
   ageMs: number;
   entries: number;
@@ -35,7 +36,7 @@ export const REPLAY_LIMITS: KeptAnswerLimits = {
   fileBytes: 4 * 2 ** 20,
 };
 
-// One per key, up to 100,000: flat, and without derivable fields.
+// There is one object per key, up to 100,000, so it is flat and has no fields that can be derived.
 interface Kept {
   readonly id: string;
   readonly bodyHash: string;
@@ -48,27 +49,27 @@ interface Kept {
   readonly lsn: number;
   /** Memory that the body counts towards the budget, in bytes. */
   heldBytes: number;
-  /** Size of its record in a file, as far as known. */
+  /** Size of the entry's record in a file, in bytes; 0 if not known yet. */
   recordBytes: number;
   /** False once a newer answer has the same id. */
   isAlive: boolean;
 }
 
-/** Figures of what is kept. */
+/** Figures about the answers kept. */
 export interface KeptAnswerFigures {
   entries: number;
   /** Memory of bodies and ids, plus ENTRY_BYTES per entry. */
   memoryBytes: number;
 }
 
-/** Evicted slots at the front of the queue before it is shortened. */
+/** The queue is shortened when at least this many slots are evicted or dead. */
 const MAX_EMPTY = 1024;
 /**
- * Memory of an entry besides its body and ids: two hashes, the object, its slots in queue and map
- * (measured).
+ * Memory of an entry besides its body and ids (measured): two hashes, the object, and its slots in
+ * the queue and the map.
  */
 const ENTRY_BYTES = 400;
-/** Bytes of a record besides its texts. */
+/** Bytes of a record in a file besides its texts. */
 const BARE_RECORD_BYTES = 120;
 
 export interface IdempotencyStoreOptions {
@@ -98,13 +99,15 @@ export class IdempotencyStore {
   #dead = 0;
   /** Memory of bodies that can be dropped. */
   #heldBytes = 0;
-  /** Memory of everything that stays as long as its key. */
+  /** Memory of bodies and ids that are kept as long as their key. */
   #smallBytes = 0;
   #newestLsn = 0;
-  /** Latest time seen: times of entries never decrease. */
+  /**
+   * Latest time of an entry or of a call to `time`, so that the times of entries never decrease.
+   */
   #latest = 0;
   #writtenLsn = 0;
-  /** Whether files contain records that are no longer needed or larger than necessary. */
+  /** Whether the files contain records that are no longer needed or larger than necessary. */
   #shrunk = false;
 
   constructor(options: IdempotencyStoreOptions) {
@@ -115,8 +118,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * The durable answer stored under `id`, at most 24 hours old. Throws `answers_damaged` when there
-   * is none and it may have been lost.
+   * Returns the durable answer stored under `id`, if it is at most 24 hours old. Throws
+   * `answers_damaged` if there is none but one may have been lost.
    */
   find(id: string): KeptAnswer | undefined {
     const kept = this.#byId.get(id);
@@ -128,7 +131,10 @@ export class IdempotencyStore {
     return { ...entryOf(kept), lsn: kept.lsn };
   }
 
-  /** The time for a new answer, epoch milliseconds: never before that of an older one. */
+  /**
+   * Returns the time for a new answer in epoch milliseconds, which is never before the time of an
+   * older one.
+   */
   time(): number {
     this.#latest = Math.max(this.#latest, this.#options.now());
     return this.#latest;
@@ -159,8 +165,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Stores an answer in a frame of its own, for work that is not a single frame. Resolves when it
-   * is durable.
+   * Stores an answer in a frame of its own, for work that is not logged as a single frame. Resolves
+   * when the answer is durable.
    */
   async store(entry: AnswerToKeep): Promise<void> {
     const { committer, committed } = this.#options;
@@ -173,7 +179,10 @@ export class IdempotencyStore {
     return at < this.#options.now() - this.#options.limits.ageMs;
   }
 
-  /** Keeps an answer that is in the log at `lsn`, which must be above all earlier ones. */
+  /**
+   * Keeps an answer that is in the log at `lsn`, which must be above the LSNs of all earlier
+   * answers.
+   */
   add(entry: AnswerToKeep, lsn: number): void {
     this.#add(entry, lsn, 0);
     this.#evict();
@@ -200,14 +209,14 @@ export class IdempotencyStore {
     this.#smallBytes += smallBytes(kept);
   }
 
-  /** Interns content types, of which there are few. */
+  /** Returns the same string object for equal content types, of which there are few. */
   #sameText(contentType: string): string {
     const known = this.#contentTypes.get(contentType);
     if (known === undefined) this.#contentTypes.set(contentType, contentType);
     return known ?? contentType;
   }
 
-  /** Marks an entry whose id is taken by a newer answer. */
+  /** Marks an entry as dead because a newer answer has the same id. */
   #replace(older: Kept): void {
     this.#letGoBody(older);
     this.#smallBytes -= smallBytes(older);
@@ -253,15 +262,15 @@ export class IdempotencyStore {
     this.#queue = this.#queue.slice(this.#first).filter((kept) => kept.isAlive);
     this.#first = 0;
     this.#dead = 0;
-    // Entries whose bodies were dropped are simply passed over once more.
+    // Entries whose bodies were already dropped are passed over again, which is harmless.
     this.#firstBody = 0;
   }
 
   // Recovery and the manifest
 
   /**
-   * Reads whatever is readable in the files of a manifest. The next `write` sets damaged files
-   * aside.
+   * Reads all readable answers from the files that a manifest lists. The next `write` rewrites
+   * damaged files.
    */
   load(stored: StoredReplays): void {
     const answers = this.#files.load(stored, this.#options.now());
@@ -271,7 +280,7 @@ export class IdempotencyStore {
     this.#evict();
   }
 
-  /** Applies an operation of the log unless its answer is already in a file. */
+  /** Applies an operation from the log, unless its answer is already in a file. */
   replay(bytes: Uint8Array, lsn: number): void {
     if (lsn > this.#writtenLsn) this.add(decodeReplay(bytes, `log frame at LSN ${lsn}`, 0), lsn);
   }
@@ -281,8 +290,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Called after an open: rewrites what was salvaged from damaged files into intact ones. On
-   * failure everything stays as it is for the next manifest.
+   * Writes the answers read from damaged files to intact files; called after an open. If that
+   * fails, nothing changes, and the next manifest tries again.
    */
   async settle(installManifest: () => Promise<unknown>): Promise<void> {
     if (!this.#files.mustRewrite) return;
@@ -296,9 +305,9 @@ export class IdempotencyStore {
   }
 
   /**
-   * Makes all answers up to `lsn` durable in files and returns what the manifest must list. The
-   * cost grows with the new answers and the dropped bodies. Calls must not overlap. If it rejects,
-   * the installed manifest is still correct.
+   * Makes all answers up to `lsn` durable in files and returns the list of files for the manifest.
+   * The cost grows with the number of new answers and dropped bodies. Calls must not overlap. If
+   * this rejects, the manifest installed before is still correct.
    */
   async write(lsn: number): Promise<StoredReplays> {
     this.#evict();
@@ -347,7 +356,7 @@ export class IdempotencyStore {
     return wanted.filter((kept) => kept.isAlive).map(recordOf);
   }
 
-  /** Queue index of the first entry above `lsn`. */
+  /** Returns the queue index of the first entry above `lsn`. */
   #placeAfter(lsn: number): number {
     let low = this.#first;
     let high = this.#queue.length;
@@ -359,7 +368,7 @@ export class IdempotencyStore {
     return low;
   }
 
-  /** Removes the dropped files. Call it only once the manifest without them is durable. */
+  /** Removes the dropped files. Call this only when a manifest without them is durable. */
   removeDropped(): Promise<void> {
     return this.#files.removeDropped();
   }
@@ -370,26 +379,26 @@ function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept)
   return written === undefined ? entry : { ...entry, written: JSON.parse(written) as WrittenIds };
 }
 
-/** The record of an answer in its present state; also notes the record's size. */
+/** Returns the record for an answer in its current state; also stores the record's size. */
 function recordOf(kept: Kept): AnswerRecord {
   const record = { lsn: kept.lsn, at: kept.at, payload: encodeReplay(entryOf(kept)) };
   kept.recordBytes = recordBytes(record);
   return record;
 }
 
-/** Approximate size of the record without its body. */
+/** Returns the approximate size of a record without its body. */
 function stubBytes({ id, bodyHash, contentType, written }: Kept): number {
   return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + (written?.length ?? 0);
 }
 
-/** Memory of a small body and of the ids. */
+/** Returns the memory of a small body and of the ids. */
 function smallBytes({ body, heldBytes, written }: Kept): number {
   return (heldBytes > 0 || body === null ? 0 : memoryOf(body)) + (written?.length ?? 0);
 }
 
 /**
- * ASCII strings take one byte per character in memory, others at most two; never counted as less
- * than their UTF-8 size.
+ * Returns the memory of a string in bytes. ASCII strings take one byte per character, others at
+ * most two. The result is at least the size in UTF-8.
  */
 function memoryOf(body: string): number {
   const bytes = Buffer.byteLength(body);

@@ -1,12 +1,16 @@
-// An answer kept under its Idempotency-Key, and how a write stores it in its own log frame.
+// The answer to a write, stored under the request's Idempotency-Key, and its encoding as an
+// operation in the log frame of that write.
 
 import { corruption } from '../../errors.ts';
 import { type AnswerToKeep, type IdRange, MAX_ID_RANGES, type WrittenIds } from '../../model/kept-answer.ts';
 
-/** Longer bodies are not kept at all: not in the log, the files or memory. In bytes of UTF-8. */
+/**
+ * Size limit for bodies, in bytes of UTF-8. Larger bodies are not kept in the log, in files or in
+ * memory.
+ */
 export const MAX_KEPT_BODY_BYTES = 2 ** 20;
 
-/** The body to keep; null if it is too large. */
+/** Returns the body, or null if it is too large to be kept. */
 export function keptBody(body: string | null): string | null {
   if (body === null || body.length > MAX_KEPT_BODY_BYTES) return null;
   return body.length * 3 > MAX_KEPT_BODY_BYTES && Buffer.byteLength(body) > MAX_KEPT_BODY_BYTES ? null : body;
@@ -20,8 +24,8 @@ export function encodeReplay(entry: AnswerToKeep): Uint8Array {
 }
 
 /**
- * Decodes an entry from bytes whose checksum was verified. Throws `corrupt`, naming `where` and
- * `offset`.
+ * Decodes an answer from bytes whose checksum was verified. Throws `corrupt`, with `where` and
+ * `offset` as the place, if the bytes are not an answer.
  */
 export function decodeReplay(bytes: Uint8Array, where: string, offset: number): AnswerToKeep {
   let value: Partial<AnswerToKeep> | null;
@@ -59,7 +63,7 @@ export class IdRanges {
     else this.#leftOff++;
   }
 
-  /** Undefined if nothing was inserted. */
+  /** Returns the ranges; undefined if nothing was inserted. */
   written(): WrittenIds | undefined {
     if (this.#ids.length === 0) return undefined;
     return { ids: this.#ids, ...(this.#leftOff > 0 ? { ranges_left_off: this.#leftOff } : {}) };

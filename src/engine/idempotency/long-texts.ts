@@ -1,14 +1,16 @@
-// A map keyed by long strings. V8 hashes strings of more than 16,383 characters by their length
-// alone: a map with many keys of equal length compares each with all others, which takes seconds
-// for a thousand keys with a common prefix. Long strings are therefore cut into chunks that V8
-// hashes completely, with its per-process seed. Each distinct chunk gets a number, and a string is
-// identified by the numbers of its chunks.
+// A map whose keys are long strings.
+//
+// The hash that V8 computes for a string of more than 16,383 characters depends only on the
+// string's length. In a plain Map with many such keys of equal length, each key is compared with
+// all others, which takes seconds for a thousand keys with a common prefix. Therefore this map cuts
+// strings into chunks that are short enough for V8 to hash completely (with its seed per process).
+// Each distinct chunk gets a number, and the numbers of its chunks identify a string.
 
-/** Longer strings belong in this map (String::kMaxHashCalcLength of V8). */
+/** Strings longer than this should be stored in this map (String::kMaxHashCalcLength in V8). */
 export const LONGEST_HASHED = 16_383;
 
 export class LongTexts<V> {
-  /** Chunk numbers; they stay when strings are deleted. */
+  /** The number of each chunk. Chunks are kept when strings are deleted. */
   readonly #chunks = new Map<string, number>();
   readonly #values = new Map<string, V>();
 
@@ -36,8 +38,8 @@ export class LongTexts<V> {
   }
 
   /**
-   * The chunk numbers of a string, which identify it uniquely. Undefined if a chunk is unknown and
-   * `takes` is false.
+   * Returns the chunk numbers of a string as text, which identifies the string uniquely. Adds
+   * unknown chunks if `takes` is true; otherwise returns undefined if a chunk is unknown.
    */
   #keyOf(text: string, takes: boolean): string | undefined {
     let key = '';

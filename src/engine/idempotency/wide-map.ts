@@ -1,16 +1,17 @@
 // A map that stays fast while it grows. A plain Map blocks for 0.1 s when it grows past a million
-// keys, because it rehashes all of them at once; this one is split into many small Maps.
+// keys, because it rehashes all keys at once. This map is split into many small Maps, each of which
+// is rehashed by itself.
 
 import { assert } from '../../assert.ts';
 import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 
-/** Up to this size one plain Map is used. */
+/** Up to this number of keys, one plain Map is used. */
 const PLAIN_KEYS = 16_384;
 const PARTS = 128;
 const SHARE_BITS = 12;
 /**
- * Part by the leading bits of a hash. The first part gets twice the share of the last, so that the
- * parts do not all grow at the same moment.
+ * The part for each value of the leading bits of a hash. The first part gets twice as many keys as
+ * the last, so that the parts do not all grow at the same moment.
  */
 const PART_OF = Uint8Array.from(
   { length: 2 ** SHARE_BITS },
@@ -22,11 +23,15 @@ const PART_OF = Uint8Array.from(
  */
 const SPREAD = 0x9e3779b1;
 /**
- * Number of trailing characters to hash: in numbers and in JSON the last characters differ most.
+ * Number of characters at the end of a text that are hashed. In numbers and in JSON, the last
+ * characters differ most.
  */
 const LAST_CHARACTERS = 8;
 
-/** Keys are compared as in a Map. Iteration order across parts would be undefined. */
+/**
+ * Keys are compared as in a Map. There is no iteration, because keys in several parts have no
+ * common order.
+ */
 export class WideMap<K, V> {
   #parts: Map<K, V>[] = [new Map()];
   #long: LongTexts<V> | undefined;
@@ -84,7 +89,7 @@ function placeOf(key: unknown): number {
   return PART_OF[Math.imul(numberOf(key), SPREAD) >>> (32 - SHARE_BITS)]!;
 }
 
-/** Hash of a key; equal keys have equal hashes. */
+/** Returns a hash of a key; equal keys have equal hashes. */
 function numberOf(key: unknown): number {
   if (typeof key === 'number') return Number.isInteger(key) ? key | 0 : (key * 2 ** 24) | 0;
   if (typeof key !== 'string') return 0;

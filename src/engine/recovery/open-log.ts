@@ -1,5 +1,5 @@
-// Opens the log of a database: passes on what the manifest says it must contain, and connects its
-// callbacks.
+// Opens the log of a database: passes on which LSNs the log must contain according to the manifest,
+// and connects the callbacks of the log.
 
 import { corruption } from '../../errors.ts';
 import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
@@ -8,7 +8,10 @@ import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 
-/** `checkpoint`: the manifest found; null if there is none. Rejects with `corrupt`. */
+/**
+ * Opens the log. `checkpoint`: the manifest found, or null if there is none. Rejects with
+ * `corrupt`.
+ */
 export async function openDatabaseLog(
   options: EngineOptions,
   committer: Committer,
@@ -39,7 +42,8 @@ export async function openDatabaseLog(
 
 function openLogFiles(options: EngineOptions, crc32c: Crc32c, opening: LogOpening): Promise<LogStore> {
   const { fs, dir, logFileBytes } = options;
-  // Checked before the directory is created: a missing log must not come back as an empty one.
+  // This is checked before the directory is created, because a missing log must not be replaced by
+  // an empty one.
   if (!fs.exists(`${dir}/log`)) {
     if (opening.manifest === 'present') throw corruption(`${dir}/log`, 0, 'there is a manifest, but no log directory');
     refuseSegments(

@@ -1,4 +1,4 @@
-// Recovery: opens a data directory and restores the state before the last close or crash.
+// Recovery: opens a data directory and restores the state from before the last close or crash.
 //
 // 1. Load the manifest: tables with their segments, documents, stored answers.
 // 2. Open the log. Without a manifest, set aside segment files that nothing lists.
@@ -28,7 +28,7 @@ import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import { openDatabaseLog } from './open-log.ts';
 import { openTable, replayFrame } from './recovery.ts';
 
-/** Replayed bytes between two checks of memory. */
+/** Number of replayed bytes between two checks of memory. */
 const REPLAY_LOOK_BYTES = 2 ** 20;
 
 /** The components of a database being opened; they start empty. */
@@ -45,8 +45,8 @@ export interface RecoveryParts {
 }
 
 /**
- * Fills the components from the directory, whose lock the caller holds. Rejects with `corrupt`,
- * `overloaded` or the error of the disk.
+ * Fills the components with the state found in the directory. The caller must hold the directory's
+ * lock. Rejects with `corrupt`, `overloaded` or the error of the disk.
  */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;
@@ -67,8 +67,9 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await replays.settle(() => checkpointer.write([]));
   await setAsideUnlisted(parts, (tableId) => tableId >= tables.nextId, log);
   await removeOrphanFiles(parts, checkpoint);
-  // The manifest found may exist only in the page cache. Make it durable: what readers see from
-  // here on must survive a power loss.
+  // After a process was killed, the manifest found may exist only in the page cache. Make a
+  // manifest durable now, because everything that readers see from here on must survive a power
+  // loss.
   if (!log.provesManifest) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
@@ -78,9 +79,9 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
 }
 
 /**
- * Sets aside segment files that nothing lists. If a manifest had listed them it would be there,
- * except in directories of log format 1, which have everything in the log. Throws `corrupt` if the
- * log is empty.
+ * Sets aside segment files that nothing lists. This loses no data: a manifest that had listed them
+ * would have been found, except in directories with log format 1, whose log contains everything.
+ * Throws `corrupt` if there are such files and the log is empty.
  */
 async function setAsideUnlisted(
   { options, context }: RecoveryParts,
@@ -94,7 +95,8 @@ async function setAsideUnlisted(
 }
 
 /**
- * Installs a manifest before any write, so that from here on a lost manifest or log is detected.
+ * Installs a manifest before the first write, so that the loss of the manifest or the log can be
+ * detected from here on.
  */
 async function installFirst({ options: { dir }, checkpointer }: RecoveryParts): Promise<void> {
   try {
@@ -135,7 +137,7 @@ function tooSmall(dir: string): HedgerowError {
   );
 }
 
-/** Removes files that compactions, drops and checkpoints left behind in a crash. */
+/** Removes files that were left by compactions, drops and checkpoints that a crash interrupted. */
 async function removeOrphanFiles(parts: RecoveryParts, checkpoint: Checkpoint | null): Promise<void> {
   const { options, context, tables, replays, checkpointer } = parts;
   const { fs, notice } = options;

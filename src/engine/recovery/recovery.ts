@@ -1,5 +1,5 @@
-// Applies the manifest's tables and the operations of the log that are in no segment; the order of
-// recovery is in recover-database.ts.
+// Opens the tables listed in the manifest, and applies the operations in the log that are in no
+// segment. The order of these steps is in recover-database.ts.
 
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
@@ -18,7 +18,10 @@ import { openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
 import { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
 
-/** Opens a table of the manifest. A corrupt segment makes this table refuse, not the database. */
+/**
+ * Opens a table listed in the manifest. If a segment is corrupt, this table refuses requests, but
+ * the database opens.
+ */
 export function openTable(context: EngineContext, item: CheckpointTable, scratch: Core): Table {
   const { nextId, appliedLsn, nextSegment, expirations = 0, held = [] } = item;
   const table = new Table(context, item.definition, { nextId, appliedLsn, nextSegment, expirations, held });
@@ -48,7 +51,7 @@ export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile
   throw corruption(segment.path, 48, `its rows do not come after those of ${before.path}`);
 }
 
-/** Destination of replayed operations. */
+/** The objects to which replayed operations are applied. */
 export interface ReplayTarget {
   tables: { byId(id: number): Table | undefined; apply(change: CatalogChange, lsn: number): void };
   /** Catalog and document operations up to this LSN are in the manifest. */
@@ -58,9 +61,9 @@ export interface ReplayTarget {
 }
 
 /**
- * Applies one frame, run by run. If memory is short for a run, yields the LSN before it and retries
- * that run when resumed; everything before it has been applied. Throws `corrupt` when a payload
- * with a valid checksum contains something impossible.
+ * Applies one frame, run by run. If there is too little memory for a run, yields the LSN before
+ * that run, up to which everything has been applied, and tries the run again when resumed. Throws
+ * `corrupt` if a payload with a valid checksum contains something impossible.
  */
 export function* replayFrame(frame: LogFrame, target: ReplayTarget): Generator<number, void, void> {
   let lsn = frame.firstLsn;
@@ -90,8 +93,8 @@ function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
 }
 
 /**
- * The table's operations up to this LSN come from its held files (held-operations.ts), not from the
- * log.
+ * Returns the LSN up to which the table's operations are read from its held files
+ * (held-operations.ts) and not from the log.
  */
 function heldUpTo(table: Table | undefined): number {
   return table?.held[table.held.length - 1]?.lsn ?? 0;
@@ -132,7 +135,10 @@ function greatestId(records: Uint8Array): number {
   return greatest;
 }
 
-/** Replays tombstones and kills. Rows that are missing were dropped by a compaction with a TTL. */
+/**
+ * Replays tombstones and kills. If a row to be deleted is missing, a compaction with a TTL has
+ * dropped it.
+ */
 function replayDeaths(run: Run, firstLsn: number, table: Table): void {
   const killed = run.kind === OPERATION.kill ? killsOf(run, firstLsn, table) : matchesOf(run, table);
   let lsn = firstLsn;
@@ -166,7 +172,7 @@ function* matchesOf(run: Run, table: Table): Generator<RowPlace[]> {
   }
 }
 
-/** The table that a catalog change creates. */
+/** Returns the table that a catalog change creates. */
 export function createdTable(context: EngineContext, definition: TableDefinition, lsn: number): Table {
   return new Table(context, definition, { appliedLsn: lsn, shapeLsn: lsn });
 }

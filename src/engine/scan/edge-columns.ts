@@ -6,7 +6,7 @@ import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 
 const WEIGHT = BUILT_IN_COLUMNS.find(({ name }) => name === 'weight')!;
 
-/** What a scan returns of each edge: time, id, members, weight. */
+/** The fields that a scan returns for each edge: time, id, members, weight. */
 export const EDGE_PLAN = buildColumnPlan({
   times: true,
   ids: true,
@@ -17,7 +17,10 @@ export const EDGE_PLAN = buildColumnPlan({
 /** Approximate number of rows copied per step. */
 const STEP_ROWS = 65_536;
 
-/** Merges two streams. A step copies a few blocks and yields the fraction done. */
+/**
+ * Merges two streams of blocks. A step copies a few blocks and yields the fraction of the work
+ * done.
+ */
 export function* joinBlocks(
   first: readonly ColumnBlock[],
   second: readonly ColumnBlock[],
@@ -40,7 +43,7 @@ export function* joinBlocks(
   return target.columns;
 }
 
-/** Whether `a` is exhausted or its next row comes after that of `b`. */
+/** Returns whether `a` is exhausted or its next row comes after the next row of `b`. */
 function isBehind(a: Reader, b: Reader): boolean {
   if (a.block === undefined) return true;
   return b.block !== undefined && isBelow(b.block, b.row, a.block.times[a.row]!, a.block.ids[a.row]!);
@@ -81,7 +84,7 @@ class Reader {
     return this.#blocks[this.#index];
   }
 
-  /** Copies the rows of this block that come before the next row of `other`. */
+  /** Copies the rows of the current block that come before the next row of `other`. */
   copyUntil(other: Reader, target: Target): void {
     const block = this.block!;
     const { row } = this;
@@ -105,8 +108,8 @@ class Reader {
   }
 
   /**
-   * First row of the block that does not come before the given row of another block; at least one
-   * row after the present one, which is copied in any case.
+   * Returns the index of the first row of `block`, after the current row, that does not come before
+   * the given row of `other`. The current row itself is copied in any case.
    */
   #placeOf(block: ColumnBlock, other: ColumnBlock, otherRow: number): number {
     const [time, id] = [other.times[otherRow]!, other.ids[otherRow]!];
@@ -121,7 +124,7 @@ class Reader {
   }
 }
 
-/** Null becomes NaN. */
+/** Copies weights; null becomes NaN. */
 function copyWeights(
   { nulls, values }: NumberColumn,
   from: number,

@@ -1,5 +1,5 @@
-// Reads the live edges of a time window at one snapshot: in this thread, or as pieces for another
-// thread that opens the segment files itself.
+// Reads the live edges in a time window at one snapshot: in this thread, or as pieces for another
+// thread, which opens the segment files itself.
 
 import { type ColumnBlock, type IncidenceColumns, readColumnBlocks } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -11,35 +11,35 @@ import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
 import { Scan } from './scan.ts';
 import { firstReaching } from './scan-view.ts';
 
-/** In seconds, both bounds inclusive; infinite: unbounded. */
+/** A time window in epoch seconds. Both bounds are inclusive; an infinite bound is no limit. */
 export interface EdgeWindow {
   readonly startTs: number;
   readonly endTs: number;
 }
 
-/** Plain values that can be sent to another thread. */
+/** One piece of the edges, as plain values that can be sent to another thread. */
 export type EdgePiece =
   | {
       kind: 'segment';
       path: string;
       bytes: number;
-      /** Checksum in its header. */
+      /** The checksum stored in the segment's header. */
       checksum: number;
       /** Whether the segment still needs a deep check. */
       deep: boolean;
       /** Rows that are dead at the snapshot, ascending. */
       dead: Uint32Array<ArrayBuffer>;
     }
-  /** Column blocks of rows that are in no segment, in key order; the buffer is not shared. */
+  /** Column blocks of the rows in memtables, in key order. The buffer is not shared. */
   | { kind: 'rows'; blocks: Uint8Array<ArrayBuffer> };
 
-/** Pins its snapshot until `release`. */
+/** A read of the edges in a time window. It pins its snapshot until `release` is called. */
 export class EdgeRead {
   readonly window: EdgeWindow;
   readonly lsn: number;
   /**
-   * Equal tokens of two reads, while the database runs, mean equal rows; a compaction keeps the
-   * token.
+   * If two reads in the same run of the database have equal tokens, the table has the same rows in
+   * both. A compaction does not change the token.
    */
   readonly token: string;
   readonly tableId: number;
@@ -52,7 +52,7 @@ export class EdgeRead {
   constructor(table: Table, window: EdgeWindow) {
     this.window = window;
     this.#table = table;
-    // Read in the same turn as the snapshot, so that both describe the same state.
+    // The token is read in the same turn as the snapshot, so that both describe the same state.
     this.token = table.contentTag;
     this.#snapshot = table.snapshot();
     this.lsn = this.#snapshot.lsn;
@@ -60,7 +60,7 @@ export class EdgeRead {
     this.bucketSeconds = table.bucketSeconds;
   }
 
-  /** Upper bound of the rows in the window, from headers and counts alone. */
+  /** Upper bound for the number of rows in the window, computed without reading rows. */
   get mostRows(): number {
     let rows = 0;
     for (const { facts } of this.#segments()) rows += facts.rows;
@@ -69,8 +69,8 @@ export class EdgeRead {
   }
 
   /**
-   * The edges; undefined if they have more than `mostMembers` members in total. A step takes at
-   * most a few ms. Throws `table_corrupt`.
+   * Reads the edges in this thread. Returns undefined if they have more than `mostMembers` members
+   * in total. A step takes at most a few ms. Throws `table_corrupt`.
    */
   *here(mostMembers: number): Generator<number, IncidenceColumns | undefined, void> {
     const { startTs, endTs } = this.window;
@@ -93,7 +93,8 @@ export class EdgeRead {
   }
 
   /**
-   * The next piece for `readEdges`; null at the end. Takes at most a few ms. Throws `overloaded`.
+   * Returns the next piece for `readEdges`, or null at the end. Takes at most a few ms. Throws
+   * `overloaded`.
    */
   nextPiece(): EdgePiece | null {
     this.#pieces ??= this.#allPieces();
@@ -108,7 +109,7 @@ export class EdgeRead {
       yield { kind: 'segment', path, bytes, checksum, deep: !checked, dead: deadAt(segment, this.lsn) };
     }
     const { startTs, endTs } = this.window;
-    // A version with only the memtables; the snapshot pins the real one.
+    // This version has only the memtables. The snapshot keeps the version with all sources pinned.
     const version = new Version([], this.#snapshot.version.memtables, this.bucketSeconds);
     const view = { version, lsn: this.lsn, overlay: undefined };
     const scan = new Scan(this.#table, view, { format: 'columns', columns: EDGE_PLAN, startTs, endTs });
@@ -126,8 +127,8 @@ export class EdgeRead {
   }
 
   /**
-   * Translates an error of `readEdges`: a corrupt file makes the table refuse, as it would if this
-   * thread had read it.
+   * Translates an error thrown by `readEdges`. A corrupt file makes the table refuse requests, as
+   * if this thread had read the file.
    */
   errorOf(error: unknown): unknown {
     if (!(error instanceof HedgerowError) || error.code !== 'corrupt') return error;

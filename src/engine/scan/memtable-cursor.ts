@@ -1,5 +1,5 @@
-// A scan's cursor over one memtable: its position, its next row, and the lists of rows that lookups
-// and filters find in it.
+// A scan's cursor over one memtable: its position, its next row, and the list of rows that a lookup
+// or a filter has found.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
@@ -7,36 +7,36 @@ import type { RowKey } from '../types.ts';
 import { before, type ScanView } from './scan-view.ts';
 
 /**
- * Lookups and filters keep their rows as a list; a plain range seeks again at each step, because
- * positions shift as rows are inserted.
+ * With a lookup or a filter, the cursor keeps the list of rows found. For a plain range of time it
+ * keeps a key and seeks again at each step, because positions shift as rows are inserted.
  */
 export interface MemtableCursor {
   memtable: CoreMemtable;
   lsn: number;
   hidden: ReadonlySet<number> | undefined;
-  /** Rows found, and the index of the next one. */
+  /** The rows found by a lookup or filter; `next` is the index of the next row to return. */
   rows: Uint32Array | undefined;
   next: number;
   /**
-   * Key of the next row. With `isBound` it is only a lower bound: no row before it is left, and the
-   * row itself has not been examined yet.
+   * Key of the next row. If `isBound` is true, `key` is only a lower bound: no row before it is
+   * left, but the row at this key has not been examined yet.
    */
   key: RowKey;
   isBound: boolean;
   done: boolean;
   lastBucket: number;
-  /** While a filter is collecting rows: where it continues, and what it has found so far. */
+  /** While a filter collects rows: the key at which it continues, and the rows found so far. */
   listing: { low: RowKey; found: Uint32Array[] } | undefined;
   /**
-   * Whether the buckets of its rows were counted before the rows are returned, because a filter
-   * examines all rows.
+   * Whether the buckets are counted before rows are returned, because a filter examines all rows
+   * first.
    */
   counted: boolean;
 }
 
 /**
- * Opens a cursor for each memtable of the view that has rows. With nodes, its rows are looked up at
- * once; with ranges alone, `listMore` collects them.
+ * Opens a cursor for each memtable of the view that has rows. With nodes, the matching rows are
+ * looked up at once. With ranges alone, `listMore` must be called to collect them.
  */
 export function openCursors(
   { version, lsn, overlay }: ScanView,
@@ -89,9 +89,9 @@ function lookUp(
 }
 
 /**
- * Examines the rows of one step and keeps those in the ranges. Returns the number of buckets
- * examined for the first time. Once all rows are examined the cursor is ready: `listing` is
- * undefined and `rows` is set.
+ * Examines the rows of one step and keeps those in the ranges. Returns the number of buckets that
+ * were examined for the first time. When all rows have been examined, the cursor is ready:
+ * `listing` is undefined and `rows` is set.
  */
 export function listMore(cursor: MemtableCursor, endTs: number, ranges: RangeSet, bucketSeconds: number): number {
   const { memtable, hidden } = cursor;
@@ -123,12 +123,14 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** Rows fetched first in search of one that is not hidden; if all of them are, many are fetched. */
+/**
+ * To find a row that is not hidden, this many rows are fetched first; if all are hidden, many more.
+ */
 const FEW_ROWS = 32;
 
 /**
- * Finds the next row and sets `key`; false at the end. Bounded: if very many rows are hidden it
- * only sets a lower bound, and the next call continues.
+ * Finds the next row and sets `key`; returns false at the end. The work per call is bounded: if
+ * very many rows are hidden, it only sets a lower bound, and the next call continues.
  */
 export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
   const { memtable, rows, key } = cursor;
@@ -139,7 +141,8 @@ export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
     return !cursor.done;
   }
   const isAhead = key.eventTs > bounds.lowTs || (key.eventTs === bounds.lowTs && key.id >= bounds.lowId);
-  // Concurrent writes are not visible to this scan, so the next row stays the next one.
+  // The next row is known already. It stays the next row, because this scan does not see later
+  // writes.
   if (isAhead && !cursor.isBound) return true;
   const from = isAhead ? memtable.seek(key.eventTs, key.id) : memtable.seek(bounds.lowTs, bounds.lowId);
   const to = memtable.seek(bounds.endTs, Infinity);
@@ -166,13 +169,13 @@ function peekBehindHidden(cursor: MemtableCursor, hidden: ReadonlySet<number>, f
   cursor.key = memtable.keyAt(at);
 }
 
-/** Whether a row is left. */
+/** Returns whether a row is left. */
 export function hasNext(cursor: MemtableCursor, bounds: StepBounds): boolean {
   while (peek(cursor, bounds)) if (cursor.rows !== undefined || !cursor.isBound) return true;
   return false;
 }
 
-/** Index of the first found row whose key is not below `stop`; at least `next` + 1. */
+/** Returns the index of the first found row whose key is not below `stop`; at least `next` + 1. */
 export function placeBelow(cursor: MemtableCursor, stop: RowKey): number {
   let low = cursor.next;
   let high = cursor.rows!.length;

@@ -22,8 +22,9 @@ import type { EdgePiece, EdgeWindow } from './edge-read.ts';
 const READ_SHARE = 0.8;
 
 /**
- * The edges in (event_ts, id) order. A step reads one segment file or a few thousand rows and
- * yields the fraction done. Throws `corrupt` with file and offset, or `overloaded`.
+ * Reads the edges and returns them in (event_ts, id) order. A step reads one segment file or a few
+ * thousand rows, and yields the fraction of the work done. Throws `corrupt` with file and offset,
+ * or `overloaded`.
  */
 export function* readEdges(
   pieces: readonly EdgePiece[],
@@ -63,11 +64,11 @@ class SegmentReader {
     this.#core = core;
   }
 
-  /** The live rows of the window, a few thousand at a time. */
+  /** Yields the live rows of the window, a few thousand at a time. */
   *read(piece: EdgePiece & { kind: 'segment' }, { startTs, endTs }: EdgeWindow): Generator<ColumnBlock, void, void> {
     const segment = this.#load(piece);
     const { dead } = piece;
-    // All of them died before the snapshot.
+    // All listed rows died before the snapshot, so their LSNs can be 0.
     const deadRows = { count: dead.length, rows: dead, lsns: new Float64Array(dead.length), version: 0 };
     const bounds = { lowTs: startTs, lowId: -Infinity, endTs, stopTs: Infinity, stopId: 0 };
     const result: StepResult = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };

@@ -1,5 +1,5 @@
-// The rows of a request segment by segment, for aggregates over columns: selections and cached
-// figures for segments, and column blocks for rows in memtables.
+// Reads the rows of a request segment by segment, for aggregates over columns. A segment is read as
+// a selection of rows or as cached figures. Rows in memtables are read as column blocks.
 
 import {
   type ColumnPlan,
@@ -17,24 +17,28 @@ import { Scan } from './scan.ts';
 import { chooseSegments, deadOf, type ScanSource, type ScanView } from './scan-view.ts';
 
 const NO_NODES: readonly number[] = [];
-/** If an order finds at most one in this many rows, reading them row by row is cheaper. */
+/**
+ * If the sort order of a column finds at most one in this many rows of a segment, reading the rows
+ * found as blocks is cheaper than a selection.
+ */
 const SPARSE_SHARE = 16;
 
-/** The rows of one segment. */
+/** The rows of the request in one segment. */
 export interface SegmentPart {
   readonly segment: SegmentFile;
   /** Whether the request covers all rows of the segment and all of them are live. */
   readonly isWhole: boolean;
-  /** Whether a column's order finds few rows: read them as blocks. */
+  /** Whether a column's sort order finds only few rows, which should then be read with `blocks`. */
   readonly isSparse: boolean;
   /**
-   * Selects the live rows within bounds and ranges. Must be freed within this event loop turn.
-   * Throws `table_corrupt`.
+   * Selects the live rows within the bounds and ranges. The selection must be freed in the same
+   * event loop turn. Throws `table_corrupt`.
    */
   open(): SegmentFold;
   /**
-   * Count, sum, minimum and maximum of a numeric field over a whole segment that has the field.
-   * Cached, so that later calls read no rows. Throws `table_corrupt`.
+   * Returns the count, sum, minimum and maximum of a numeric field, for a part that `isWhole` and a
+   * field that the segment has. The figures are cached, so later calls read no rows. Throws
+   * `table_corrupt`.
    */
   figures(field: RowField): Float64Array;
 }
@@ -49,10 +53,10 @@ export class SegmentScan {
   #next = 0;
   #lastBucket = Number.NaN;
   #closed = false;
-  /** Buckets touched in segments that were opened or whose figures were used. */
+  /** Number of buckets touched in segments that were opened or whose figures were used. */
   buckets = 0;
 
-  /** For requests without nodes, limit and cursor. Releases the view's version when closed. */
+  /** For requests without nodes, limit and cursor. `close` releases the view's version. */
   constructor(source: ScanSource, view: ScanView, request: ScanBounds, ranges: RangeSet | undefined) {
     this.#source = source;
     this.#view = view;
@@ -68,7 +72,9 @@ export class SegmentScan {
     this.#segments = chooseSegments(source, view.version, NO_NODES, ranges, this.#bounds);
   }
 
-  /** The next segment that may have rows; undefined at the end. Throws `table_corrupt`. */
+  /**
+   * Returns the next segment that may have rows, or undefined at the end. Throws `table_corrupt`.
+   */
   next(): SegmentPart | undefined {
     const segment = this.#segments[this.#next++];
     if (segment === undefined) return undefined;
@@ -129,8 +135,8 @@ export class SegmentScan {
   }
 
   /**
-   * The request's rows in one segment, or (undefined) those in no segment: rows of memtables and of
-   * a transaction's overlay. The caller must close the scan.
+   * Returns a scan of the request's rows in one segment or, if `segment` is undefined, in the
+   * memtables and the overlay of a transaction. The caller must close the scan.
    */
   blocks(columns: ColumnPlan, segment: SegmentFile | undefined): Scan {
     this.#view.version.references++;

@@ -1,5 +1,5 @@
-// What a scan reads: its table's interface, the version and LSN it sees, and a transaction's
-// overlay; also the order of keys.
+// Types for what a scan reads: its table, a version at an LSN, and the overlay of a transaction.
+// Also chooses the segments that a scan reads, and compares keys.
 
 import {
   type CoreMemtable,
@@ -22,17 +22,21 @@ export interface ScanSource {
   readonly scanSink: TextSink;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
-  /** The segment in memory, valid until the next call. Throws `table_corrupt`. */
+  /** Returns the segment in memory, which is valid until the next call. Throws `table_corrupt`. */
   resident(segment: SegmentFile): ResidentSegment;
-  /** Whether the segment is already in memory; loading it takes about 10 ms. */
+  /** Returns whether the segment is already in memory; loading it takes about 10 ms. */
   isResident(segment: SegmentFile): boolean;
-  /** Indexes of the version's segments that may contain all nodes; undefined if any may. */
+  /**
+   * Returns the indexes of the version's segments that may contain all nodes, or undefined if any
+   * segment may.
+   */
   candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined;
   unpin(version: Version): void;
 }
 
 /**
- * One version of a table at one LSN, plus a transaction's overlay. The scan releases the version.
+ * One version of a table at one LSN, plus the overlay of a transaction. The scan releases the
+ * version when it is closed.
  */
 export interface ScanView {
   readonly version: Version;
@@ -40,33 +44,36 @@ export interface ScanView {
   readonly overlay: ScanOverlay | undefined;
 }
 
-/** Staged writes of a transaction. */
+/**
+ * The staged writes of a transaction, seen on top of a version: new rows, and rows that they hide.
+ */
 export interface ScanOverlay {
   readonly memtable: CoreMemtable | undefined;
   hidden(memtable: CoreMemtable): ReadonlySet<number> | undefined;
-  /** Rows of a segment that are dead as seen by the transaction. */
+  /** Returns the rows of a segment that are dead for the transaction. */
   deadOf(segment: SegmentFile): DeadRows;
 }
 
-/** Number of rows in memtables, live or not. */
+/** Returns the number of rows in memtables, live or dead. */
 export function rowsInMemory({ version, overlay }: ScanView): number {
   let rows = overlay?.memtable?.rows ?? 0;
   for (const { memtable } of version.memtables) rows += memtable.rows;
   return rows;
 }
 
-/** Whether key `a` precedes `b`. */
+/** Returns whether key `a` precedes key `b`. */
 export function before(a: RowKey, b: RowKey): boolean {
   return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;
 }
 
-/** Rows of a segment that are dead as seen by the view. */
+/** Returns the rows of a segment that are dead in the view. */
 export function deadOf({ overlay }: ScanView, segment: SegmentFile): DeadRows {
   return overlay === undefined ? segment.dead : overlay.deadOf(segment);
 }
 
 /**
- * Segments that may have rows with all nodes, in all ranges and within the bounds, in key order.
+ * Returns, in key order, the segments that may contain rows that have all nodes and lie in all
+ * ranges and within the bounds.
  */
 export function chooseSegments(
   source: ScanSource,
@@ -103,7 +110,10 @@ function segmentsWithin(
   return chosen;
 }
 
-/** The access path that drove a scan; `ordered`: a column's order was used in some segment. */
+/**
+ * Returns the access path that a scan used. `ordered`: whether the sort order of a column was used
+ * in some segment.
+ */
 export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
   if (ordered) return 'PSI_RANGE';
@@ -111,7 +121,7 @@ export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean)
   return isBounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
 }
 
-/** Index of the first segment that ends at or after `time`. */
+/** Returns the index of the first segment that ends at or after `time`. */
 export function firstReaching(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
   let high = segments.length;
@@ -123,7 +133,7 @@ export function firstReaching(segments: readonly SegmentFile[], time: number): n
   return low;
 }
 
-/** Index of the first segment that begins after `time`. */
+/** Returns the index of the first segment that begins after `time`. */
 function firstBeyond(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
   let high = segments.length;

@@ -1,18 +1,18 @@
-// A scan: the live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by
-// slice.
+// A scan: returns the live rows of a table at one snapshot, in (event_ts, id) order, as row text or
+// column blocks, slice by slice.
 //
-// It is a merge of sorted sources: the segments, which are disjoint and in key order and therefore
-// count as one source, and each memtable. `bounds.low` is the position: all rows below it were
-// returned. A step picks the source with the smallest next key and copies its rows in one call of
-// the core, up to the key where another source continues:
+// A scan merges sorted sources. Each memtable is a source; all segments together are one source,
+// because they are disjoint and in key order. The position of the scan is `bounds.low`: all rows
+// below this key were returned. A step picks the source with the smallest next key and copies its
+// rows in one call to the core, up to the key where another source continues:
 //
 //   segments   1 2 3 | 7 8 9        step 1: 1 2 3 from the first segment, stop at 4
 //   memtable         4 5            step 2: 4 5 from the memtable, stop at 7
 //                                   step 3: 7 8 9 from the second segment
 //
-// With nodes or ranges, a memtable first lists its matching rows; a segment with ranges does so
-// when the scan reaches it (segment-matches.ts). A step may end early after passing many dead rows:
-// then it moves `bounds.low` forward without returning a row.
+// With nodes or ranges, the scan first lists the matching rows of each memtable. With ranges, it
+// lists those of a segment when it reaches the segment (segment-matches.ts). A step that passes
+// many dead rows may end early; then it moves `bounds.low` forward without returning a row.
 
 import { assert } from '../../assert.ts';
 import {
@@ -41,9 +41,9 @@ const SLICE_US = 3000;
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Rows that a lookup indexes between two readings of the clock; about a millisecond. */
+/** Rows that a lookup indexes between two readings of the clock; this takes about 1 ms. */
 const INDEX_ROWS = 8192;
-/** Dead rows of a segment that a step may skip in search of the next live one. */
+/** Maximum number of dead rows of a segment that one search for a live row skips. */
 const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -57,8 +57,8 @@ export interface ScanParts {
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
-// Created for every read, so it has plain fields only: #private methods and closures would be
-// created anew for each instance.
+// A scan is created for every read, so it has plain fields only: #private methods and closures
+// would have to be created for each instance.
 export class Scan {
   private readonly source: ScanSource;
   private readonly view: ScanView;
@@ -78,13 +78,13 @@ export class Scan {
   private readonly bounds: StepBounds;
   private segmentIndex: number;
   private segmentBucket: number;
-  /** With a filter: its matches in the segment reached last. */
+  /** With a filter: the matching rows of the segment reached last. */
   private matches: SegmentMatches | undefined;
   /**
    * With a filter: the limit is reached, and it remains to find out whether one more row exists.
    */
   private probing: boolean;
-  /** With a filter: whether a column's order was used. */
+  /** With a filter: whether the sort order of a column was used. */
   private ordered: boolean;
   private ended: boolean;
   private released: boolean;
@@ -94,12 +94,12 @@ export class Scan {
   rows: number;
   /** Key of the last row returned. */
   lastKey: RowKey | undefined;
-  /** After the end: whether the limit ended the scan and at least one more row exists. */
+  /** After the end: whether at least one more row exists, which the limit left out. */
   hasMore: boolean;
 
   /**
-   * `ranges`: the encoded conditions of the request. `only`: these segments, with or without
-   * memtables, instead of everything in the view.
+   * `ranges`: the encoded conditions of the request. `only`: restricts the scan to some segments,
+   * with or without the memtables; by default it reads everything in the view.
    */
   constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
@@ -147,8 +147,8 @@ export class Scan {
   }
 
   /**
-   * Opens the memtables for at most a slice's time. A lookup first brings their node indexes up to
-   * date; a filter examines their rows. False: not finished yet.
+   * Opens the memtables; returns false if the time of one slice was not enough. A lookup brings
+   * their node indexes up to date; a filter examines all of their rows.
    */
   private open(): boolean {
     const { nodes, ranges, view, source } = this;
@@ -182,9 +182,9 @@ export class Scan {
   }
 
   /**
-   * The next slice of row text, about 64 KB at most; null at the end. It may be empty if the time
-   * was spent on other work. Takes at most a few milliseconds. Throws `table_corrupt` or
-   * `overloaded`.
+   * Returns the next slice of row text or column blocks, about 64 KB at most, or null at the end. A
+   * slice may be empty if its time was spent on other work. Takes at most a few milliseconds.
+   * Throws `table_corrupt` or `overloaded`.
    */
   next(): Uint8Array<ArrayBuffer> | null {
     const sink = this.source.scanSink;
@@ -193,21 +193,21 @@ export class Scan {
     return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
-  /** Like `next`, for text; the slice is valid until the engine is called again. */
+  /** Like `next`, but for text only. The slice is valid until the engine is called again. */
   borrowNext(): Uint8Array<ArrayBuffer> | null {
     const sink = this.source.scanSink;
     sink.clear();
     return this.fill(sink) ? sink.borrow() : null;
   }
 
-  /** Whether the last slice was given. */
+  /** Whether the last slice has been returned. */
   get isEnded(): boolean {
     return this.ended;
   }
 
   /**
-   * Like `next`, appending to what the sink holds. False at the end; true with nothing appended
-   * means: call again.
+   * Like `next`, but appends the slice to the contents of the sink. Returns false at the end. If it
+   * returns true but has appended nothing, call it again.
    */
   fill(sink: TextSink): boolean {
     const before = sink.length;
@@ -236,7 +236,7 @@ export class Scan {
   }
 
   /**
-   * Returns rows of the source with the smallest next key, up to where another source continues.
+   * Appends rows of the source with the smallest next key, up to where another source continues.
    */
   private step(sink: TextSink): void {
     const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
@@ -246,7 +246,7 @@ export class Scan {
     else if (first.rows !== undefined || !first.isBound) this.stepMemtable(first, sink);
   }
 
-  /** The memtable with the smallest next key, with its `key` set. */
+  /** Returns the memtable with the smallest next key, with its `key` set. */
   private nextMemtable(): MemtableCursor | undefined {
     let best: MemtableCursor | undefined;
     for (const cursor of this.memtables) {
@@ -272,8 +272,8 @@ export class Scan {
   }
 
   /**
-   * Returns rows of a segment below the memtable's next key, or finds that it has none. False: the
-   * memtable comes first.
+   * Appends rows of a segment that are below the memtable's next key, or finds that there are none.
+   * Returns false if the memtable must be read first.
    */
   private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { facts } = segment;
@@ -309,7 +309,7 @@ export class Scan {
     return true;
   }
 
-  /** The filter's matches in the segment being read. */
+  /** Returns the rows of the current segment that match the filter. */
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
     const { view, source } = this;
@@ -324,7 +324,7 @@ export class Scan {
     return found;
   }
 
-  /** Returns rows of a segment below the memtable's next key. False: the memtable comes first. */
+  /** Appends rows below the memtable's next key; returns false if the memtable comes first. */
   private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { bounds, result } = this;
     if (first !== undefined) {
@@ -382,8 +382,8 @@ export class Scan {
   }
 
   /**
-   * The key at which another source may have its next row, after the cursor's own key: a source may
-   * have another version of that row with the same key, dead or hidden.
+   * Returns a key, above the cursor's own, at which another source may have its next row. Another
+   * source may also have the cursor's key: a dead or hidden version of the same row.
    */
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
     const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
@@ -396,7 +396,7 @@ export class Scan {
     return stop !== undefined && before(stop, behind) ? behind : stop;
   }
 
-  /** Key, at or after `behind`, at which a segment or the one after it may have its next row. */
+  /** Returns a key at which a segment or the one after it may have its next row. */
   private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
     const { matches } = this;
     if (this.ranges !== undefined && matches?.segment !== segment) return firstKey(segment);
@@ -417,7 +417,7 @@ export class Scan {
 
   /**
    * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the
-   * source does not count it twice. `counted`: all its buckets were counted before.
+   * source's next step does not count it again. `counted`: all buckets were counted before.
    */
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;
@@ -441,8 +441,8 @@ export class Scan {
   }
 
   /**
-   * Looks for one more row in the memtables or in one segment; with a filter the next one may be
-   * far away.
+   * Looks for one more row in the memtables or in one segment. With a filter, the next row may be
+   * many segments away, so a call examines at most one segment.
    */
   private probe(): void {
     this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
@@ -468,7 +468,7 @@ export class Scan {
     return false;
   }
 
-  /** Figures of what was touched so far (contract section 4: strategies). */
+  /** Returns the access path of the scan and figures about what it has read so far. */
   plan(): QueryPlan {
     const total = this.view.version.totalBuckets;
     const scanned = this.buckets;

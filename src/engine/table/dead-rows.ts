@@ -1,4 +1,5 @@
-// The rows of a segment that died after it was written: ascending, each with the LSN of its death.
+// A list of the rows of a segment that died (were deleted or replaced) after the segment was
+// written: ascending, each with the LSN of its death.
 
 import { assert } from '../../assert.ts';
 import { type DeadRows, lowerBound } from '../../core/index.ts';
@@ -9,7 +10,7 @@ export class DeadList implements DeadRows {
   count = 0;
   version = 0;
 
-  /** Index of `row`, or of the first greater one. */
+  /** Returns the index of `row` or, if it is not in the list, of the first greater row. */
   #place(row: number): number {
     let low = 0;
     let high = this.count;
@@ -26,13 +27,13 @@ export class DeadList implements DeadRows {
     return place < this.count && this.rows[place] === row;
   }
 
-  /** Whether the row is dead for a reader at `lsn`. */
+  /** Returns whether the row is dead for a reader at `lsn`. */
   isDead(row: number, lsn: number): boolean {
     const place = this.#place(row);
     return place < this.count && this.rows[place] === row && this.lsns[place]! <= lsn;
   }
 
-  /** Adds a death; false if the row was already dead. */
+  /** Adds a death; returns false if the row was already dead. */
   add(row: number, lsn: number): boolean {
     const place = this.#place(row);
     if (place < this.count && this.rows[place] === row) return false;
@@ -54,7 +55,7 @@ export class DeadList implements DeadRows {
     this.version++;
   }
 
-  /** Reserves room for `more` deaths: that many calls of `add` cannot fail. */
+  /** Reserves room for `more` deaths, so that this many calls of `add` cannot fail. */
   reserve(more: number): void {
     if (this.count + more > this.rows.length) this.#grow(more);
   }
@@ -70,7 +71,7 @@ export class DeadList implements DeadRows {
     this.lsns = lsns;
   }
 
-  /** A copy that later deaths do not affect. */
+  /** Returns a copy, which later deaths do not affect. */
   clone(): DeadList {
     const copy = new DeadList();
     copy.rows = this.rows.slice(0, this.count);
@@ -82,7 +83,10 @@ export class DeadList implements DeadRows {
 
 export const NO_DEAD_ROWS: DeadRows = new DeadList();
 
-/** First row at or after `row` that a reader at `lsn` may see; skips at most `most` dead rows. */
+/**
+ * Returns the first row at or after `row` that a reader at `lsn` may see; skips at most `most` dead
+ * rows, so the row returned may be dead.
+ */
 export function behindDead({ rows, lsns, count }: DeadRows, row: number, lsn: number, most: number): number {
   let place = lowerBound(rows.subarray(0, count), row);
   const end = Math.min(count, place + most);

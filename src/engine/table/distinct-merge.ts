@@ -1,16 +1,16 @@
 // Counts the distinct values of many ascending lists in steps: a k-way merge over a binary heap,
 // with one chunk of each list in memory.
 //
-// The heap orders the lists by their next value. A step takes the smallest value, counts it if it
-// differs from the previous one, and advances that list, reading its next chunk if necessary.
-// Example: [1, 5, 9] and [2, 5] yield 1, 2, 5, 5, 9, of which 4 are counted. Memory: one chunk per
-// list.
+// The heap orders the lists by their next value. Again and again, the smallest value is taken from
+// the list at the top, and counted if it differs from the value taken before. Then that list moves
+// to its next value, and reads its next chunk if necessary. Example: from [1, 5, 9] and [2, 5], the
+// values 1, 2, 5, 5, 9 are taken, of which 4 are counted. Memory: one chunk per list.
 
 import { assert } from '../../assert.ts';
 
 /** An ascending list of distinct numbers, read chunk by chunk. */
 export interface AscendingList {
-  /** The next values, at least one; undefined at the end. */
+  /** Returns the next values, at least one, or undefined at the end. */
   next(): Float64Array | undefined;
 }
 
@@ -36,8 +36,8 @@ export class DistinctMerge {
   }
 
   /**
-   * Takes about `limit` values; false once all are taken. Opening a list counts as much as taking
-   * 64 values.
+   * Takes about `limit` values; returns false once all are taken. Opening a list counts as much as
+   * taking 64 values.
    */
   step(limit: number): boolean {
     let left = limit;
@@ -76,7 +76,7 @@ export class DistinctMerge {
     this.#heap[place] = list;
   }
 
-  /** Advances the list at the top of the heap and sifts it down. */
+  /** Moves the list at the top of the heap to its next value, and sifts the list down. */
   #advance(): void {
     let list = this.#heap[0]!;
     let at = this.#at[list]! + 1;

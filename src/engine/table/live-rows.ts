@@ -1,7 +1,7 @@
-// Finds and kills rows of a table's current version, by key or by time and members.
+// Finds rows of a table by key or by time and members, and marks rows as dead ("kills" them).
 //
-// Several versions of a row with one id may exist in different places, even with the same key; at
-// every LSN at most one of them is alive.
+// Several versions of a row, with the same id and even with the same key, may exist in different
+// segments and memtables. At every LSN, at most one of them is alive.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
@@ -13,7 +13,7 @@ import type { Version } from './version.ts';
 
 export type RowSource = SegmentFile | CoreMemtable;
 
-/** Location and key of a row. The row number is valid as long as the source is in use. */
+/** Place and key of a row. The row number is valid as long as the source is in use. */
 export interface RowPlace extends RowKey {
   readonly source: RowSource;
   readonly row: number;
@@ -24,9 +24,9 @@ function placeOf(source: RowSource, row: number, { eventTs, id }: RowKey): RowPl
 }
 
 /**
- * Live rows with the tombstone's time and member set. Called before the tombstone is logged: a
- * segment that cannot be read must refuse the whole commit (`table_corrupt`), not leave it half
- * applied.
+ * Returns the live rows with the time and member set of a tombstone. Called before the tombstone is
+ * logged, so that a segment that cannot be read (`table_corrupt`) makes the whole commit fail and
+ * does not leave it half applied.
  */
 export function findMatches(table: Table, record: Uint8Array, eventTs: number): RowPlace[] {
   const { segments, memtables } = table.version;
@@ -41,7 +41,7 @@ export function findMatches(table: Table, record: Uint8Array, eventTs: number): 
   return found;
 }
 
-/** The live row with that key in the newest state. Throws `table_corrupt`. */
+/** Returns the live row with this key in the newest state. Throws `table_corrupt`. */
 export function findLive(table: Table, key: RowKey): RowPlace | undefined {
   const { segments, memtables } = table.version;
   for (const { memtable } of memtables) {
@@ -57,7 +57,9 @@ export function findLive(table: Table, key: RowKey): RowPlace | undefined {
   return undefined;
 }
 
-/** The row with that key that a reader of `version` at `lsn` sees. Throws `table_corrupt`. */
+/**
+ * Returns the row with this key that a reader of a version at `lsn` sees. Throws `table_corrupt`.
+ */
 export function findSeen(
   table: Table,
   { segments, memtables }: Version,
@@ -77,7 +79,7 @@ export function findSeen(
   return undefined;
 }
 
-/** Segments whose time range includes `eventTs`. */
+/** Yields the segments whose time range includes `eventTs`. */
 export function* segmentsAt(segments: readonly SegmentFile[], eventTs: number): Generator<SegmentFile> {
   for (let place = firstReaching(segments, eventTs); place < segments.length; place++) {
     const segment = segments[place]!;
@@ -86,14 +88,16 @@ export function* segmentsAt(segments: readonly SegmentFile[], eventTs: number): 
   }
 }
 
-/** Whether a row is alive in the newest state; its source must be in the current version. */
+/**
+ * Returns whether a row is alive in the newest state. Its source must be in the current version.
+ */
 export function isAlive({ source, row, eventTs, id }: RowPlace): boolean {
   return source instanceof CoreMemtable ? source.find(eventTs, id) === row : !source.dead.has(row);
 }
 
 /**
- * Kills a row as of `lsn`; false if it was already dead. Records the death for a compaction that
- * reads its source.
+ * Marks a row as dead from `lsn` on; returns false if it was already dead. If a compaction is
+ * reading the source of the row, also records the death for the compaction.
  */
 export function killRow({ compacting }: Table, { source, row, eventTs, id }: RowPlace, lsn: number): boolean {
   assert(lsn > 0, 'a row dies by an operation of the log');

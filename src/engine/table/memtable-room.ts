@@ -1,21 +1,23 @@
-// Places memtables in core instances: a growing one gets its own, small ones share.
+// Places memtables in core instances: a large memtable gets an instance of its own, small ones
+// share instances.
 //
 // An instance reserves 10.5 GB of address space, so a process can have about 12,500 of them, while
-// a database may have 50,000 tables with one row each. A table therefore begins with a small
-// memtable in a shared instance and gets its own instance when that is full. Once the limit of own
-// instances is reached, or no more can be created, large memtables share instances too.
+// a database may have 50,000 tables with one row each. Therefore the first memtable of a table is a
+// small one in a shared instance. When it is full, the next memtable of the table gets an instance
+// of its own. If there are already too many such instances, or no more can be created, large
+// memtables share instances too.
 
 import { assert } from '../../assert.ts';
 import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
 
 export interface MemtableLimits {
   /**
-   * Approximate limits after which the next memtable begins: rows (a single commit may exceed them)
-   * and bytes of records.
+   * Approximate limits at which the next memtable begins: number of rows, and bytes of records. A
+   * single commit may exceed them.
    */
   rows: number;
   bytes: number;
-  /** The same limits for a memtable that begins small. */
+  /** The same limits for a small memtable. */
   smallRows: number;
   smallBytes: number;
   /** Maximum number of memtables with an instance of their own. */
@@ -41,7 +43,7 @@ export class MemtableRoom {
   readonly #own = new Set<CoreMemtable>();
   readonly #small = new Set<CoreMemtable>();
   readonly #hosts = new Set<MemtableHost>();
-  /** The shared instance that received the last memtable. */
+  /** The shared instance that received a memtable last. */
   #newest: MemtableHost | undefined;
 
   /** `instantiate` throws `overloaded` when no instance can be created. */
@@ -64,8 +66,8 @@ export class MemtableRoom {
   }
 
   /**
-   * Whether the memtable accepts `rows` more rows. A commit of many rows may exceed the limit of a
-   * large memtable, but never that of a small one.
+   * Returns whether the memtable accepts `rows` more rows. A commit of many rows may exceed the
+   * limit of a large memtable, but never that of a small one.
    */
   takes(memtable: CoreMemtable, rows: number): boolean {
     const limits = this.#limits;
@@ -75,8 +77,8 @@ export class MemtableRoom {
   }
 
   /**
-   * A new memtable that will soon receive `rows` rows. `before`: the table's previous memtable,
-   * full or frozen. Throws `overloaded`.
+   * Returns a new memtable that will soon receive `rows` rows. `before`: the previous memtable of
+   * the table, if any, which is full or frozen. Throws `overloaded`.
    */
   make(bucketSeconds: number, baseLsn: number, rows: number, before: CoreMemtable | undefined): CoreMemtable {
     const isFirst = before === undefined || (this.#small.has(before) && this.takes(before, rows));
@@ -95,14 +97,14 @@ export class MemtableRoom {
     try {
       core = this.#instantiate();
     } catch {
-      return undefined; // a shared instance is tried next, and its error is the one reported
+      return undefined; // a shared instance is tried next; if that fails, its error is reported
     }
     const memtable = CoreMemtable.alone(core, bucketSeconds, baseLsn);
     this.#own.add(memtable);
     return memtable;
   }
 
-  /** A shared instance with room. */
+  /** Returns a shared instance that has room for another memtable. */
   #host(): MemtableHost {
     if (this.#newest !== undefined && this.#hasRoom(this.#newest)) return this.#newest;
     let found: MemtableHost | undefined;
@@ -119,9 +121,9 @@ export class MemtableRoom {
     return memtables < this.#limits.hostMemtables && bytes < this.#limits.hostBytes;
   }
 
-  /** Frees a memtable that no version holds any more. */
+  /** Frees a memtable that no version contains any more. */
   release(memtable: CoreMemtable): void {
-    // An instance of its own is freed by garbage collection.
+    // If the memtable has an instance of its own, garbage collection frees that.
     if (this.#own.delete(memtable)) return;
     assert(this.#hosts.has(memtable.host), 'a shared memtable lies in an instance of this room');
     this.#small.delete(memtable);

@@ -1,11 +1,12 @@
-// Counts the distinct nodes of all tables (segments and log, including nodes of deleted edges until
-// compaction), in slices, and caches the counts.
+// Counts the distinct nodes of all tables, in slices, and caches the counts. The nodes of deleted
+// edges are included until a compaction removes these edges.
 //
-// Small counts are done at once. The rest is counted in the background, table by table, in slices
-// of a few milliseconds. Until that finishes, a table contributes its last count, or before the
-// first count the size of its largest dictionary, and the answer is marked as not exact. Only one
-// pass runs at a time, and the next one begins only after nine times the cost of the last has
-// passed, so that counting takes at most a tenth of the time.
+// Tables with few nodes are counted at once. The others are counted in the background, one after
+// another, in slices of a few milliseconds. Until a table is counted, its last count is used and
+// the result is marked as not exact. If there is no last count, the size of the largest dictionary
+// in its segments is used. Only one pass over the tables runs at a time. The next pass begins only
+// after a rest of nine times the cost of the last one, so that counting takes at most a tenth of
+// the time.
 
 import { assert } from '../../assert.ts';
 import { finish, inSlices, type Steps } from '../../schedule/steps.ts';
@@ -15,7 +16,7 @@ import type { Version } from './version.ts';
 
 export interface NodeTotal {
   count: number;
-  /** Whether every table was counted in its present state. */
+  /** Whether every table was counted in its current state. */
   exact: boolean;
 }
 
@@ -29,7 +30,10 @@ export interface NodeCounterOptions {
 }
 
 interface Counted {
-  /** Identity of the counted state: each of these changes when rows are added or removed. */
+  /**
+   * The next three fields identify the counted state: at least one of them changes when rows are
+   * added or removed.
+   */
   segments: Version['segments'];
   appliedLsn: number;
   pending: number;
@@ -37,21 +41,21 @@ interface Counted {
 }
 
 /**
- * Node ids that one call may examine directly, over all tables; each table costs as much as
- * TABLE_IDS ids. Takes under 10 ms.
+ * Maximum number of node ids that one call counts at once, over all tables; each table costs as
+ * much as TABLE_IDS additional ids. This takes less than 10 ms.
  */
 const AT_ONCE_IDS = 50_000;
 const TABLE_IDS = 1000;
-/** Tables visited per step. */
+/** Number of tables visited per step. */
 const STEP_TABLES = 64;
 const SLICE_US = 4000;
 /**
- * For this long, slices follow one another with one event loop turn in between; later ones rest
- * three times as long as they work.
+ * During this time, only a `pause` separates two slices. Later, each slice is followed by a rest of
+ * REST_MS, three times as long as the slice.
  */
 const HURRY_US = 100_000;
 const REST_MS = 12;
-/** A pass waits until this multiple of the last pass's cost has elapsed. */
+/** A pass begins only when this multiple of the cost of the last pass has elapsed since its end. */
 const REST_OF_COST = 9;
 
 export class NodeCounter {
@@ -66,7 +70,10 @@ export class NodeCounter {
     this.#options = options;
   }
 
-  /** The present result, after counting what is cheap. Starts a background count of the rest. */
+  /**
+   * Counts the tables for which that is cheap and returns the result. Starts to count the others in
+   * the background.
+   */
   now(): NodeTotal {
     return finish(this.#total());
   }
@@ -119,7 +126,7 @@ export class NodeCounter {
         if (count !== undefined) return this.#keep(table, count);
       }
     } catch {
-      return undefined; // a file cannot be read; reads of its rows will report that
+      return undefined; // a segment file cannot be read; reads of its rows will report that
     } finally {
       nodes.close();
     }
@@ -153,7 +160,8 @@ export class NodeCounter {
   }
 
   /**
-   * Rows that arrive meanwhile are not included: the count is stored for the state it began with.
+   * Counts the nodes of one table. Rows that arrive meanwhile are not included, so the count is
+   * stored for the state of the table at the beginning.
    */
   async #countInSlices(table: Table, rest: Slices): Promise<void> {
     const state = stateOf(table, 0);
@@ -172,7 +180,7 @@ export class NodeCounter {
         if (this.#closed) return;
       }
     } catch {
-      // A file cannot be read; reads of its rows will report that. The last count is kept.
+      // A segment file cannot be read; reads of its rows will report that. The last count is kept.
     } finally {
       this.#options.charge(-charged);
       nodes.close();
@@ -202,7 +210,7 @@ class Slices {
     this.#sliceUs = this.#beganUs;
   }
 
-  /** Called between two steps: yields to other work once the slice has lasted long enough. */
+  /** Called between two steps: yields to other work if the current slice has lasted long enough. */
   async between(): Promise<void> {
     const { nowUs, schedule, pause } = this.#options;
     const now = nowUs();

@@ -1,8 +1,8 @@
-// Accounts for memory that readers keep alive through versions that are no longer current:
-// memtables that a compaction has replaced but a snapshot still sees.
+// Accounts for memory that is in use only because of readers of old versions: memtables that a
+// compaction has replaced but that a snapshot still contains.
 //
-// Segments of such versions are not counted: they are evicted like any others, and their files are
-// removed with the last reader.
+// The segments of such versions are not counted: they are evicted from memory like any others, and
+// their files are removed when the last reader ends.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -10,7 +10,7 @@ import type { Table } from './table.ts';
 import type { Version } from './version.ts';
 
 export interface PinnedVersionsOptions {
-  /** Above this many bytes, readers that can be ended should be. */
+  /** Above this many bytes, readers should be ended where possible. */
   limitBytes: number;
   /** Adds bytes to the memory budget; negative: removes them. */
   charge: (bytes: number) => void;
@@ -26,7 +26,7 @@ export class PinnedVersions {
     this.#options = options;
   }
 
-  /** Bytes of memtables that only readers hold. */
+  /** Bytes of memtables that are kept only for readers. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -35,7 +35,7 @@ export class PinnedVersions {
     return this.#bytes > this.#options.limitBytes;
   }
 
-  /** Whether ending the readers of this version may free memory. */
+  /** Returns whether ending the readers of this version may free memory. */
   has(version: Version): boolean {
     return this.#versions.has(version);
   }
@@ -46,7 +46,7 @@ export class PinnedVersions {
     if (this.#versions.size > 0) this.#count();
   }
 
-  /** Called when the version has no reader any more. */
+  /** Called when the version has no readers any more. */
   released(version: Version): void {
     assert(version.references === 0, 'a version is let go when nobody reads it');
     if (this.#versions.delete(version)) this.#count();

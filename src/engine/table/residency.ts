@@ -1,9 +1,10 @@
-// Keeps segments in memory: loads them on demand and evicts the least recently used ones beyond the
-// budget.
+// Keeps segments in memory: loads them on demand, and evicts the least recently used ones when the
+// memory budget is exceeded.
 //
-// Each use of a segment stamps it with a counter. Eviction takes segments from the end of a list
-// sorted by stamp and skips those used or dropped since it was sorted; the list is sorted again
-// only when it is exhausted, so the cost of sorting is spread over many evictions.
+// Each use of a segment stamps it with the value of a rising counter. Eviction takes segments from
+// the end of a list sorted by stamp, and skips those that were used or dropped since the list was
+// sorted. Only when the list is empty is a new one made, so the cost of sorting is spread over many
+// evictions.
 
 import { assert } from '../../assert.ts';
 import { type Core, type CoreModule, ResidentSegment } from '../../core/index.ts';
@@ -19,8 +20,8 @@ interface Resident {
 
 const MAX_POOLED = 8;
 /**
- * Instances are measured again after loads equal to this fraction of their number, so the cost per
- * load is constant however many there are.
+ * Instances are measured again when the number of loads since the last time reaches their number
+ * divided by this, so the cost per load does not depend on their number.
  */
 const RECOUNT_PART = 8;
 
@@ -31,11 +32,11 @@ export class Residency {
   readonly #mostSegments: number;
   readonly #residents = new Map<SegmentFile, Resident>();
   /**
-   * Instances of evicted segments, for reuse: only the garbage collector can free an instance's
-   * memory.
+   * Instances of evicted segments, which are reused because only the garbage collector can free the
+   * memory of an instance.
    */
   readonly #pool: Core[] = [];
-  /** The segments present at the last sort, least recently used last. */
+  /** The segments that were in memory at the last sort, least recently used last. */
   #order: { file: SegmentFile; used: number }[] = [];
   /** Number of loads since the instances were last measured. */
   #loads = 0;
@@ -43,7 +44,7 @@ export class Residency {
   #bytes = 0;
   #charged = 0;
 
-  /** `mostSegments`: maximum number of segments in memory, whatever their size. */
+  /** `mostSegments`: maximum number of segments in memory, regardless of their size. */
   constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
     this.#fs = fs;
     this.#module = module;
@@ -56,15 +57,15 @@ export class Residency {
   }
 
   /**
-   * Adds other memory to the budget (negative: removes it): node filters, memory pinned by cursors,
-   * counts.
+   * Charges other memory to the budget (negative: removes it): node filters, memtables pinned by
+   * readers, running counts.
    */
   charge(bytes: number): void {
     this.#charged += bytes;
     assert(this.#charged >= -1, 'what is charged to the budget is given back once');
   }
 
-  /** Total added with `charge`. */
+  /** Total bytes charged to the budget with `charge`. */
   get chargedBytes(): number {
     return this.#charged;
   }
@@ -73,14 +74,14 @@ export class Residency {
     return this.#budgetBytes;
   }
 
-  /** Whether `get` would not need to read a file. */
+  /** Returns whether the segment is in memory, so that `get` need not read a file. */
   has(file: SegmentFile): boolean {
     return this.#residents.has(file);
   }
 
   /**
-   * The segment in memory; if absent it is loaded and checked, with one synchronous read of the
-   * file. Throws `corrupt`.
+   * Returns the segment in memory. If it is not in memory, it is loaded with one synchronous read
+   * of the file, and checked. Throws `corrupt`.
    */
   get(file: SegmentFile): ResidentSegment {
     const known = this.#residents.get(file);
@@ -122,8 +123,8 @@ export class Residency {
   }
 
   /**
-   * A new core instance; if the process cannot get more memory, segments are evicted first. Throws
-   * `overloaded`.
+   * Returns a new core instance. If the process cannot get more memory, segments are evicted first.
+   * Throws `overloaded`.
    */
   instance(): Core {
     for (let insist = false; ; insist = true) {
@@ -136,8 +137,8 @@ export class Residency {
   }
 
   /**
-   * Evicts half of the segments without pooling their instances, so that their address space can be
-   * reused. False: there were none.
+   * Evicts half of the segments without pooling their instances, so that the address space of these
+   * instances can be reused. Returns false if there were none.
    */
   #evictHalf(): boolean {
     this.#pool.length = 0;
@@ -148,7 +149,10 @@ export class Residency {
     return count > 0;
   }
 
-  /** Evicts until `bytes` more fit. One segment may always be resident, however large. */
+  /**
+   * Evicts segments until `bytes` more fit into the budget. One segment may always be in memory,
+   * however large it is.
+   */
   #makeRoom(bytes: number): void {
     this.#loads++;
     if (this.#loads * RECOUNT_PART >= this.#residents.size) this.#recount();
@@ -168,8 +172,8 @@ export class Residency {
   }
 
   /**
-   * The least recently used segment. Sorts again once all of the last list are gone or were used
-   * since.
+   * Returns the least recently used segment. Sorts the segments again if all in the last list were
+   * dropped or used since.
    */
   #nextToGo(): SegmentFile {
     for (;;) {

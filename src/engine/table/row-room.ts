@@ -1,6 +1,5 @@
-// Memory reserved for a commit before it is logged: records of new rows in memtables, and slots in
-// lists of dead rows. With these reserved, applying the commit cannot fail (design.md, invariant
-// 13).
+// Reserves memory for a commit before it is logged: space for the records of new rows in memtables,
+// and slots in the lists of dead rows. With this memory reserved, applying the commit cannot fail.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
@@ -8,7 +7,7 @@ import type { RowPlace } from './live-rows.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Table } from './table.ts';
 
-/** Records of `count` rows, and the reserved place for them. */
+/** The records of `count` rows, and the address of the memory reserved for them. */
 interface RoomPiece {
   readonly memtable: CoreMemtable;
   readonly address: number;
@@ -23,15 +22,15 @@ export class RowRoom {
   #appended = 0;
 
   /**
-   * Reserves room for `count` records of a table; `bytes` must not be modified afterwards. Throws
-   * `overloaded`; earlier reservations stay.
+   * Reserves room for `count` records of a table. `bytes` must not be modified afterwards. Throws
+   * `overloaded`; then earlier reservations remain.
    */
   addRows(table: Table, bytes: Uint8Array, count: number): void {
     const memtable = table.writableMemtable(count);
     this.#pieces.push({ memtable, address: memtable.reserve(bytes.length, count), bytes, count });
   }
 
-  /** Reserves room for the death of a row. */
+  /** Reserves room to mark a row as dead. */
   addDeath({ source }: RowPlace): void {
     if (source instanceof CoreMemtable) return;
     const deaths = (this.#deaths.get(source) ?? 0) + 1;
@@ -40,8 +39,8 @@ export class RowRoom {
   }
 
   /**
-   * Appends the next reserved piece; its first row gets LSN `firstLsn`. Returns the memtable and
-   * the number of the first row in it.
+   * Appends the next reserved piece to its memtable. The first row of the piece gets LSN `firstLsn`
+   * and is row `firstRow` of the memtable.
    */
   append(firstLsn: number): { memtable: CoreMemtable; firstRow: number; count: number } {
     const piece = this.#pieces[this.#appended];
@@ -54,7 +53,7 @@ export class RowRoom {
     return { memtable, firstRow, count };
   }
 
-  /** Releases what was not used, because the commit was not logged. */
+  /** Releases the room that was not used, because the commit was not logged. */
   giveBack(): void {
     for (const { memtable, address, bytes, count } of this.#pieces.splice(this.#appended).reverse())
       memtable.unreserve(address, bytes.length, count);

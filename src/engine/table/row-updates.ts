@@ -1,23 +1,27 @@
-// Records which rows were updated, and when, so that a transaction can detect a conflict on a row
-// that a compaction has moved since.
+// Records which rows were updated at which LSN, so that a transaction can detect a conflict on a
+// row that a compaction has moved.
 //
-// An update keeps the id and perhaps the key, so a snapshot's row and a newer one with the same key
-// cannot be told apart where no LSNs are stored (in segments). An entry is kept at least as long as
-// some open transaction cannot see it yet.
+// An update keeps the id of a row and often its key. In segments, where no LSNs are stored, the row
+// of a snapshot and a newer row with the same key cannot be distinguished without this record. An
+// entry is kept at least as long as there is an open transaction whose snapshot does not include
+// the update.
 
 import { assert } from '../../assert.ts';
 import { WideMap } from '../idempotency/wide-map.ts';
 
-/** The snapshot of a transaction. */
+/** The snapshot of an open transaction. */
 export interface Watcher {
   readonly lsn: number;
 }
 
-/** Maximum entries that one call removes, unless it removes all: about a millisecond. */
+/**
+ * Maximum number of entries that one call removes, which takes about a millisecond; if all can be
+ * removed, one call removes all.
+ */
 const MOST_FORGOTTEN = 8192;
 
 export class RowUpdates {
-  /** Row id to LSN of its last update. */
+  /** Maps a row id to the LSN of the row's last update. */
   readonly #lsns = new WideMap<number, number>();
   /** All updates in LSN order, starting at #first: their ids and their LSNs. */
   #ids: number[] = [];
@@ -27,8 +31,8 @@ export class RowUpdates {
   readonly #watchers = new Set<Watcher>();
 
   /**
-   * Keeps updates newer than the watcher's LSN until it is released. That must be the newest LSN
-   * that readers see now.
+   * Keeps all updates above the watcher's LSN until the watcher is released. Its LSN must be the
+   * newest one that readers see now.
    */
   watch(watcher: Watcher): void {
     this.#watchers.add(watcher);
@@ -38,7 +42,7 @@ export class RowUpdates {
     if (this.#watchers.delete(watcher)) this.forget(visibleLsn);
   }
 
-  /** Records an update; LSNs must ascend. Call `forget` once it is durable. */
+  /** Records an update; LSNs must ascend. Call `forget` when the update is durable. */
   add(id: number, lsn: number): void {
     const last = this.#idLsns[this.#idLsns.length - 1];
     assert(last === undefined || last <= lsn, 'updates are noted in the order of their LSNs');
@@ -47,7 +51,10 @@ export class RowUpdates {
     this.#idLsns.push(lsn);
   }
 
-  /** Whether a row was updated after the LSN of a watcher that has not been released. */
+  /**
+   * Returns whether a row was updated after `lsn`, which must be the LSN of a watcher not released
+   * yet.
+   */
   isUpdatedAfter(id: number, lsn: number): boolean {
     return (this.#lsns.get(id) ?? 0) > lsn;
   }
@@ -58,7 +65,8 @@ export class RowUpdates {
   }
 
   /**
-   * Drops entries that no one needs: snapshots taken from now on see everything up to `visibleLsn`.
+   * Drops entries that nobody needs any more. Snapshots taken from now on include all updates up to
+   * `visibleLsn`.
    */
   forget(visibleLsn: number): void {
     const { length } = this.#ids;

@@ -1,5 +1,5 @@
-// A segment file of a table as the engine sees it: its path, the facts in its header and its
-// reference count.
+// Represents a segment file of a table in the engine: its path, the facts from its header, its dead
+// rows and its reference count.
 
 import { assert } from '../../assert.ts';
 import type { SegmentFacts } from '../../core/index.ts';
@@ -7,19 +7,19 @@ import { corruption, HedgerowError } from '../../errors.ts';
 import { DeadList } from './dead-rows.ts';
 
 export class SegmentFile {
-  /** Unique in its table and ascending; part of the file name. */
+  /** Part of the file name. Unique within the table; newer segments have higher numbers. */
   readonly number: number;
   readonly path: string;
   readonly facts: SegmentFacts;
   readonly dead = new DeadList();
-  /** Number of versions that contain it. At 0 the file may be removed. */
+  /** Number of versions that contain the segment. At 0 the file may be removed. */
   references = 0;
   /**
-   * Cached figures of whole columns (scan-segments.ts): 40 bytes each, compared with about 3 MB for
-   * a full segment.
+   * Cached figures of whole columns (scan-segments.ts). They take 40 bytes per column, while a full
+   * segment has about 3 MB.
    */
   readonly figures = new Map<number, Float64Array>();
-  /** Whether this process has checked it in depth. */
+  /** Whether this process has checked the whole content of the segment. */
   checked = false;
 
   constructor(number: number, path: string, facts: SegmentFacts) {
@@ -30,7 +30,10 @@ export class SegmentFile {
   }
 }
 
-/** Whether all rows of the second segment come after those of the first, by time, then by id. */
+/**
+ * Returns whether all rows of the second segment come after those of the first, by time, then by
+ * id.
+ */
 export function isInOrder({ facts: before }: SegmentFile, { facts: after }: SegmentFile): boolean {
   return before.timeMax < after.timeMin || (before.timeMax === after.timeMin && before.lastId < after.firstId);
 }
@@ -39,15 +42,17 @@ export function segmentName(number: number): string {
   return `seg-${number.toString(16).padStart(12, '0')}.hgs`;
 }
 
-/** The number in a segment file's name; null if it is not such a name. */
+/**
+ * Returns the number in the name of a segment file, or null if the name is not that of a segment.
+ */
 export function segmentNumber(name: string): number | null {
   const match = /^seg-([0-9a-f]{12})\.hgs$/.exec(name);
   return match ? Number.parseInt(match[1]!, 16) : null;
 }
 
 /**
- * Turns a failed read of a segment file into corruption if the file is corrupt, missing or
- * unreadable; throws any other error.
+ * Turns the error of a failed read into a `corrupt` error if the file is corrupt, missing or
+ * unreadable. Throws any other error.
  */
 export function asCorruption(error: unknown, path: string): HedgerowError {
   if (error instanceof HedgerowError) {

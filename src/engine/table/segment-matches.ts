@@ -1,24 +1,29 @@
-// Finds the rows of a segment that match a scan's ranges: through a column's sort order (PSI) or by
-// checking each row.
+// Finds the rows of a segment that match the ranges of a scan: through the sort order of a column
+// (PSI) or by checking each row.
 
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanView } from '../scan/scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 
-/** Live rows of one segment within a scan's bounds, ascending, and the index of the next one. */
+/**
+ * The matching live rows of one segment, ascending; `next` is the index of the next row to return.
+ */
 export interface SegmentMatches {
   readonly segment: SegmentFile;
   readonly rows: Uint32Array;
   next: number;
-  /** Buckets examined if every row of the window was checked: their number, the first, the last. */
+  /**
+   * If every row within the bounds was checked: the number of buckets examined, the first and the
+   * last.
+   */
   readonly looked: { buckets: number; first: number; last: number } | undefined;
-  /** Whether a column's order was used. */
+  /** Whether the sort order of a column was used. */
   readonly ordered: boolean;
 }
 
 /**
- * Finds the rows. Checks each row of the segment at most once, and fewer where an order finds fewer
- * rows than the window has.
+ * Finds the live rows within the bounds that contain all nodes and match all ranges. Checks each
+ * row within the bounds once or, if the sort order of a column finds fewer rows, only those.
  */
 export function findMatches(
   segment: SegmentFile,
@@ -41,7 +46,10 @@ export function findMatches(
   return { segment, rows, next: 0, looked, ordered };
 }
 
-/** The range whose column's order finds the fewest rows, if fewer than the window has. */
+/**
+ * Returns the range for which the sort order of its column finds the fewest rows, or undefined if
+ * no order finds fewer than `windowRows`.
+ */
 export function cheapestOrder(
   resident: ResidentSegment,
   { ranges }: RangeSet,

@@ -1,23 +1,23 @@
-// The section directory of a segment file (assembly/FORMAT.md section 2), and a streaming check of
-// the section checksums.
+// Reads the section directory of a segment file (assembly/FORMAT.md section 2), and checks the
+// checksums of the sections while the file is read as a stream.
 
 import { corruption, type HedgerowError } from '../../errors.ts';
 import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
 
 /**
- * As the core exports them; test/abi/exports.test.ts compares. A file is looked at before there is
- * a core to ask, too.
+ * The core exports the same numbers; test/abi/exports.test.ts compares them. They are repeated here
+ * because files are also read where no core is loaded.
  */
 export const SEGMENT_HEADER_BYTES = 128;
 export const SECTION_ENTRY_BYTES = 24;
 
-/** One directory entry, as stored. */
+/** One entry of the section directory, as stored. */
 export interface SectionEntry {
   kind: number;
   /** Column id, for column sections. */
   column: number;
   type: number;
-  /** Bytes per entry; 0 = variable. */
+  /** Bytes per value; 0 = variable. */
   width: number;
   offset: number;
   bytes: number;
@@ -25,12 +25,17 @@ export interface SectionEntry {
   count: number;
 }
 
-/** Size of header and directory in bytes, from the section count in the header. */
+/**
+ * Returns the size of header and directory in bytes, computed from the section count in the header.
+ */
 export function segmentHeadBytes(header: Uint8Array): number {
   return SEGMENT_HEADER_BYTES + viewOf(header).getUint32(20, true) * SECTION_ENTRY_BYTES;
 }
 
-/** Header and directory of a file, unchecked; shorter if the file is. */
+/**
+ * Returns the header and directory of a file, unchecked. The result is shorter if the file is too
+ * short.
+ */
 export function readSegmentHead(handle: FileHandle): Uint8Array {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES);
   const found = readFully(handle, header, 0);
@@ -39,7 +44,7 @@ export function readSegmentHead(handle: FileHandle): Uint8Array {
   return head.subarray(0, readFully(handle, head, 0));
 }
 
-/** The directory entries that lie completely in `head`, the first bytes of the file. */
+/** Returns the directory entries that are completely in `head`, the first bytes of the file. */
 export function sectionEntries(head: Uint8Array): SectionEntry[] {
   const view = viewOf(head);
   const end = Math.min(head.length, segmentHeadBytes(head));
@@ -64,7 +69,10 @@ interface Stretch {
   bytes: number;
 }
 
-/** The gaps between header, sections and end of file; they must be zeros. */
+/**
+ * Returns the gaps between the header, the sections and the end of the file. Their bytes must be
+ * zeros.
+ */
 export function segmentGaps(head: Uint8Array, fileBytes: number): Stretch[] {
   const gaps: Stretch[] = [];
   let end = segmentHeadBytes(head);
@@ -81,8 +89,8 @@ export function gapFault(path: string, offset: number): HedgerowError {
 }
 
 /**
- * Checks the sections of one file and the gaps between them while its bytes are passed in order, in
- * pieces of any size.
+ * Checks the sections of one file and the gaps between them. The bytes of the file are passed to
+ * `add` in order, in pieces of any size.
  */
 export class SectionCheck {
   readonly #path: string;
@@ -92,7 +100,7 @@ export class SectionCheck {
   readonly #gaps: readonly Stretch[];
   #offset = 0;
 
-  /** `head`: header and directory of the file, already checked. */
+  /** `head`: the header and directory of the file, which were checked before. */
   constructor(path: string, head: Uint8Array, fileBytes: number, crc32c: Crc32c) {
     this.#path = path;
     this.#crc32c = crc32c;
@@ -122,7 +130,9 @@ export class SectionCheck {
   }
 }
 
-/** The part of `piece`, which begins at offset `start`, that lies in the stretch. */
+/**
+ * Returns the part of `piece` that is in the stretch. `start` is the offset of `piece` in the file.
+ */
 function overlap(piece: Uint8Array, start: number, { offset, bytes }: Stretch): Uint8Array {
   const from = Math.max(offset, start);
   return piece.subarray(from - start, Math.max(from, Math.min(offset + bytes, start + piece.length)) - start);

@@ -1,4 +1,5 @@
-// Opens segment files: reads header facts and node filters without loading the rows.
+// Opens segment files: reads the facts in their headers and their node filters, without loading the
+// rows.
 
 import { assertChecksum, type Core, FilterDirectory, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -15,11 +16,11 @@ const MAX_HEAD_BYTES = 1 << 20;
 export interface SegmentEntry {
   number: number;
   bytes: number;
-  /** Checksum in the file's header (SegmentFacts). Absent in older manifests. */
+  /** The checksum stored in the file's header (SegmentFacts). Absent in older manifests. */
   checksum?: number;
 }
 
-/** The manifest's entry for a segment. */
+/** Returns the manifest's entry for a segment. */
 export function entryOf({ number, facts: { bytes, checksum } }: SegmentFile): SegmentEntry {
   return { number, bytes, checksum };
 }
@@ -63,15 +64,16 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
 }
 
 /**
- * Updates the table's filter directory to the segments of its current version. A filter that cannot
- * be read makes the table refuse. If memory does not suffice for all of them the table has none,
- * and lookups search every segment.
+ * Updates the table's node filters to the segments of its current version. If a filter cannot be
+ * read, the table refuses requests from now on. If there is not enough memory for all filters, the
+ * table has no filters, and lookups search every segment.
  */
 export function refreshFilters(table: Table): void {
   const { filterRoom, nodeFilters } = table.context;
   const { segments } = table.version;
   const filters = table.filters ?? new FilterDirectory(filterRoom);
-  // None until all are read: a lookup must not use those of the previous version.
+  // The table has no filters until all are read, because a lookup must not use the filters of the
+  // previous version.
   table.change({ filters: undefined });
   if (segments.length < 2 || !nodeFilters) {
     filters.close();
@@ -92,8 +94,8 @@ export function refreshFilters(table: Table): void {
 }
 
 /**
- * `damaged`: the filter cannot be read or fails its checksum. The table then refuses, because a
- * wrong filter would hide rows.
+ * Reads and adds the filter of one segment. Returns `damaged` if it cannot be read or its checksum
+ * does not match. Then the table refuses requests, because a wrong filter would hide rows.
  */
 function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
   const { path, facts } = segment;

@@ -13,8 +13,8 @@ export class Snapshot {
   /** The table's columns when the snapshot was taken. */
   readonly columns: ColumnSet;
   /**
-   * Row plan for those columns. A scan that is given it shows them instead of the table's newest
-   * columns.
+   * Row plan for these columns. A scan with this plan returns these columns instead of the newest
+   * columns of the table.
    */
   readonly rowPlan: RowPlan;
   #released = false;

@@ -1,5 +1,5 @@
-// Answers questions about rows from directories and indexes, without reading the rows: counts, time
-// bounds, and estimates for query plans.
+// Computes counts, time bounds and estimates for query plans from directories and indexes, without
+// reading the rows.
 
 import { assert } from '../../assert.ts';
 import {
@@ -14,15 +14,15 @@ import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } fr
 import type { QueryPlan, ScanBounds } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 
-/** A time window with inclusive bounds; an omitted bound does not restrict. */
+/** A time window with inclusive bounds; an omitted bound is no limit. */
 export interface Window {
   startTs?: number | undefined;
   endTs?: number | undefined;
 }
 
 /**
- * Number of live rows in a window. Cost: a binary search in the segments at its ends, plus one step
- * per dead row in the window and per memtable row in it.
+ * Returns the number of live rows in a window. Cost: a binary search in the segments at the ends of
+ * the window, plus one step per dead row and per memtable row in the window.
  */
 export function countRows(source: ScanSource, view: ScanView, window: Window): number {
   let count = 0;
@@ -44,7 +44,9 @@ export function countRows(source: ScanSource, view: ScanView, window: Window): n
   return count;
 }
 
-/** Least and greatest time of the live rows in a window; undefined if there are none. */
+/**
+ * Returns the least and greatest time of the live rows in a window, or undefined if there are none.
+ */
 export function timeBounds(
   source: ScanSource,
   view: ScanView,
@@ -52,7 +54,7 @@ export function timeBounds(
 ): { least: number; greatest: number } | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
-  // Segments do not overlap in time, so the first live row overall is the first one of the first
+  // Segments are in key order, so the first live row of all segments is the first one in the first
   // segment that has any.
   let least = endTime(source, view, stretches, 1) ?? Infinity;
   let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
@@ -90,22 +92,25 @@ export interface ScanEstimate {
   totalBuckets: number;
 }
 
-/** Assumed selectivity of a range if no order gives a count: one row in this many. */
+/** If no sort order gives a count for a range, one row in this many is assumed to match. */
 const RANGE_SHARE = 3;
-/** Assumed selectivity of a node while an index is not up to date: one row in this many. */
+/** If the node index is not up to date, one row in this many is assumed to contain the nodes. */
 const NODE_SHARE = 100;
 /** No edge has more members. */
 const MOST_NODES = 255;
-/** Rows that an estimate adds to an index; about a millisecond. */
+/** Number of rows that an estimate adds to a node index, which takes about a millisecond. */
 const INDEX_ROWS = 8192;
 
 /**
- * Minimum number of segments that an estimate examines: it loads some if fewer are in memory. The
- * others are assumed to be like those.
+ * Minimum number of segments that an estimate examines. If fewer are in memory, it loads some. The
+ * other segments are assumed to be like those examined.
  */
 const FEWEST_SEEN = 2;
 
-/** Estimates what a scan of the request would find and touch; reads no rows. */
+/**
+ * Estimates how many rows a scan of the request would find and how many buckets it would read;
+ * reads no rows.
+ */
 export function estimateScan(
   source: ScanSource,
   view: ScanView,
@@ -130,7 +135,8 @@ export function estimateScan(
     const within = Math.ceil(((to - from) * live) / memtable.rows);
     let found = within;
     if (nodes.length > 0) {
-      // An index that is far behind is brought up to date by the scan, in slices.
+      // If the index lacks many rows, the estimate does not use it; the scan will bring it up to
+      // date in slices.
       if (memtable.index(INDEX_ROWS))
         found = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn).length;
       else found = Math.ceil(found / NODE_SHARE);
@@ -151,7 +157,7 @@ export function estimateScan(
 interface SegmentsEstimate {
   rows: number;
   buckets: number;
-  /** Whether the order of a column is used to find the rows. */
+  /** Whether the sort order of a column is used to find the rows. */
   ordered: boolean;
 }
 
@@ -171,7 +177,8 @@ function segmentsEstimate(
   for (const segment of chosen) {
     const { facts } = segment;
     const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
-    // A whole segment without conditions is answered from its header; it need not be in memory.
+    // For a whole segment without conditions the header suffices, so the segment need not be in
+    // memory.
     if (inside && nodes.length === 0 && ranges === undefined) {
       sum.rows += facts.rows - deadOf(view, segment).count;
       sum.buckets += facts.buckets;
@@ -210,7 +217,7 @@ function segmentEstimate(
   return { within: to - from, rows, buckets, ordered };
 }
 
-/** Fraction of a segment's time range that lies in the window. */
+/** Returns the fraction of a segment's time range that is in the window. */
 function shareWithin({ facts }: SegmentFile, { lowTs, endTs }: StepBounds): number {
   const span = facts.timeMax - facts.timeMin + 1;
   return (Math.min(endTs, facts.timeMax) - Math.max(lowTs, facts.timeMin) + 1) / span;
@@ -264,14 +271,17 @@ function deadBetween(view: ScanView, segment: SegmentFile, from: number, to: num
   return count;
 }
 
-/** Time of a segment's row; the first and the last are known without loading the segment. */
+/**
+ * Returns the time of a row in a segment. For the first and the last row, the segment need not be
+ * loaded.
+ */
 function timeOf(source: ScanSource, segment: SegmentFile, row: number): number {
   const { facts } = segment;
   if (row === 0) return facts.timeMin;
   return row === facts.rows - 1 ? facts.timeMax : source.resident(segment).keyOf(row).eventTs;
 }
 
-/** The first (step 1) or last (step -1) live row of [from, to); -1 if there is none. */
+/** Returns the first (step 1) or last (step -1) live row of [from, to), or -1 if there is none. */
 function liveRow(view: ScanView, segment: SegmentFile, from: number, to: number, step: 1 | -1): number {
   const dead = deadOf(view, segment);
   const rows = dead.rows.subarray(0, dead.count);

@@ -1,10 +1,13 @@
-// The wire form of a table (contract section 3).
+// Builds the form of a table that is returned to clients.
 
 import { optionFields } from '../../model/options.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { TableItem } from '../types.ts';
 
-/** `withDefaults`: include column defaults, which the wire form omits unless requested. */
+/**
+ * Returns the form of a table for clients. The defaults of columns are included only if
+ * `withDefaults` is true.
+ */
 export function tableItem(
   definition: TableDefinition,
   rowCount: number,

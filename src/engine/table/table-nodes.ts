@@ -1,5 +1,5 @@
-// Counts the distinct nodes of one table in bounded steps: those in its segments' dictionaries,
-// read from the files, and those in its memtables.
+// Counts the distinct nodes of one table in bounded steps: the nodes in the dictionaries of its
+// segments, which are read from the files, and the nodes in its memtables.
 
 import type { CoreMemtable } from '../../core/index.ts';
 import type { Fs } from '../../storage/index.ts';
@@ -8,20 +8,20 @@ import type { SegmentFile } from './segment-file.ts';
 import type { Table } from './table.ts';
 import { Version } from './version.ts';
 
-/** Memory for the chunks of all segments of a table. */
+/** Memory for the chunks of all segments of a table, in bytes. */
 const CHUNK_BYTES = 8 * 2 ** 20;
 const MAX_CHUNK_IDS = 4096;
 const MIN_CHUNK_IDS = 64;
-/** Nodes of a memtable sorted at a time; takes about 2 ms. */
+/** Number of node ids of a memtable that are sorted at a time; takes about 2 ms. */
 const SORT_IDS = 16384;
-/** Rows of a memtable that one step adds to its node index. */
+/** Number of rows of a memtable that one step adds to its node index. */
 const INDEX_ROWS = 4096;
-/** Values merged per step; takes under a millisecond. */
+/** Number of values merged per step; takes less than a millisecond. */
 const STEP_IDS = 8192;
 
 /**
- * Approximate number of node ids that a count would examine; 0 if the headers give the count. Reads
- * no file.
+ * Returns the approximate number of node ids that a count would examine, or 0 if the count is in
+ * the segment headers. Reads no file.
  */
 export function nodesToCount(table: Table): number {
   const { segments, memtables } = table.version;
@@ -30,14 +30,14 @@ export function nodesToCount(table: Table): number {
   return segments.reduce((sum, { facts }) => sum + facts.nodes, rows * 4);
 }
 
-/** Lower bound of the distinct nodes in the table. Reads no file. */
+/** Returns a lower bound for the number of distinct nodes in the table. Reads no file. */
 export function leastNodes(table: Table): number {
   return table.version.segments.reduce((most, { facts }) => Math.max(most, facts.nodes), 0);
 }
 
 /**
- * Pins the segments of the table's version until `close`, which must be called; the memtables only
- * until their nodes are copied.
+ * One count of a table's nodes. Pins the segments of the table's version until `close`, which must
+ * be called. Keeps each memtable until its nodes are copied.
  */
 export class TableNodes {
   readonly #table: Table;
@@ -62,8 +62,8 @@ export class TableNodes {
   }
 
   /**
-   * Does the next part of the work, at most a few milliseconds; returns the count when finished.
-   * Throws the error of a failed file read.
+   * Does the next part of the work, which takes at most a few milliseconds. Returns the count when
+   * finished, else undefined. Throws the error of a failed file read.
    */
   step(): number | undefined {
     const memtable = this.#memtables[0];
@@ -112,8 +112,8 @@ class OneChunk implements AscendingList {
 }
 
 /**
- * Reads a segment's dictionary from its file: the segment need not be in memory, and no file
- * descriptor stays open.
+ * Reads the dictionary of a segment from its file, so the segment need not be in memory. The file
+ * is opened for each chunk, so no file descriptor stays open.
  */
 class DictionaryList implements AscendingList {
   readonly #fs: Fs;

@@ -1,4 +1,5 @@
-// The mutable state of a table besides its version, and the invariants of every change to it.
+// The mutable state of a table besides its version, and the invariants that every change of this
+// state must keep.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable, FilterDirectory } from '../../core/index.ts';
@@ -8,12 +9,17 @@ import type { RowKey } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 
-/** A row that died while a compaction was reading the segment or memtable that contained it. */
+/**
+ * A row that was deleted while a compaction was reading the segment or memtable that contains it.
+ */
 export interface LateDeath extends RowKey {
   lsn: number;
 }
 
-/** The segments and memtables that a compaction reads, and the rows that died in them since. */
+/**
+ * The segments and memtables that a compaction reads, and the rows in them that were deleted since
+ * it began.
+ */
 export interface RunningCompaction {
   readonly segments: ReadonlySet<SegmentFile>;
   readonly memtables: ReadonlySet<CoreMemtable>;
@@ -29,54 +35,61 @@ export interface TableState {
   readonly nextSegment: number;
   /** Number of compactions that dropped live rows (TTL). */
   readonly expirations: number;
-  /** Logged operations of this table that are in no segment, and how many of them are deletes. */
+  /**
+   * Number of logged operations of this table that are in no segment, and how many of them are
+   * deletions.
+   */
   readonly pending: number;
   readonly pendingTombstones: number;
   /**
-   * After a failed compaction: no automatic one until this many operations are pending, because
-   * each attempt leaves a memtable.
+   * After a failed compaction, no automatic one begins until this many operations are pending,
+   * because each attempt leaves a memtable.
    */
   readonly retryPending: number;
-  /** Why the table refuses reads and writes: one of its files is corrupt; with file and offset. */
+  /**
+   * The error, with file and offset, if one of the table's files is corrupt. The table then refuses
+   * reads and writes with this error.
+   */
   readonly corrupt: HedgerowError | null;
   /**
-   * The manifest's segments if not all of them could be opened: every later manifest keeps them,
-   * for a repair.
+   * The segments that the manifest lists, if not all of them could be opened. Every later manifest
+   * lists them unchanged, so that the table can be repaired.
    */
   readonly unopened: readonly SegmentEntry[] | undefined;
   /**
-   * Files of operations copied out of the log while the table was corrupt (held-operations.ts),
-   * oldest first.
+   * Files with operations that were copied out of the log while the table was corrupt
+   * (held-operations.ts), oldest first.
    */
   readonly held: readonly HeldEntry[];
   readonly dropped: boolean;
   /**
-   * Set after a compaction that lacked the memory to do so: marks late deaths in the new segments.
-   * Throws `overloaded` while memory is short; it is then tried again.
+   * Set if a compaction had too little memory to mark late deaths in its new segments: `rows` is
+   * the number of these deaths. `mark` marks them; it throws `overloaded` while there is too little
+   * memory, and is then called again before the next use of the table.
    */
   readonly unmarked: { mark: () => void; rows: number } | undefined;
   /**
-   * LSN of the catalog change that last changed its name or columns, or dropped it; 0 if that was
-   * before the start.
+   * LSN of the last catalog change that changed the table's name or columns, or dropped the table;
+   * 0 if that was before the start.
    */
   readonly shapeLsn: number;
   /** Number of snapshots not released yet. */
   readonly openSnapshots: number;
   /**
-   * Node filters of the current version's segments; undefined if there are too few segments to need
-   * them, or no filters are kept.
+   * Node filters for the segments of the current version. Undefined if there are too few segments
+   * to need them, or if filters are not kept in memory.
    */
   readonly filters: FilterDirectory | undefined;
   readonly compacting: RunningCompaction | undefined;
 }
 
-/** State that changes with every row or read has methods of its own. */
+/** A change of the state. Fields that change with every row or read have methods of their own. */
 export type TableChange = Partial<Omit<TableState, 'openSnapshots'>>;
 
 /** Fields that never decrease during the life of a table. */
 const GROWING = ['appliedLsn', 'nextSegment', 'expirations', 'shapeLsn'] as const;
 
-/** Asserts the invariants of a change. `headLsn`: newest LSN assigned. */
+/** Asserts that a change keeps the invariants. `headLsn`: newest LSN assigned. */
 export function assertChange(table: TableState, change: TableChange, headLsn: number): void {
   for (const name of GROWING) {
     const to = change[name];

@@ -1,4 +1,5 @@
-// A table: its definition, its current version, and all writes and reads of its rows.
+// A table: holds its definition and its current version. All writes and reads of its rows go
+// through this class.
 //
 // Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables equal a replay
 // of the log's operations after appliedLsn. An id is assigned once and an update keeps it: at every
@@ -46,14 +47,17 @@ import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
 /**
- * Maximum LSNs that a memtable spans: it stores them as 32-bit offsets, and one commit has fewer
- * than 2^30.
+ * A memtable receives rows only while their LSNs are less than this far above its base LSN. It
+ * stores LSNs as 32-bit offsets, and one commit has fewer than 2^30.
  */
 const MOST_LSNS = 2 ** 31;
-/** Number of rows in memory from which they are read separately from those in segments. */
+/** With at least this many rows in memtables, they are read separately from those in segments. */
 const APART_ROWS = 64;
 
-/** For fields that change with every row; all other changes go through `change` and its checks. */
+/**
+ * Gives write access to fields that change with every row. All other changes are made by `change`,
+ * which checks them.
+ */
 function writable(table: TableState): { -readonly [name in keyof TableState]: TableState[name] } {
   return table;
 }
@@ -80,8 +84,8 @@ export class Table implements ScanSource, TableState {
   readonly filters: TableState['filters'] = undefined;
   readonly compacting: TableState['compacting'] = undefined;
   /**
-   * Newest LSN that changed rows or definition, durable or not; after a restart, the LSN reached by
-   * recovery.
+   * Newest LSN that changed the rows or the definition, durable or not; after a restart, the LSN
+   * reached by recovery.
    */
   #stagedLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
@@ -92,7 +96,9 @@ export class Table implements ScanSource, TableState {
   readonly context: EngineContext;
   readonly #batches: EdgeBatch[] = [];
 
-  /** `state`: what the manifest or the log says beyond the state of a new table. */
+  /**
+   * `state`: the fields, taken from the manifest or the log, that differ from those of a new table.
+   */
   constructor(context: EngineContext, definition: TableDefinition, state: TableChange = {}) {
     Object.assign(this, state);
     this.context = context;
@@ -103,8 +109,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * The only way to change its state, except for what is counted with every row or read: ids,
-   * operations, snapshots.
+   * Changes the state of the table. This is the only way to do so, except for numbers that change
+   * with every row or read: ids, operations, snapshots.
    */
   change(change: TableChange): void {
     assertChange(this, change, change.appliedLsn === undefined ? 0 : this.context.committer.headLsn);
@@ -112,14 +118,14 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Makes the table refuse from now on because one of its files is corrupt; the first reason is
-   * kept.
+   * Makes the table refuse all requests from now on, because one of its files is corrupt. If called
+   * several times, the first reason is kept.
    */
   refuse(reason: HedgerowError): void {
     this.change({ corrupt: this.corrupt ?? reason });
   }
 
-  /** Called for every read: a snapshot was taken (1) or released (-1). */
+  /** Counts a snapshot that was taken (1) or released (-1). Called for every read. */
   countSnapshot(by: 1 | -1): void {
     writable(this).openSnapshots += by;
     assert(this.openSnapshots >= 0, 'a snapshot was released twice');
@@ -134,8 +140,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Returns ids that no one has seen, if they are the last ones assigned. After a failure of the
-   * log they are kept, because they may be in it.
+   * Makes ids available again that were not used, if they are the last ones assigned. After a
+   * failure of the log they are not used again, because they may be in the log.
    */
   giveBackIds(first: number, count: number): void {
     if (this.nextId === first + count && this.context.committer.failed === null) writable(this).nextId = first;
@@ -165,7 +171,7 @@ export class Table implements ScanSource, TableState {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Number of live rows visible to readers; rows not yet acknowledged do not count. */
+  /** Number of live rows visible to readers. Changes that are not yet acknowledged do not count. */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
@@ -176,8 +182,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Records that a frame being applied, whose last operation has LSN `lsn`, adds `rows` live rows
-   * (negative: removes them).
+   * Records that a frame being applied adds `rows` live rows (negative: removes them). `lsn` is the
+   * LSN of the frame's last operation.
    */
   changeRows(lsn: number, rows: number): void {
     if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
@@ -213,33 +219,33 @@ export class Table implements ScanSource, TableState {
     return tableItem(this.definition, this.rowCount, this.isPrimary, withDefaults);
   }
 
-  /** Called with the newest LSN just appended or applied for this table. */
+  /** Records that operations up to `lsn` changed this table. */
   changed(lsn: number): void {
-    // A change of the catalog is applied when it is visible: rows with greater LSNs may be there by
-    // then.
+    // The LSN may be lower than the last one: a catalog change is applied only when it is visible,
+    // and by then there may be rows with greater LSNs.
     this.#stagedLsn = Math.max(this.#stagedLsn, lsn);
   }
 
   /**
-   * An LSN at which the table was as reads see it now: never below its last visible change. If it
-   * is equal at two moments, nothing has changed between them except rows dropped by a compaction
-   * with a TTL (which `contentTag` covers too).
+   * An LSN at which the table had the state that reads see now; at least the LSN of the last
+   * visible change. If the value is equal at two moments, nothing has changed in between, except
+   * that a compaction with a TTL may have dropped rows (`contentTag` includes that).
    */
   get changedLsn(): number {
     return Math.min(this.#stagedLsn, this.context.committer.visibleLsn);
   }
 
   /**
-   * Equal at two moments, even across restarts, only if reads of the newest state see the same rows
-   * and definition at both.
+   * If this text is equal at two moments, even across restarts, reads of the newest state see the
+   * same rows and the same definition at both.
    */
   get contentTag(): string {
     return `${this.id}-${this.changedLsn}-${this.expirations}`;
   }
 
   /**
-   * Throws when the table is dropped, or refuses because one of its files is corrupt. A reader with
-   * a snapshot of a dropped table still has what it pinned.
+   * Throws `table_not_found` if the table was dropped, or `table_corrupt` if one of its files is
+   * corrupt. A reader with a snapshot may still read a table that was dropped.
    */
   assertUsable(snapshot?: Snapshot): void {
     this.unmarked?.mark();
@@ -255,8 +261,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * The segment in memory. If its file is corrupt the table refuses from now on. Throws
-   * `table_corrupt`.
+   * Returns the segment in memory, after loading it if necessary. If its file is corrupt, throws
+   * `table_corrupt`, and the table refuses all requests from now on.
    */
   resident(segment: SegmentFile): ResidentSegment {
     try {
@@ -296,7 +302,9 @@ export class Table implements ScanSource, TableState {
     if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
-  /** Deletes every live edge with that time and member set; resolves when that is durable. */
+  /**
+   * Deletes every live edge with this time and member set; resolves when the deletion is durable.
+   */
   delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
     return deleteEdges(this, eventTs, members, attach);
   }
@@ -307,7 +315,7 @@ export class Table implements ScanSource, TableState {
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
   }
 
-  /** Counts operations applied by recovery or a transaction. */
+  /** Adds to the number of pending operations, and to that of pending deletions. */
   countOperations(operations: number, tombstones: number): void {
     assert(operations >= tombstones && tombstones >= 0, 'deletes are some of the operations');
     writable(this).pending += operations;
@@ -315,8 +323,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * The memtable for the next `rows` rows; a new one if the last is full or began too long ago.
-   * `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   * Returns the memtable for the next `rows` rows; a new one if the last is full or its base LSN is
+   * too far below. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
    */
   writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];
@@ -335,7 +343,7 @@ export class Table implements ScanSource, TableState {
 
   // Reads
 
-  /** Makes `version` the current one. */
+  /** Makes `version` the current version. */
   install(version: Version): void {
     const old = this.version;
     assert(version !== old && version.references === 1, 'a new version becomes the current one');
@@ -350,7 +358,7 @@ export class Table implements ScanSource, TableState {
     return this.version;
   }
 
-  /** Releases a version and removes the files that no version holds any more. */
+  /** Releases a version, and removes the files of segments that no version contains any more. */
   unpin(version: Version): void {
     assert(version.references > 0, 'a version is given back once for each time it was taken');
     if (--version.references > 0) {
@@ -376,8 +384,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Live rows in (event_ts, id) order, by default of the newest state. Throws `table_corrupt`,
-   * `table_not_found` (dropped), `unknown_column` or `invalid_input`.
+   * Returns a scan of live rows in (event_ts, id) order; without a snapshot, of the newest state.
+   * Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column` or `invalid_input`.
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable(snapshot);
@@ -388,8 +396,9 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Like `scan`, but split in two: rows in segments, and rows in memory. Undefined if either has
-   * few or none, since `scan` then rarely switches between the two.
+   * Like `scan`, but returns two scans: one of the rows in segments, one of the rows in memtables.
+   * Returns undefined if there are no segments or few rows in memtables, because then `scan` rarely
+   * switches between the two.
    */
   scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
     this.assertUsable(snapshot);
@@ -404,7 +413,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * The rows of a request without nodes, limit and cursor, segment by segment. Throws like `scan`.
+   * Returns a scan that reads segment by segment, for a request without nodes, limit and cursor.
+   * Throws like `scan`.
    */
   segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
     this.assertUsable(snapshot);
@@ -415,7 +425,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Estimates what a scan of the request would find and touch; reads no rows. Throws like `scan`.
+   * Estimates how many rows a scan of the request would find and how many buckets it would read;
+   * reads no rows. Throws like `scan`.
    */
   estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
     this.assertUsable(snapshot);
@@ -423,15 +434,17 @@ export class Table implements ScanSource, TableState {
     return estimateScan(this, this.#view(snapshot, overlay), request, ranges);
   }
 
-  /** Number of live rows in a window, from the directories. Throws `table_corrupt`. */
+  /**
+   * Returns the number of live rows in a time window, without reading rows. Throws `table_corrupt`.
+   */
   count(window: Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
     this.assertUsable(snapshot);
     return countRows(this, this.#view(snapshot, overlay), window);
   }
 
   /**
-   * Least and greatest time of the live rows in a window; undefined if there are none. Throws
-   * `table_corrupt`.
+   * Returns the least and greatest time of the live rows in a time window, or undefined if there
+   * are none. Throws `table_corrupt`.
    */
   timeBounds(
     window: Window,
@@ -442,7 +455,10 @@ export class Table implements ScanSource, TableState {
     return timeBounds(this, this.#view(snapshot, overlay), window);
   }
 
-  /** Not pinned: valid in this event loop turn, or as long as the snapshot. */
+  /**
+   * Returns a view that is not pinned: it is valid as long as the snapshot or, without one, in this
+   * event loop turn.
+   */
   #view(snapshot: Snapshot | undefined, overlay: ScanOverlay | undefined): ScanView {
     const version = snapshot === undefined ? this.version : snapshot.version;
     return { version, lsn: snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn, overlay };

@@ -1,13 +1,18 @@
-// Counts the live rows of frames that are applied but not yet durable, so that a table's row count
-// includes only what has been acknowledged.
+// Counts the live rows added or removed by frames that are applied but not yet visible. A table
+// subtracts this number, so that its row count includes only changes that readers can see.
 
 import { assert } from '../../assert.ts';
 
-/** Obsolete entries that may remain at the front before the lists are shortened. */
+/**
+ * Number of obsolete entries that may remain at the front of the lists before they are shortened.
+ */
 const MOST_OVER = 64;
 
 export class UnseenRows {
-  /** Last LSN of each frame, ascending, and its change in live rows. */
+  /**
+   * The last LSN of each frame, ascending, and by how much the frame changes the number of live
+   * rows.
+   */
   #lsns: number[] = [];
   #changes: number[] = [];
   #first = 0;
@@ -28,7 +33,7 @@ export class UnseenRows {
     this.#changes.push(rows);
   }
 
-  /** Total change in live rows of the frames above `visibleLsn`. */
+  /** Returns by how much the frames above `visibleLsn` change the number of live rows. */
   above(visibleLsn: number): number {
     this.#cut(visibleLsn);
     let rows = 0;

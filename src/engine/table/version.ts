@@ -1,5 +1,5 @@
-// A version of a table: the segments and memtables that hold its rows. Immutable; readers pin it,
-// compaction replaces it.
+// A version of a table: the list of segments and memtables that contain its rows. A version is
+// immutable. Readers pin it; a compaction or a new memtable replaces it with another version.
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
@@ -7,9 +7,9 @@ import { isInOrder, type SegmentFile } from './segment-file.ts';
 
 export interface MemtableEntry {
   readonly memtable: CoreMemtable;
-  /** Every row in it has a greater LSN. */
+  /** Every row in the memtable has a greater LSN. */
   readonly baseLsn: number;
-  /** Number of versions that contain it; at 0 its memory is freed. */
+  /** Number of versions that contain the memtable; at 0 its memory is freed. */
   references: number;
 }
 
@@ -18,7 +18,10 @@ export class Version {
   readonly segments: readonly SegmentFile[];
   /** Oldest first; the last one receives writes. */
   readonly memtables: readonly MemtableEntry[];
-  /** Non-empty buckets of all segments; a bucket shared by two neighbours counts once. */
+  /**
+   * Number of non-empty buckets in all segments. A bucket shared by two neighbouring segments
+   * counts once.
+   */
   readonly segmentBuckets: number;
   readonly segmentRows: number;
   references = 1;
@@ -49,7 +52,8 @@ export class Version {
   }
 
   /**
-   * Buckets of segments and memtables. A bucket with rows in both is read in both and counts twice.
+   * Number of buckets in segments and memtables. A bucket with rows in both is read in both and
+   * counts twice.
    */
   get totalBuckets(): number {
     let buckets = this.segmentBuckets;

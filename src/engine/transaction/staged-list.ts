@@ -1,5 +1,5 @@
-// The operations staged by a transaction, in order, stored as columns: a million objects would cost
-// more to keep than to create.
+// The list of operations staged by a transaction, in order. It is stored as columns, because
+// keeping a million objects alive would cost even more than creating them.
 
 import { assert } from '../../assert.ts';
 import type { RowPlace, RowSource } from '../table/live-rows.ts';
@@ -8,8 +8,8 @@ import type { EdgeRow, RowKey } from '../types.ts';
 import { isOwn, type StagedTarget } from './staged.ts';
 
 /**
- * `removal`: deletes all edges with a time and member set that are live at commit. `update` and
- * `deletion`: act on one target row.
+ * `removal` deletes all edges with a given time and member set that are live at the commit.
+ * `update` and `deletion` act on one target row.
  */
 export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3 } as const;
 export type StagedKind = (typeof STAGED)[keyof typeof STAGED];
@@ -25,15 +25,15 @@ const BLOCK_BITS = 16;
 const BLOCK_ROWS = 2 ** BLOCK_BITS;
 const FIRST_ROWS = 64;
 /**
- * Value in `sources`: the target is the transaction's own row, and `rows` has the index of the
- * operation that made it.
+ * This value in `sources` means that the transaction itself made the target row; then `rows` has
+ * the index of the operation that made it.
  */
 const OWN = -1;
 
 class Block {
   readonly kinds: Uint8Array;
   readonly tables: Uint32Array;
-  /** Time of the new row, or of what is removed. */
+  /** Time of the new row, or of the edges to be removed. */
   readonly times: Float64Array;
   readonly ids: Float64Array;
   readonly targetTimes: Float64Array;
@@ -92,7 +92,7 @@ export class StagedList {
   readonly #tables = new Numbered<Table>();
   readonly #sources = new Numbered<RowSource>();
   readonly #chunks = new Numbered<Uint8Array>();
-  /** New rows by operation index, where the caller wants them as answers. */
+  /** New rows by operation index, if the caller wants them as results. */
   readonly #rows = new Map<number, EdgeRow>();
   /** Members by operation index, for removals. */
   readonly #members = new Map<number, readonly number[]>();
@@ -144,7 +144,7 @@ export class StagedList {
     this.#rows.set(this.length - 1, row);
   }
 
-  /** `row` undefined: the new row is not needed as an answer. */
+  /** `row` is undefined if the new row is not needed as a result. */
   update(table: Table, target: StagedTarget, eventTs: number, record: KeptBytes, row: EdgeRow | undefined): void {
     this.#push(STAGED.update, table, eventTs, target.id);
     this.#setRecord(record);
@@ -186,7 +186,8 @@ export class StagedList {
   }
 
   /**
-   * Time of the new row; for a removal, the given time; for a deletion, that of the deleted row.
+   * Returns the time of the new row; for a removal, the given time; for a deletion, the time of the
+   * deleted row.
    */
   timeAt(place: number): number {
     return this.#blocks[place >>> BLOCK_BITS]!.times[place % BLOCK_ROWS]!;
@@ -203,8 +204,8 @@ export class StagedList {
   }
 
   /**
-   * Index of the operation that made the row being replaced or deleted; -1 if it is a row of the
-   * snapshot.
+   * Returns the index of the operation that made the row being replaced or deleted, or -1 if that
+   * row belongs to the snapshot.
    */
   ownTargetAt(place: number): number {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
@@ -212,14 +213,14 @@ export class StagedList {
     return block.sources[index] === OWN ? block.rows[index]! : -1;
   }
 
-  /** Key of the row being replaced or deleted. */
+  /** Returns the key of the row being replaced or deleted. */
   targetKeyAt(place: number): RowKey {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
     return { eventTs: block.targetTimes[index]!, id: block.ids[index]! };
   }
 
-  /** The row of the snapshot that is replaced or deleted. */
+  /** Returns the row of the snapshot that is replaced or deleted. */
   targetAt(place: number): RowPlace {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;

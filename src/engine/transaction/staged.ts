@@ -1,21 +1,27 @@
-// Types of a transaction's answers, and the targets of its operations.
+// Types for the results of a transaction, and for the rows that its operations change.
 
 import type { RowPlace } from '../table/live-rows.ts';
 import type { DeleteOutcome, DeleteResult, InsertOutcome, InsertResult, RowKey } from '../types.ts';
 
-/** A row made by an earlier operation of the same transaction; `staged` is its index. */
+/**
+ * A row made by an earlier operation of the same transaction; `staged` is the index of that
+ * operation.
+ */
 export interface OwnRow extends RowKey {
   readonly staged: number;
 }
 
-/** The row that an operation replaces or deletes: one of the snapshot, or one of its own. */
+/**
+ * The row that an operation replaces or deletes: a row of the snapshot, or one that the transaction
+ * has made itself.
+ */
 export type StagedTarget = RowPlace | OwnRow;
 
 export function isOwn(target: StagedTarget): target is OwnRow {
   return 'staged' in target;
 }
 
-/** Outcome of deleting one row by its id, without its LSN. */
+/** Outcome of deleting one row by its id, without the LSN of the deletion. */
 export interface RowDeleteOutcome {
   matched: 1;
   id: number;
@@ -29,13 +35,13 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 export interface CommitResult {
   lsn: number;
   /**
-   * One result per staged operation, in order; an update answers like an insert. Computed on
-   * access; not available after `changeRow`.
+   * One result per staged operation, in order; the result of an update has the form of an insert's.
+   * The results are computed on access. They are not available if `changeRow` was used.
    */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
 }
 
-/** Outcome of a commit, without LSNs. */
+/** Outcome of a commit, without LSNs; known before the commit is logged. */
 export interface CommitOutcome {
   readonly results: (InsertOutcome | DeleteOutcome | RowDeleteOutcome)[];
 }

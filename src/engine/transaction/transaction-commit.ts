@@ -1,21 +1,22 @@
-// Commits a transaction: its staged operations, checked against the newest state, become the
-// operations of one log frame, which is then applied; in slices if it is large (large-commit.ts).
+// Commits a transaction: checks its staged operations against the newest state, turns them into the
+// operations of one log frame, and applies that frame. All of this is done in slices if the
+// transaction is large (large-commit.ts).
 //
 // The first committer wins: every snapshot row that is updated or deleted by id must still be
-// alive. If its segment or memtable is still part of the table, that is a direct check. If a
-// compaction has moved the row, it is found again by its key, and `RowUpdates` tells whether it is
-// a newer version.
+// alive. If the segment or memtable of the row is still part of the table, this is checked
+// directly. If a compaction has moved the row, it is looked up by its key, and `RowUpdates` shows
+// whether the row found is a newer version.
 //
-// An update is a KILL of the old row and an INSERT of the new one with the same id. Neighbouring
-// operations of one kind and table form a run, so the inserts of consecutive updates are held back
-// until all their kills are out:
+// An update becomes a KILL of the old row and an INSERT of the new row with the same id. In the
+// frame, neighbouring operations of one kind and table form a run. For long runs, the inserts of
+// consecutive updates are held back until the kills of all these updates are in the frame:
 //
 //   staged   update a | update b | insert c
 //   frame    KILL a, KILL b | INSERT a', INSERT b', INSERT c
 //
-// They come earlier if the next update targets a row that one of them makes, or another table.
-// There may be a million steps, so a step is a number: twice the index of the staged operation,
-// plus 1 for the KILL of an update.
+// The inserts are added earlier if the next update targets a row that one of them makes, or a row
+// of another table. An operation of the frame is called a step. There may be a million steps, so a
+// step is just a number: twice the index of the staged operation, plus 1 for the KILL of an update.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -37,7 +38,7 @@ import { STAGED, type StagedList } from './staged-list.ts';
 type Step = number;
 const placeOf = (step: Step): number => step >>> 1;
 
-/** A row that dies: an existing one, or the index of the staged operation that inserts it. */
+/** A row that is deleted: an existing row, or the index of the staged operation that inserts it. */
 type Victim = RowPlace | number;
 
 /** Consecutive operations of one kind and table. */
@@ -49,7 +50,7 @@ interface StepRun {
   readonly pieces: readonly Piece[];
 }
 
-/** Operations of one run that are applied in one step. */
+/** Operations of one run that are applied together, between two pauses. */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly rows: number;
@@ -59,20 +60,27 @@ export interface CommitPlan extends FramePlan {
   readonly runs: readonly StepRun[];
   readonly tables: ReadonlySet<Table>;
   readonly staged: StagedList;
-  /** By index of the staged operation: the operation of the frame whose LSN it reports. */
+  /**
+   * For each staged operation: the index, within the frame, of the operation whose LSN is reported
+   * as its LSN.
+   */
   readonly operationOf: readonly number[];
   /** By index of a removal by time and members: the rows it deletes. */
   readonly removed: ReadonlyMap<number, readonly Victim[]>;
-  /** By index: the present place of a snapshot row that a compaction has moved. */
+  /**
+   * By index of a staged operation: the current place of its target row, if a compaction has moved
+   * it.
+   */
   readonly moved: ReadonlyMap<number, RowPlace>;
-  /** Indexes of operations whose new rows die in the same frame. */
+  /** Indexes of staged operations whose new rows are deleted in the same frame. */
   readonly dying: ReadonlySet<number>;
 }
 
 /**
- * Checks and plans without changing anything. `snapshotOf`: snapshots of the tables that the
- * transaction has read. Throws `conflict`, `table_not_found` or `table_corrupt`. No other write may
- * be applied between the first step and the application of the plan.
+ * Checks the staged operations and plans the frame, without changing anything. `snapshotOf` returns
+ * the snapshot of a table that the transaction has read. Throws `conflict`, `table_not_found` or
+ * `table_corrupt`. No other write may be applied between the first step and the application of the
+ * plan.
  */
 export function* planCommit(
   staged: StagedList,
@@ -89,11 +97,12 @@ export function* planCommit(
   return yield* new Planner(staged, tables, snapshotOf, hasRemovals).plan();
 }
 
-/** Steps of planning or applying between two yields. */
+/** Number of operations that are planned or applied between two yields. */
 const STEPS_A_REST = 256;
 
 /**
- * Throws `conflict` when the table was dropped, or its columns or name changed, after the snapshot.
+ * Throws `conflict` if the table was dropped, or its columns or name were changed, after the
+ * snapshot.
  */
 export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
@@ -114,15 +123,15 @@ class Planner {
   readonly #dying = new Set<number>();
   readonly #operationOf: number[] = [];
   /**
-   * Indexes of consecutive updates whose inserts are held back until all their kills are out, so
-   * that each kind forms one run.
+   * Indexes of consecutive updates whose kills are in the frame and whose inserts are held back, so
+   * that operations of each kind form one run.
    */
   #waiting: number[] = [];
   /** Segments and memtables of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
   /**
-   * Used only if something is removed by time and members: own rows by that key, and table rows
-   * already killed in this frame.
+   * `#hasRemovals`: there are removals by time and members. Only then are `#own` (rows that this
+   * frame inserts, by time and members) and `#killed` (table rows that this frame deletes) used.
    */
   readonly #hasRemovals: boolean;
   readonly #own = new Map<string, number[]>();
@@ -173,14 +182,14 @@ class Planner {
     };
   }
 
-  /** Appends the operation whose LSN the staged operation reports. */
+  /** Appends the operation of the frame whose LSN is reported for the staged operation. */
   #push(place: number): void {
     this.#operationOf[place] = this.#steps.length;
     this.#steps.push(place * 2);
   }
 
   #insert(place: number): void {
-    // A row that is not known (`changeRow`) is never followed by a removal.
+    // The row is missing after a `changeRow`, but then no removal may follow.
     const row = this.#hasRemovals ? this.#staged.rowAt(place) : undefined;
     if (row === undefined) return;
     const text = removalText(this.#staged.tableAt(place), row.event_ts, row.members);
@@ -189,7 +198,7 @@ class Planner {
     else equal.push(place);
   }
 
-  /** Whether the inserts held back must come before this update. */
+  /** Returns whether the inserts held back must be added to the frame before this update. */
   #mustFlush(place: number): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
@@ -233,8 +242,8 @@ class Planner {
   }
 
   /**
-   * Removes every live edge with that time and member set: rows of the table and rows inserted
-   * earlier in the frame.
+   * Plans a removal of all live edges with a time and member set: rows of the table and rows
+   * inserted earlier in the frame.
    */
   #remove(place: number): void {
     const table = this.#staged.tableAt(place);
@@ -256,15 +265,15 @@ class Planner {
   }
 
   /**
-   * The present place of a snapshot row. Throws `conflict` when another commit has changed or
-   * removed it, because the first committer wins.
+   * Returns the current place of a snapshot row. Throws `conflict` if another commit has changed or
+   * removed the row, because the first committer wins.
    */
   #unchanged(table: Table, place: RowPlace): RowPlace {
     if (this.#sourcesOf(table).has(place.source)) {
       if (isAlive(place)) return place;
       throw conflictOf(table, place);
     }
-    // A compaction has moved it. The key alone might find a newer version.
+    // A compaction has moved the row. A lookup by key alone might find a newer version of the row.
     const { lsn } = this.#snapshotOf(table)!;
     const found = table.updates.isUpdatedAfter(place.id, lsn) ? undefined : findLive(table, place);
     if (found === undefined) throw conflictOf(table, place);
@@ -295,7 +304,10 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 
 // Building and applying the frame
 
-/** Maximum records passed to a memtable in one call, and bytes from which no more are added. */
+/**
+ * A piece has at most PIECE_ROWS records, and gets no more once it has PIECE_BYTES bytes. A
+ * memtable takes one piece per call.
+ */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 2 ** 19;
 
@@ -343,7 +355,7 @@ function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedLi
   return joined(steps.map((step) => staged.recordAt(placeOf(step))));
 }
 
-/** The run's header, followed by its operations. */
+/** Returns the header of a run, followed by its operations. */
 function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
   return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces.map((piece) => piece.bytes)];
@@ -369,7 +381,7 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
 /** Applies the plan, which is already logged; its first operation has LSN `firstLsn`. */
 export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): SlicedSteps<void> {
   const { runs } = plan;
-  // All at once, so that a table's pending operations are never reported in part.
+  // All operations are counted at once, so that a table never reports a part of them as pending.
   for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
   /** Places of inserted rows that die in the same frame. */
   const own = new Map<number, RowPlace>();
@@ -399,7 +411,7 @@ function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind']
   return [own >= 0 ? own : (moved.get(place) ?? staged.targetAt(place))];
 }
 
-/** Kills a row; false if it was already dead. */
+/** Marks a row as dead; returns false if it already was. */
 function bury(
   { staged }: CommitPlan,
   { kind, table }: StepRun,
@@ -410,8 +422,8 @@ function bury(
 ): boolean {
   if (typeof victim === 'number') return killRow(table, own.get(victim)!, lsn);
   const isDead = killRow(table, victim, lsn);
-  // The id continues with another row. A row made in this frame is in no other snapshot and needs
-  // no entry.
+  // A new row has the same id, so the update is recorded in `RowUpdates`. (Rows made in this frame
+  // need no entry, because no other snapshot contains them.)
   if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
   return isDead;
 }
@@ -439,7 +451,7 @@ function* insertAll(
   }
 }
 
-/** The outcome of each staged operation. */
+/** Returns the outcome of each staged operation. */
 export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
   return Array.from({ length: staged.length }, (_, place) => {
     const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];

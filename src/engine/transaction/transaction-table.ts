@@ -1,5 +1,5 @@
-// One table as seen by a transaction: a snapshot, the rows it has staged, and the snapshot rows
-// that those hide.
+// One table as a transaction sees it: a snapshot, the rows that the transaction has staged, and the
+// snapshot rows that its operations hide.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable, type DeadRows } from '../../core/index.ts';
@@ -20,9 +20,9 @@ export class TransactionTable implements ScanOverlay {
   readonly #staged: StagedList;
   /** Number of staged operations included in the two fields below. */
   #known = 0;
-  /** Row id to index of the last operation on it. */
+  /** Maps the id of a row to the index of the last operation on that row. */
   readonly #lastById = new WideMap<number, number>();
-  /** Whether rows are removed by time and members. */
+  /** Whether an operation removes rows by time and members. */
   #hasRemovals = false;
   /** Number of staged operations applied to the overlay. */
   #laid = 0;
@@ -41,8 +41,8 @@ export class TransactionTable implements ScanOverlay {
   // Rows by id
 
   /**
-   * The row with an id as the transaction sees it; the rest of the key matters only if it is a
-   * snapshot row. Throws `table_corrupt`.
+   * Returns the row with the key's id, as the transaction sees it. The key's time is used only if
+   * the row is in the snapshot. Throws `table_corrupt`.
    */
   find(key: RowKey): StagedTarget | undefined {
     this.#know();
@@ -74,7 +74,7 @@ export class TransactionTable implements ScanOverlay {
     return { staged: place, ...key };
   }
 
-  /** Whether a staged removal by time and members deletes the snapshot row. */
+  /** Returns whether a staged removal by time and members deletes the snapshot row. */
   #isRemoved({ source, row }: RowPlace): boolean {
     if (!this.#hasRemovals) return false;
     this.lay();
@@ -86,8 +86,8 @@ export class TransactionTable implements ScanOverlay {
   // The overlay for reads
 
   /**
-   * Undefined if nothing is staged for the table. Valid until more is staged. Throws
-   * `table_corrupt`.
+   * Returns the overlay, or undefined if nothing is staged for the table. The overlay is valid
+   * until another operation is staged. Throws `table_corrupt`.
    */
   overlay(): ScanOverlay | undefined {
     this.lay();
@@ -104,8 +104,8 @@ export class TransactionTable implements ScanOverlay {
   }
 
   /**
-   * Applies at most `limit` operations to the overlay; true once all are applied. Throws
-   * `table_corrupt`.
+   * Applies at most `limit` more operations to the overlay; returns true once all are applied.
+   * Throws `table_corrupt`.
    */
   lay(limit = Infinity): boolean {
     const staged = this.#staged;
@@ -118,7 +118,8 @@ export class TransactionTable implements ScanOverlay {
       else if (kind !== STAGED.insert) this.#hide(place);
       if (kind === STAGED.insert || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
-    // Sort incrementally: sorting a million rows at once would block noticeably.
+    // Sorts after each call with a limit, because sorting a million rows at once would block the
+    // event loop noticeably.
     if (limit !== Infinity) this.memtable?.sort();
     assert(this.#laid <= staged.length, 'no more is laid over a snapshot than is staged');
     return end === staged.length;
@@ -180,8 +181,8 @@ export class TransactionTable implements ScanOverlay {
   // Rewind and release
 
   /**
-   * The operations from `mark` on are no longer staged. Derived state that includes them is rebuilt
-   * when needed.
+   * Discards derived state that includes operations from `mark` on, which are no longer staged. The
+   * state is rebuilt when needed.
    */
   rewind(mark: number): void {
     if (this.#known > mark) {

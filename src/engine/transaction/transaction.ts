@@ -1,5 +1,5 @@
-// A transaction: staged writes, reads from one snapshot per table plus its own writes, and one log
-// frame on commit.
+// A transaction: stages writes, reads one snapshot per table together with its own writes, and
+// commits everything as one log frame.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -37,8 +37,8 @@ import { TransactionTable } from './transaction-table.ts';
 export type Mark = number;
 
 /**
- * Estimated memory of an operation besides its record, and of the row kept as its answer: a
- * character of a string takes two bytes.
+ * Estimated memory in bytes of an operation (without its record), and of a row kept as a result: a
+ * fixed part plus 2 per byte of the record, because a character of a string takes two bytes.
  */
 const BYTES_OF_OPERATION = 64;
 const BYTES_OF_ROW = 300;
@@ -50,14 +50,23 @@ export class Transaction {
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
-  /** Bytes of records, which are kept until the transaction ends, and of staged operations. */
+  /**
+   * Bytes of records, which are kept until the transaction ends even after a rewind, and estimated
+   * bytes of the operations that are staged.
+   */
   #recordBytes = 0;
   #stagedBytes = 0;
   /** Value of `#stagedBytes` at each mark, in order. */
   readonly #marks: { mark: Mark; stagedBytes: number }[] = [];
-  /** Place of the first `changeRow`, whose new content is not kept; Infinity without one. */
+  /**
+   * Index of the operation staged by the first `changeRow`, whose new row is not kept; Infinity if
+   * there is none.
+   */
   #forgetsFrom = Infinity;
-  /** LSN that its reads see at least; if pinned, the LSN of all its snapshots. */
+  /**
+   * All reads see at least the state at this LSN. In a pinned transaction, all snapshots have this
+   * LSN.
+   */
   readonly lsn: number;
   #ended = false;
 
@@ -81,7 +90,10 @@ export class Transaction {
     if (this.#ended) throw new HedgerowError('invalid_input', 'The transaction has ended; begin a new one.');
   }
 
-  /** Precondition of a write. A pinned transaction writes only to tables as it sees them. */
+  /**
+   * Throws if the transaction cannot write to the table. In a pinned transaction, also makes sure
+   * that there is a snapshot of the table.
+   */
   #assertWrites(table: Table): void {
     this.#assertOpen();
     table.assertUsable();
@@ -93,7 +105,7 @@ export class Transaction {
     return this.#staged.length;
   }
 
-  /** Approximate memory held until it ends, in bytes. */
+  /** Approximate memory in bytes that the transaction holds until it ends. */
   get heldBytes(): number {
     return this.#recordBytes + this.#stagedBytes;
   }
@@ -101,8 +113,8 @@ export class Transaction {
   // Writes
 
   /**
-   * Stages an insert; the edge gets its id now. Throws like Table.insert and then leaves the
-   * transaction unchanged.
+   * Stages an insert; the edge gets its id now. Throws like `Table.insert`; then the transaction is
+   * unchanged.
    */
   insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
@@ -129,7 +141,7 @@ export class Transaction {
   }
 
   /**
-   * Stages the removal of every edge with that time and member set that is live at commit. Not
+   * Stages the removal of all edges with this time and member set that are live at the commit. Not
    * allowed after `changeRow`.
    */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
@@ -196,14 +208,14 @@ export class Transaction {
   }
 
   /**
-   * Throws `conflict` when the table was dropped, or its columns or name changed, since the
-   * transaction first read it: the transaction could no longer commit.
+   * Throws `conflict` if the table was dropped, or its columns or name were changed, since the
+   * transaction first read it. Such a transaction can no longer commit.
    */
   assertUnaltered(table: Table): void {
     assertUnchanged(table, this.#tables.get(table)?.snapshot);
   }
 
-  /** The present position, for `rewind`. */
+  /** Returns the current position, for `rewind`. */
   mark(): Mark {
     this.#assertOpen();
     const mark = this.#staged.length;
@@ -213,8 +225,9 @@ export class Transaction {
   }
 
   /**
-   * Applies at most `limit` staged operations to the overlays of its reads; true once they are up
-   * to date. Reads apply the rest themselves, however long that takes.
+   * Applies staged operations to the overlays used by reads, at most `limit` per table. Returns
+   * true once all overlays are up to date. A read applies all remaining operations itself, however
+   * long that takes.
    */
   prepareReads(limit: number): boolean {
     this.#assertOpen();
@@ -223,7 +236,7 @@ export class Transaction {
     return ready;
   }
 
-  /** Discards what was staged since the mark; ids already assigned are not reused. */
+  /** Discards the operations staged since the mark. Ids already assigned are not reused. */
   rewind(mark: Mark): void {
     this.#assertOpen();
     assert(mark <= this.#staged.length, 'a transaction is taken back to where it has been');
@@ -236,20 +249,22 @@ export class Transaction {
 
   // Reads
 
-  /** Rows as the transaction sees them: its snapshot plus its own writes. */
+  /**
+   * Scans the rows as the transaction sees them: the snapshot plus the transaction's own writes.
+   */
   scan(table: Table, request: ScanRequest): Scan {
     return table.scan(request, this.snapshotOf(table), this.overlayOf(table));
   }
 
-  /** The table's snapshot, the same one on every call. The transaction releases it. */
+  /** Returns the table's snapshot, the same one on every call. The transaction releases it. */
   snapshotOf(table: Table): Snapshot {
     this.#assertOpen();
     return this.#seen(table).snapshot;
   }
 
   /**
-   * Its own writes as an overlay on the snapshot; undefined if there are none. Valid until more is
-   * staged.
+   * Returns the transaction's own writes as an overlay on the snapshot, or undefined if there are
+   * none. The overlay is valid until another operation is staged.
    */
   overlayOf(table: Table): ScanOverlay | undefined {
     this.#assertOpen();
@@ -261,7 +276,7 @@ export class Transaction {
     if (known !== undefined) return known;
     if (!this.#isPinned) return this.#look(table, table.snapshot());
     table.assertUsable();
-    // The table was created after BEGIN.
+    // The table was created after the transaction began.
     const seen = new TransactionTable(table, emptySnapshot(table, this.lsn), this.#staged);
     this.#tables.set(table, seen);
     return seen;
@@ -277,9 +292,10 @@ export class Transaction {
   // Commit and rollback
 
   /**
-   * Commits everything as one frame; resolves when it is durable. Rejects with `conflict` when a
-   * row that it changes by id, or the columns or name of a table, changed after its snapshot.
-   * Whatever the error, nothing was applied and the transaction has ended.
+   * Commits all staged operations as one frame; resolves when the frame is durable. Rejects with
+   * `conflict` if, since the snapshot, another commit changed a row that this transaction changes
+   * by id, or altered a table of this transaction. After any error, nothing was applied and the
+   * transaction has ended.
    */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
@@ -293,8 +309,8 @@ export class Transaction {
   }
 
   /**
-   * Like `Committer.write`, and releases the snapshots in the same turn. If possible the frame is
-   * sent to the log in the turn of the call.
+   * Like `Committer.write`, but also releases the snapshots as soon as `stage` has run. If
+   * possible, the frame is sent to the log in the turn of this call.
    */
   #whenFree<T>(stage: () => T): T | Promise<T> {
     let staged: T | Promise<T>;
@@ -360,7 +376,7 @@ export class Transaction {
     for (const table of plan.tables) table.updates.forget(this.#context.committer.visibleLsn);
     return {
       lsn,
-      // Computed on access: large statements never need them.
+      // Computed on access, because large statements never need the results.
       get results() {
         return resultsOf(plan, firstLsn);
       },
@@ -379,7 +395,7 @@ export class Transaction {
   }
 }
 
-/** Like `outcomesOf`, computed on access. */
+/** Returns the outcome of a commit; its results are computed on access. */
 function outcomeOf(plan: CommitPlan): CommitOutcome {
   return {
     get results() {

@@ -1,4 +1,4 @@
-// Lists the frames of a log file, good and bad, with the operations in them.
+// Describes the frames of a log file, good and bad ones, with the operations in them.
 
 import { basename, dirname } from 'node:path';
 import {
@@ -24,7 +24,7 @@ export interface RunReport {
   table: number;
   operations: number;
   bytes: number;
-  /** Catalog runs: the change. */
+  /** The catalog change, if the run contains one. */
   change?: unknown;
 }
 
@@ -60,8 +60,8 @@ export interface LogReport {
   /** Offset where the good frames end. */
   used_bytes: number;
   /**
-   * Offset of a write at the end that is unfinished or still in progress; not an error, replay ends
-   * there.
+   * Offset of a write at the end of the file that was not finished or is still in progress; null if
+   * there is none. This is not an error: replay ends there.
    */
   unfinished_at: number | null;
   /** The first frames only, up to the requested limit. */
@@ -69,10 +69,13 @@ export interface LogReport {
   problems: Problem[];
 }
 
-/** Receives each good frame with well-formed runs, and its payload. */
+/** Receives each good frame whose runs are well-formed, and its payload. */
 export type FrameVisitor = (frame: FrameReport, payload: Uint8Array) => void;
 
-/** `limit`: number of frames to describe; all of them are counted. */
+/**
+ * Reads a log file and returns a report. All frames are counted; the first `limit` ones are
+ * described. `visit` receives each good frame.
+ */
 export function inspectLog(tools: FileTools, path: string, limit: number, visit?: FrameVisitor): LogReport {
   const report = emptyReport(path);
   const handle = tools.fs.open(path, 'read');
@@ -126,7 +129,9 @@ class LogWalk {
   #expectedLsn: number;
   /** Whether the last good frame is a seal. */
   #sealed = false;
-  /** A position without a good frame that is not yet known to be damage, and the LSN due there. */
+  /**
+   * A position without a good frame, which may or may not be damage, and the LSN expected there.
+   */
   #bad: { offset: number; lsn: number } | undefined;
   /** The file's bytes; loaded once a bad position is found. */
   #region: Region | undefined;
@@ -150,13 +155,14 @@ class LogWalk {
 
   add(frame: InspectedFrame): void {
     const report = this.#report;
-    // Bytes between the last operation and the next file are never read in recovery: a crash may
-    // have left anything there.
+    // When the frames have reached the first LSN of the next file, recovery does not read the rest
+    // of this file: a crash may have left any bytes there.
     if (this.#expectedLsn === this.#stopLsn && !(frame.ok && frame.operations === 0)) return;
     const isWhole = frame.ok || this.#isWhole(frame.offset);
     if (!frame.ok) this.#bad ??= { offset: frame.offset, lsn: this.#expectedLsn };
-    // A later frame records which LSN was durable when it was written. If that covers the bad
-    // position, its operations had been acknowledged, so it is damage.
+    // A later frame records which LSN was durable when that frame was written. If this includes the
+    // LSN expected at the bad position, the operations there had been acknowledged, so they are
+    // damaged.
     if (isWhole && this.#bad !== undefined && frame.durableLsn >= this.#bad.lsn) this.#settleBad();
     const { shown, payload } = this.#describe(frame, isWhole);
     if (frame.ok && this.#bad === undefined) {
@@ -172,8 +178,8 @@ class LogWalk {
   }
 
   /**
-   * A bad position at the end of the newest file is what a crash or a running write leaves;
-   * anywhere else, or after a seal, it is damage.
+   * Decides what a bad position means when all frames were visited. At the end of the newest file,
+   * it was left by a crash or a write in progress. Anywhere else, or after a seal, it is damage.
    */
   end(): void {
     const report = this.#report;
@@ -229,7 +235,7 @@ class LogWalk {
     return { shown, payload };
   }
 
-  /** The runs of a good frame; its payload too if they are well-formed. */
+  /** Returns the runs of a good frame, and the payload of the frame if the runs are well-formed. */
   #content({ offset, payloadBytes, operations }: InspectedFrame): {
     runs: RunReport[];
     payload: Uint8Array | undefined;
@@ -264,8 +270,8 @@ function kindName(kind: number): string {
 }
 
 /**
- * First LSN of the next file; null if there is none or its header is unreadable, in which case this
- * file is not checked against it.
+ * Returns the first LSN of the next file. Returns null if there is no next file or its header
+ * cannot be read; then the end of this file is not checked against the next one.
  */
 function stopLsnOf(tools: FileTools, path: string): number | null {
   const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));

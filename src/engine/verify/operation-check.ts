@@ -1,4 +1,4 @@
-// Checks the operations in the log's frames in order, the way a replay would apply them.
+// Checks the operations in the frames of the log, in order, as a replay would apply them.
 
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -12,11 +12,13 @@ import { decodeReplay } from '../idempotency/kept-answer.ts';
 import type { FrameReport } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
-/** Operations that are in the log but in no segment or answer file. */
+/**
+ * Numbers of operations that are in the log but not yet in a segment or a file of stored answers.
+ */
 export interface PendingOperations {
   /** Count by table id. */
   readonly inserts: Map<number, number>;
-  /** Count by table id: removals by time and members, and of single rows. */
+  /** Count by table id: deletions by time and members, and deletions of single rows. */
   readonly tombstones: Map<number, number>;
   answers: number;
 }

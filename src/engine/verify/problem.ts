@@ -1,5 +1,5 @@
-// For code that inspects files without opening a database: the tools it needs, and how it reports
-// problems.
+// Types for code that inspects files without opening a database: the tools it needs, and the form
+// in which it reports problems.
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -11,14 +11,14 @@ export interface FileTools {
   readonly core: CoreModule;
 }
 
-/** Bytes that differ from what was written. */
+/** A place in a file whose bytes differ from what was written. */
 export interface Problem {
   file: string;
   offset: number;
   what: string;
 }
 
-/** The problem reported by a `corrupt` error; rethrows any other error. */
+/** Returns the problem that a `corrupt` error reports; throws any other error again. */
 export function problemOf(error: unknown, file: string): Problem {
   if (!(error instanceof HedgerowError) || error.code !== 'corrupt') throw error;
   const { file: named, offset } = error.fields ?? {};

@@ -1,5 +1,5 @@
-// Checks a whole data directory without changing anything: manifest, segments, log, documents,
-// stored answers, and files that belong to none of them.
+// Checks a whole data directory without changing anything: the manifest, the segments, the log, the
+// documents, the stored answers, and whether there are other files.
 
 import { corruption } from '../../errors.ts';
 import {
@@ -24,7 +24,7 @@ import { type SegmentSums, verifySegments } from './verify-segments.ts';
 export interface VerifiedTable extends SegmentSums {
   name: string;
   number: number;
-  /** Operations that are only in the log. */
+  /** Number of inserts that are only in the log. */
   log_inserts: number;
   log_tombstones: number;
 }
@@ -33,7 +33,8 @@ export interface VerifyReport {
   kind: 'verification';
   path: string;
   /**
-   * Contents of the lock file, if present: a server may be running, and writing during the check.
+   * Contents of the lock file; null if there is none. If present, a server may be running and may
+   * write during the check.
    */
   lock: string | null;
   /** LSN of the manifest; null if there is none. */
@@ -42,20 +43,20 @@ export interface VerifyReport {
   tables: VerifiedTable[];
   documents: number;
   stored_answers: number;
-  /** Worth knowing, but not a fault. */
+  /** Findings that are worth knowing but are not faults. */
   notes: string[];
   problems: Problem[];
 }
 
 /**
- * Changes by a running server during the check look like damage. Everything is then read again, at
- * most this many times.
+ * Maximum number of checks. Changes made by a running server during a check look like damage; so if
+ * a server may be running, problems lead to another check.
  */
 const ATTEMPTS = 5;
 
 /**
- * `pause` is called between the larger pieces of work: it yields to other work, and may throw to
- * abort.
+ * Verifies a data directory. `pause` is called between the larger pieces of work. It may yield to
+ * other work, and may throw to abort.
  */
 export async function verifyDirectory(
   tools: FileTools,
@@ -68,11 +69,11 @@ export async function verifyDirectory(
     try {
       const report = await verifyOnce(tools, dir, pause);
       const found = JSON.stringify(report.problems);
-      // A problem found twice is not caused by a server running in between.
+      // If the same problems are found twice, a running server is not the cause.
       if (report.problems.length === 0 || report.lock === null || found === before || isLast) return report;
       before = found;
     } catch (error) {
-      // A compaction removed a log file.
+      // A compaction of a running server may have removed a log file.
       if ((error as { code?: unknown }).code !== 'ENOENT' || isLast) throw error;
     }
   }
@@ -118,7 +119,7 @@ function tableOf(
   return { name, number, segments, rows, bytes, ...logged };
 }
 
-/** The manifest; null if there is none, undefined if it is damaged. */
+/** Returns the manifest's document, null if there is no manifest, or undefined if it is damaged. */
 function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Problem[]): Checkpoint | null | undefined {
   const path = manifestPath(dir);
   try {
@@ -134,7 +135,10 @@ function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Proble
   }
 }
 
-/** Without a manifest and without operations in the log there must be no segments. */
+/**
+ * Reports a problem if there are segments. Called if there is neither a manifest nor an operation
+ * in the log, so there must be no segments.
+ */
 function verifyNoSegments({ fs }: FileTools, dir: string, problems: Problem[]): void {
   const path = manifestPath(dir);
   try {
@@ -147,7 +151,10 @@ function verifyNoSegments({ fs }: FileTools, dir: string, problems: Problem[]): 
   }
 }
 
-/** Number of answers in the files that the manifest lists. */
+/**
+ * Checks the files of stored answers that the manifest lists; returns the number of answers in
+ * them.
+ */
 function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | null, problems: Problem[]): number {
   let count = 0;
   for (const file of checkpoint?.replays?.files ?? []) {
@@ -168,7 +175,10 @@ function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | n
   return count;
 }
 
-/** Notes on damaged answer files whose loss the manifest records, and on those set aside. */
+/**
+ * Returns notes about answer files that the manifest lists as lost, and about files that were set
+ * aside.
+ */
 function lostAnswers({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const notes = (checkpoint?.replays?.lost ?? []).map(({ number, newestAt }) => {
     const path = `${dir}/replays/${replayFileName(number)}`;
@@ -184,7 +194,10 @@ function isSetAside(name: string): boolean {
   return /^replays-[0-9a-f]{8}\.damaged(-[0-9]+)?$/.test(name);
 }
 
-/** Notes on files left by a crash that no manifest lists; the next open removes them. */
+/**
+ * Returns notes about files that the manifest does not list. They were left by a crash, and the
+ * next open removes them.
+ */
 function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const paths: string[] = [];
   const listed = new Map(

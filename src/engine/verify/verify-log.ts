@@ -1,5 +1,5 @@
-// Checks the log of a data directory: every frame of every needed file, the order of the files, and
-// that they cover everything from the manifest's LSN to the end without a gap.
+// Checks the log of a data directory: every frame in every needed file, the order of the files, and
+// that the files leave no gap between the manifest's LSN and the end.
 
 import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -18,9 +18,10 @@ export interface LogSums {
 type Visitor = (path: string, ...frame: Parameters<FrameVisitor>) => void;
 
 /**
- * `checkpoint`: null if there is no manifest, undefined if it is damaged; then it cannot be
- * determined which frames are needed and what they belong to. `visit` receives every frame in
- * order, unless the log is damaged. Problems and notes are appended to the lists.
+ * Verifies the log. `checkpoint` is null if there is no manifest, and undefined if the manifest is
+ * damaged. In the latter case it is not known which frames are needed, so only the files themselves
+ * are checked. `visit` receives every frame in order, unless the log is damaged. Problems and notes
+ * are appended to the lists.
  */
 export function verifyLog(
   tools: FileTools,
@@ -48,7 +49,7 @@ export function verifyLog(
   }
   if (examined !== null && found.length === 0) {
     sums.head_lsn = examined.headLsn;
-    // Check their payloads, now that no frame is known to be missing.
+    // No frame is missing, so the payloads of the frames can be checked in order.
     for (const path of paths) addNew(found, inspectLog(tools, path, 0, (...frame) => visit(path, ...frame)).problems);
   }
   lists.problems.push(...found);
@@ -56,8 +57,8 @@ export function verifyLog(
 }
 
 /**
- * Determines by the recovery rule which files are needed and where the log ends; null if it finds
- * damage.
+ * Determines, in the same way as recovery, which files are needed and where the log ends. Returns
+ * null if the log is damaged.
  */
 function examine(
   { fs, crc32c }: FileTools,
@@ -89,7 +90,7 @@ function markNotes(fs: FileTools['fs'], crc32c: FileTools['crc32c'], logDir: str
   return badSlots(readWhole(fs, path), crc32c).map((offset) => `${path} at offset ${offset}: ${what}`);
 }
 
-/** The recovery rule and the list of frames may report the same position. */
+/** Appends the problems of `more`, except those at a position that was already reported. */
 function addNew(problems: Problem[], more: readonly Problem[]): void {
   for (const problem of more)
     if (!problems.some(({ file, offset }) => file === problem.file && offset === problem.offset))

@@ -1,11 +1,12 @@
-// Checks that a manifest's document is consistent, beyond its checksum and its shape.
+// Checks that the content of a manifest's document is consistent; its checksum and its shape are
+// checked elsewhere.
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
 /**
- * Describes each fault in a sentence; empty if there are none. Never throws, whatever the document
+ * Returns one sentence per fault; empty if there are none. Never throws, whatever the document
  * contains.
  */
 export function manifestFaults(document: Checkpoint): string[] {

@@ -1,4 +1,5 @@
-// Checks the segments that a manifest lists for a table: each one in depth, and their order.
+// Checks the segments that a manifest lists for a table: the whole content of each segment, and the
+// order of the segments.
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -67,8 +68,8 @@ async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: Ch
 }
 
 /**
- * Reads the file into a core instance, which is reused for all of them, and checks every reference
- * in it. Throws `corrupt` or the system's error.
+ * Reads a segment file into the core instance, which is used for one file after another, and checks
+ * every reference in the segment. Throws `corrupt` or the system's error.
  */
 function readSegment({ fs }: FileTools, core: Core, path: string, entry: SegmentEntry): SegmentFile {
   const { number, bytes, checksum } = entry;
@@ -92,7 +93,8 @@ function readSegment({ fs }: FileTools, core: Core, path: string, entry: Segment
 }
 
 /**
- * Offsets in errors are those of the fields in the segment's header (assembly/FORMAT.md section 2).
+ * Checks that the header of a segment fits its table. The offsets in the errors are those of the
+ * header fields (assembly/FORMAT.md section 2).
  */
 function checkFacts({ path, facts }: SegmentFile, { definition, nextId }: CheckpointTable): void {
   const { id, bucketSeconds } = definition;

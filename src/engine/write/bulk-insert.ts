@@ -13,7 +13,7 @@ import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
 import { propertyBytes } from './edge-writes.ts';
 import { commitInSlices } from './large-commit.ts';
 
-/** Records of up to one batch; their ids are filled in at commit. */
+/** Encoded records of at most one batch; their ids are filled in at commit. */
 export interface RecordPiece {
   bytes: Uint8Array;
   count: number;
@@ -35,7 +35,7 @@ export class BulkInsert {
 
   /**
    * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`;
-   * nothing of that edge is kept then.
+   * then the edge is not added, and others can still be.
    */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
@@ -58,8 +58,8 @@ export class BulkInsert {
   }
 
   /**
-   * Commits all edges; resolves when they are durable. Rejects with `invalid_input` if there are
-   * none.
+   * Commits all edges; resolves when they are durable. Rejects with `invalid_input` if there is no
+   * edge.
    */
   async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
     this.#assertOpen();
@@ -81,12 +81,15 @@ export class BulkInsert {
   }
 }
 
-/** An insert costs this many times less than an update. */
+/**
+ * An insert is this many times cheaper than an update, so it takes this many times more rows before
+ * a bulk insert is sliced.
+ */
 const SLICED_TIMES = 8;
-/** Bytes of records from which a commit is made in slices, however few its rows. */
+/** A commit of at least this many bytes of records is made in slices, even if it has few rows. */
 export const SLICED_BYTES = 2 ** 21;
 
-/** Commits encoded records as one frame; in slices if there are many. */
+/** Commits encoded records as one frame; in slices if the frame is large. */
 async function insertPieces(
   table: Table,
   pieces: readonly RecordPiece[],
@@ -116,7 +119,9 @@ interface PiecesInsert {
   readonly attach: Attach<BulkOutcome> | undefined;
 }
 
-/** Assigns the ids now: rows inserted meanwhile by others get later ones. */
+/**
+ * Assigns the ids before the frame is written; rows that others insert meanwhile get higher ids.
+ */
 function takeIds({ table, count }: PiecesInsert): BulkOutcome {
   table.assertUsable();
   const firstId = table.takeIds(count);
@@ -190,7 +195,7 @@ function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<v
   }
 }
 
-/** Copies logged records into the memory reserved for them. */
+/** Copies the logged records into the memory reserved for them. */
 function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRoom, firstLsn: number): Steps<void> {
   table.countOperations(total, 0);
   let lsn = firstLsn;

@@ -1,5 +1,5 @@
-// Stores many small byte ranges in a few large buffers: a separate buffer, or even a view, for each
-// would cost more than the bytes.
+// Stores many small byte ranges in a few large buffers. A buffer for each range, or even a view,
+// would take more memory than the bytes in it.
 
 import { assert } from '../../assert.ts';
 import type { KeptBytes } from '../transaction/staged-list.ts';
@@ -12,7 +12,7 @@ export class ByteArena {
   #used = 0;
   #next = FIRST_BYTES;
 
-  /** Appends a copy of the bytes; it never moves. */
+  /** Stores a copy of the bytes and returns where it is; the copy never moves. */
   keep(bytes: Uint8Array): KeptBytes {
     if (bytes.length > this.#chunk.length - this.#used) this.#grow(bytes.length);
     const from = this.#used;
@@ -29,7 +29,7 @@ export class ByteArena {
   }
 }
 
-/** Concatenates the ranges; ranges that are already adjacent are not copied. */
+/** Concatenates the ranges. If they all are adjacent in one chunk, nothing is copied. */
 export function joined(ranges: readonly KeptBytes[]): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (let first = 0; first < ranges.length; ) {

@@ -1,4 +1,5 @@
-// Single writes, each in a frame of its own: an insert, and a removal by time and members.
+// Implements single writes, each in a frame of its own: the insertion of an edge, and the deletion
+// of edges by time and members.
 
 import { assert } from '../../assert.ts';
 import { encodeProperties } from '../../core/index.ts';
@@ -23,7 +24,7 @@ export async function insertEdge(
 ): Promise<InsertResult> {
   const edge = checkEdge(given, table);
   const { committer } = table.context;
-  // Assigned now: edges inserted by others while this one waits get later ids.
+  // The id is assigned now; edges that others insert while this one waits get higher ids.
   const id = table.takeIds(1);
   try {
     const staged = committer.write(() => stageInsert(table, id, edge, attach));
@@ -37,7 +38,10 @@ export async function insertEdge(
   }
 }
 
-/** Inserts one edge into log and memtable; once durable it is visible and may be acknowledged. */
+/**
+ * Inserts one edge into the log and the memtable. When `durable` resolves, the edge is visible and
+ * may be acknowledged.
+ */
 function stageInsert(
   table: Table,
   id: number,
@@ -45,7 +49,7 @@ function stageInsert(
   attach: Attach<InsertOutcome> | undefined,
 ): Staged<InsertResult> {
   table.assertUsable();
-  // Columns may have changed while it was queued.
+  // Columns may have changed while the insert was queued.
   const edge = checkEdge(checked, table);
   const { batch, committer, afterCommit } = table.context;
   batch.add(edge.event_ts, edge.members, propertyBytes(edge));
@@ -75,7 +79,10 @@ function stageInsert(
   }
 }
 
-/** The encoded properties of an edge, null if it has none; valid until the next call. */
+/**
+ * Returns the encoded properties of an edge, or null if it has none. The bytes are valid until the
+ * next call.
+ */
 export function propertyBytes({ properties }: CheckedEdge): Uint8Array | null {
   return properties.length === 0 ? null : encodeProperties(properties);
 }

@@ -1,10 +1,10 @@
-// Builds the row that a write of an edge answers.
+// Builds the row that is returned for an edge that was written.
 
 import type { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
 import type { EdgeRow } from '../types.ts';
 
-/** The row as it will be read back. It shares the edge's members array. */
+/** Returns the row as later reads will return it. The row shares the edge's `members` array. */
 export function rowOf(columns: ColumnSet, id: number, { event_ts, members, properties }: CheckedEdge): EdgeRow {
   const row: EdgeRow = { id, event_ts, members };
   for (const column of columns.columns) row[column.name] = column.default;

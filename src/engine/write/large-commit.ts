@@ -1,10 +1,10 @@
 // Commits many operations as one frame that is planned, written and applied in slices, so that
-// reads and small requests get their turns meanwhile.
+// reads and small requests can run between two slices.
 //
-// It is still atomic and isolated. Other writers, DDL and compactions wait from its first step to
-// its last, so between two slices nothing changes except by this commit. The frame is in the log
-// completely or not at all, and readers see the state before it until all of it is applied and
-// durable.
+// Such a commit is still atomic and isolated. Other writers, DDL and compactions wait from its
+// first step to its last, so nothing else changes the tables between two slices. The frame is in
+// the log completely or not at all. Until the whole frame is applied and durable, readers see the
+// state before it.
 
 import { assert } from '../../assert.ts';
 import type { AnswerToKeep } from '../../model/kept-answer.ts';
@@ -22,16 +22,17 @@ export interface FramePlan {
 
 export interface LargeCommit<P extends FramePlan> {
   /**
-   * Whether it kills rows: then no running compaction may move them between two slices. For inserts
-   * alone it is enough that no compaction begins.
+   * Whether the commit deletes rows. If so, it waits until no compaction is running, because a
+   * compaction could move the rows between two slices. For a commit that only inserts, it is enough
+   * that no compaction begins meanwhile.
    */
   readonly killsRows: boolean;
   /**
-   * Builds the frame and reserves all the memory that `apply` needs. If it throws, the commit ends
+   * Builds the frame and reserves all memory that `apply` needs. If `plan` throws, the commit ends
    * and nothing was changed.
    */
   plan(room: RowRoom): Steps<P>;
-  /** The stored answer that is committed with it. */
+  /** Returns the stored answer that is committed in the same frame, if any. */
   entryOf(plan: P): AnswerToKeep | undefined;
   /** Applies the frame, whose first operation has LSN `firstLsn`, using the reserved memory. */
   apply(plan: P, room: RowRoom, firstLsn: number): Steps<void>;
@@ -44,8 +45,8 @@ export interface Committed<P> {
 }
 
 /**
- * Resolves when the frame is durable and visible. Rejects with the error of `plan`, or when the log
- * does not accept the frame.
+ * Executes a large commit; resolves when its frame is durable and visible. Rejects with the error
+ * of `plan`, or if the log does not accept the frame.
  */
 export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
@@ -54,7 +55,7 @@ export async function commitInSlices<P extends FramePlan>(
   const { committer, compactions, pause } = context;
   let durable: Promise<void> | undefined;
   const room = new RowRoom();
-  /** Plans and logs the frame. If it fails, nothing was changed. */
+  /** Plans and logs the frame. If this fails, nothing was changed. */
   const append = async () => {
     try {
       const made = await inSlices(plan(room), context);
@@ -70,7 +71,8 @@ export async function commitInSlices<P extends FramePlan>(
       const { made, firstLsn } = await append();
       const lastLsn = firstLsn + Math.max(0, made.operations - 1);
       durable = committer.durable(lastLsn);
-      // Awaited below, after the exclusive section; this only avoids an unhandled rejection.
+      // `durable` is awaited below, after the exclusive section; this handler only avoids an
+      // unhandled rejection.
       durable.catch(() => undefined);
       assert(lastLsn > committer.visibleLsn, 'a frame is not seen before all of it is applied');
       const tables = [...made.tables];
