@@ -198,7 +198,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('after a lack of memory advises what to ask for instead', async () => {
+  test('advises what to ask for instead when it is due to a lack of memory', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -212,7 +212,7 @@ describe('the end of a call', () => {
     });
   });
 
-  test('follows for every call when the analytics are closed', async () => {
+  test('follows for every running call when the analytics are closed', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
