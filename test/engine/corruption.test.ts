@@ -1,6 +1,5 @@
-// Tests damaged files. A table with a damaged segment refuses requests and names file and offset,
-// while other tables continue to answer. A database with a damaged log or manifest is not opened.
-// No answer is ever wrong.
+// Damaged files: a table refuses with file and offset while others answer, and a database with a
+// damaged log or manifest is not opened. No answer is ever wrong.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
@@ -45,10 +44,7 @@ function sectionsOf(file: Uint8Array): Section[] {
   return sections;
 }
 
-/**
- * Returns the disk of two tables with several segments and every type of column, after a clean
- * close.
- */
+/** Makes two tables with several segments and every type of column, and closes cleanly. */
 async function prepared(): Promise<SimFs> {
   const fs = simDisk();
   const database = await openSim(fs, { segmentRows: 24, maxMembers: 64 });
@@ -96,9 +92,7 @@ function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
 let expectedTyped: string;
 let expectedOther: string;
 
-/**
- * Reads the table in every way and returns the text of all rows. Lookups must agree with that text.
- */
+/** Reads the table in every way, compares the lookups, and returns the text of all rows. */
 function readAll(database: Database, name: string): string {
   const table = database.table(name);
   const text = drain(table.scan({ format: 'ndjson' }));

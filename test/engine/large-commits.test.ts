@@ -182,7 +182,7 @@ describe('a commit in slices', () => {
     ['changes', (db: Database) => changed(db, 6).commit(), ROWS * 0.8],
     ['inserts', (db: Database) => inserted(db, 6000), ROWS + 6000],
   ])(
-    'which %s rows never overlaps a compaction, and no manifest contains a part of it',
+    'never overlaps a compaction when it %s rows, and no manifest contains a part of it',
     async (_, commit, rows) => {
       for (let moment = -10; moment < 12; moment++) {
         const fs = new SimFs(1);

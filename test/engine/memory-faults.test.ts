@@ -120,7 +120,7 @@ describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
     }
   });
 
-  test('is whole after a restart if it is logged but not applied; until then no part is visible or writable', async () => {
+  test('makes writes fail if it is logged but not applied, is never seen in part, and is whole after a restart', async () => {
     const { fs, database, options } = await filled();
     const before = database.tables().map((table) => rowsOf(table));
     let calls = 0;

@@ -67,7 +67,7 @@ function large(): Partial<EngineOptions> {
   };
 }
 
-test('for a large table the last count is reported at once, and the new one once it is complete', async () => {
+test('the last count of a large table is reported at once, and the new one once it is complete', async () => {
   const database = await openSim(simDisk(), large());
   await fillNodes(database, 0, 30_000);
   await database.table().insert({ event_ts: 1, members: [2 ** 40, -(2 ** 40), Number.MAX_SAFE_INTEGER] });

@@ -81,7 +81,7 @@ test('a damaged filter is noticed, and its memory is released', async () => {
   await database.close();
 });
 
-test('without an instance or memory for a filter no filter is built, then or later; existing filters work', async () => {
+test('no filter is built without an instance or memory for it, then or later, and existing filters work', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
