@@ -84,11 +84,13 @@ async function expectReadAsAtOnce(bytes: Uint8Array, of: string, count: number):
 
 describe('reading a Parquet file a few rows at a time', () => {
   test.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.parquet')))(
-    'for %s, which another program wrote',
+    'gives all rows of %s, which another program wrote',
     (name) => expectReadAsAtOnce(readFileSync(join(FIXTURES, name)), name, 400),
   );
 
-  test('for tables of every type, encoding, compression and page size', { timeout: 60_000 }, async () => {
+  test('gives all rows of tables with every type, encoding, compression and page size', {
+    timeout: 60_000,
+  }, async () => {
     for (let seed = 0; seed < 30; seed++) {
       const random = new Random(seed);
       const count = 1 + random.below(random.chance(0.3) ? 4000 : 300);
@@ -97,7 +99,7 @@ describe('reading a Parquet file a few rows at a time', () => {
     }
   });
 
-  test('for rows that continue on the next page', async () => {
+  test('gives all rows that continue on the next page', async () => {
     for (const [of, levels] of Object.entries(NESTED)) {
       for (let seed = 0; seed < 12; seed++) {
         const random = new Random(seed);
@@ -111,7 +113,7 @@ describe('reading a Parquet file a few rows at a time', () => {
     }
   });
 
-  test('for rows longer than a batch, and pages longer than a usual row group', async () => {
+  test('gives all rows longer than a batch, and all rows of pages longer than a usual row group', async () => {
     const levels = NESTED['a list']!;
     const rows = [[1n], Array.from({ length: 5000 }, (_, i) => BigInt(i)), [], null, [null], [7n]];
     for (const size of [1e6, 700, 2048])
@@ -125,7 +127,7 @@ describe('reading a Parquet file a few rows at a time', () => {
   const versions = ['V1', 'V2'];
   const codecs = ['uncompressed', 'snappy', 'gzip', 'zstd', 'brotli', 'lz4_raw'];
   test.skipIf(duckdb === undefined).each(versions.flatMap((version) => codecs.map((codec) => [version, codec])))(
-    'for files that DuckDB writes as %s with %s',
+    'gives all rows of files that DuckDB writes as %s with %s',
     { timeout: 60_000 },
     async (version, codec) => {
       // There are several row groups for the codec with which DuckDB is fast.
