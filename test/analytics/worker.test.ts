@@ -198,7 +198,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('advises what to ask for instead when it is due to a lack of memory', async () => {
+  test('brings advice on what to ask for instead when it is caused by a lack of memory', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');

@@ -47,7 +47,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
     }
   });
 
-  it('joined by sets of items are the same when the core stops early and its arena is as small as possible', () => {
+  it('are the same when the core stops early and its arena is as small as possible', () => {
     const core = new Instance(build);
     for (const [shape, s] of CROWDED.flatMap((shape) => [3, 4].map((s) => [shape, s] as const))) {
       const edges = randomEdges(randomFrom(23), shape);

@@ -22,7 +22,7 @@ test('attempts that succeed are never skipped', () => {
   for (const number of [1, 2, 3]) expect(attempts.make(false)).toBe(number);
 });
 
-test('after a failure, further attempts fail at once for four times the duration of the failed one', () => {
+test('further attempts fail at once after a failure, for four times its duration', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   for (const later of [0, 100, 99]) {

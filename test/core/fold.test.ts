@@ -189,7 +189,7 @@ function expectEnds([, , , least, greatest]: readonly number[], values: readonly
 const tables = makeTables().filter((table) => table.edges.length <= 4000);
 const ALL = WANT.count | WANT.sum | WANT.ends;
 
-describe.each(BUILDS)('columns without rows, %s build', (build) => {
+describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
   describe.each(tables.map((table, place) => ({ name: table.name, table, place })))('$name', ({ table, place }) => {
     const core = new Instance(build);
     let bench: Bench;

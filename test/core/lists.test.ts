@@ -33,7 +33,7 @@ function merge(core: Instance, runs: readonly PlacedRun[], capacity: number): { 
   return { status, addresses: core.words(out, Math.max(0, status)) };
 }
 
-describe.each(BUILDS)('lists, %s build', (build) => {
+describe.each(BUILDS)('the core, %s build', (build) => {
   it("merges any number of sorted runs; among equal keys the earlier run's record is first", () => {
     const core = new Instance(build);
     const random = randomFrom(1);

@@ -126,7 +126,7 @@ function randomEdge(random: Random, id: number, time: number, nodes: number): Ed
   return edgeOf(time, id, members, properties);
 }
 
-describe.each(BUILDS)('memtable, %s build', (build) => {
+describe.each(BUILDS)('a memtable, %s build', (build) => {
   let core: Instance;
 
   beforeEach(() => {

@@ -18,7 +18,7 @@ function exhaust(core: Instance): void {
 
 const edges = Array.from({ length: 300 }, (_, row) => edgeOf(row * 100, row + 1, [row % 11, 50 + (row % 13)]));
 
-describe.each(BUILDS)('out of memory, %s build', (build) => {
+describe.each(BUILDS)('the core without free memory, %s build', (build) => {
   it('refuses to build, check or open a segment, still reads, and works again after a reset', () => {
     const core = new Instance(build);
     const built = buildSegment(core, edges, [], 60);

@@ -172,7 +172,7 @@ describe('overlap graphs in the release build', () => {
     }
   });
 
-  it('can be made of given pairs', () => {
+  it('can be made from given pairs', () => {
     const core = new Instance('release');
     const graph = Graph.fromPairs(core.core, 5, Uint32Array.of(3, 1, 0, 3, 1, 4), Uint32Array.of(7, 8, 9));
     expect(arcsOf(graph)).toEqual(

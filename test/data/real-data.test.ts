@@ -255,7 +255,9 @@ describe.skipIf(!existsSync(DATA))("the engine's answers over real data", () => 
     },
   );
 
-  test(`${WIDE}: 1,655 lines are over 64 members, 21 over 255`, { timeout: 300_000 }, async () => {
+  test(`equal a reading of ${WIDE}, where 1,655 lines exceed 64 members and 21 exceed 255`, {
+    timeout: 300_000,
+  }, async () => {
     const guarded = await answersAreRight(WIDE, 64);
     if (guarded === undefined) return;
     expect(guarded.refusedLines).toHaveLength(1655);

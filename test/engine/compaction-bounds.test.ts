@@ -92,7 +92,7 @@ test('a row that alone exceeds the bound gets a file of its own, and can be comp
   await database.close();
 });
 
-test('a part from many memtables has no more bytes than one from few, even if over 1,024 overlap in one range of keys', async () => {
+test('a part from many memtables has no more bytes than one from few, even if over 1,024 overlap', async () => {
   const { database, table, runner } = await opened();
   for (const place of range(0, 1100)) {
     await insert(table, [place, 3000 - place], (time) => `${time}`.padEnd(200, 'm'));

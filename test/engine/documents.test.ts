@@ -119,7 +119,7 @@ describe('documents', () => {
 });
 
 describe('the manifest', () => {
-  test('opens when it is of an older version and has no documents and stored answers', async () => {
+  test('may be of an older version, without documents and stored answers', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     await db.compact({});
     await db.close();
@@ -174,7 +174,7 @@ describe('the LSN and the tag of a table', () => {
     expect(other.changedLsn).toBe(table.changedLsn + 1);
   });
 
-  test('are those of rows inserted after a change of the definition that is not yet durable', async () => {
+  test('include rows inserted after a change of the definition that is not yet durable', async () => {
     const table = db.table();
     const index = db.setCompactThreshold(7, table.name);
     const insert = new Promise<number>((resolve, reject) => {

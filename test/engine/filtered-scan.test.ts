@@ -111,7 +111,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('are refused with the reason if they make no sense', async () => {
+  test('are refused with the reason if they are invalid', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(1));
     const refusal = (request: ScanBounds): unknown => {

@@ -119,7 +119,7 @@ describe.each(['close', 'kill'] as const)('a database after a %s', (end) => {
       'all in the directory',
       'the manifest',
       'the log directory',
-    ])('is refused without %s of the log', async (what) => {
+    ])('is refused without %s', async (what) => {
       const disk = await made(60, end, 2 ** 12, compacted);
       const names = disk.list(LOG);
       expect(names.filter((name) => name.startsWith('log-0')).length).toBeGreaterThan(compacted ? 0 : 1);

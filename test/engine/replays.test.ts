@@ -272,7 +272,7 @@ describe('stored answers', () => {
     expect(found('same')).toBe(4);
   });
 
-  test('do not include bytes after the listed ones and files that no manifest lists', async () => {
+  test('do not include bytes after the listed ones, or files that no manifest lists', async () => {
     for (let i = 0; i < 6; i++) await db.replays.store(entry(`e${i}`));
     await checkpoint();
     await db.close();

@@ -379,7 +379,7 @@ describe('the changes in one transaction', () => {
     expect(shown(rowsOf(table))).toEqual(['1@0 [0,100]', '4@3 [3,103]']);
   });
 
-  test('may hide very many rows, through which the commit goes in slices', async () => {
+  test('may hide very many rows, which the commit processes in slices', async () => {
     let us = 0;
     const database = await openSim(simDisk(), { core: 'release', nowUs: () => (us += 4000), logFileBytes: 2 ** 20 });
     const table = database.table();

@@ -115,7 +115,7 @@ test('UPDATE during endless changes of the table ends with a conflict, and chang
   expect(sums).toEqual({ sum: (ROWS * (ROWS - 1)) / 2 });
 });
 
-test('an UPDATE in a transaction has the conflict itself, and the transaction stays open until it ends', async () => {
+test('an UPDATE in a transaction fails with the conflict, and the transaction stays open until it ends', async () => {
   await run('BEGIN', atOnce, 'other');
   const slices = interrupted(() => run('ALTER TABLE T DROP COLUMN other'), { after: 9 });
   await expect(run(UPDATE, slices, 'other')).rejects.toMatchObject({ code: 'conflict' });

@@ -49,7 +49,7 @@ describe('the names of result columns', () => {
   });
 });
 
-describe('the binder gives a type', () => {
+describe('the type of an expression', () => {
   it.each([
     ['a.id', 'integer'],
     ['a.event_ts', 'integer'],
@@ -298,7 +298,7 @@ describe('changes of rows', () => {
   });
 });
 
-describe('-', () => {
+describe('the work of binding', () => {
   /**
    * Counts the visits of bound parts of a statement. Binding must not visit the parts repeatedly.
    */

@@ -34,7 +34,7 @@ describe('golden scripts', () => {
 
   describe.skipIf(WRITE_GOLDEN).each(files)('golden scripts in $name', (file) => {
     describe.each(file.scripts)('the script $name', (script) => {
-      it.each(STATES)('gives the expected answers %s', async (state) => {
+      it.each(STATES)('gives the expected answers: %s', async (state) => {
         const lines = (answer: readonly string[]) => answer.map((line) => masked(line, state));
         const answers = await runScript(file, script, state);
         expect(script.steps.map(({ head }, place) => ({ head, answer: lines(answers[place]!) }))).toEqual(

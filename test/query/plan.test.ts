@@ -106,7 +106,7 @@ describe('a condition that never matches', () => {
     ).toEqual(['{"count(*)":0}']);
   });
 
-  it('is one with more nodes than an edge has members', () => {
+  it('is recognized if it requires more nodes than an edge can have members', () => {
     const nodes = Array.from({ length: 300 }, (_, i) => i);
     const plan = planOf('MATCH (a:Contact) MEMBERS $nodes RETURN a.id', { nodes });
     expect((plan.input as ScanPlan).paths).toEqual([]);
@@ -254,7 +254,7 @@ describe('the order and the shortcuts of a plan', () => {
     expect(runPlan(windowed, {}).plan!.bucketsScanned > 0).toBe(expected === undefined);
   });
 
-  it('have no shortcut for other statements', () => {
+  it('include no shortcut for other statements', () => {
     for (const condition of ['a.n = 3', '3 IN a.members', "a.place = 'x'", 'a.event_ts = 1 OR a.event_ts = 5'])
       expect(planOf(`MATCH (a:Contact) WHERE ${condition} RETURN count(*)`).shortcut).toBeUndefined();
     expect(planOf('MATCH (a:Contact), (t:Trip) WHERE a.n = t.n RETURN count(*)').shortcut).toBeUndefined();

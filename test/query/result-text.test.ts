@@ -109,7 +109,7 @@ describe('rows as JSON', () => {
     expect(chunkText({ count: 0, items: [constant('x')] }, rowKeys(['a']), '')).toBe('');
   });
 
-  it('are written with pauses, even inside a long list, and do not depend on when they are taken', () => {
+  it('are written with pauses, even inside a long list, and are the same whenever the bytes are taken', () => {
     const list = Array.from({ length: 5000 }, (_, i) => (i % 3 === 0 ? `ä${i}` : i));
     const rows = Array.from({ length: 900 }, (_, i) => `${'y'.repeat(200)}${i}`);
     const lists = rows.map((_, i) => (i % 300 === 7 ? list : i % 300 === 8 ? list.slice(0, 1024) : []));

@@ -54,7 +54,7 @@ describe('the cache of a statement', () => {
     expect(binds).toHaveLength(2);
   });
 
-  it('does not keep a form that was bound for one prepared use only', () => {
+  it('does not keep the bound form of a statement that was prepared only once', () => {
     const { cache, binds } = cacheOf();
     const prepared = cache.prepare(TEXT);
     const bind = () => cache.bound(prepared, { n: 1 }, 1, () => ({ columns: [String(binds.push(TEXT))] }) as never);

@@ -46,7 +46,7 @@ function written(pred: string, ...args: Constant[]): string {
 }
 
 describe('long relations', () => {
-  it('are derived for pairs that are found by the pair', () => {
+  it('have the right rows for pairs that are found by the pair', () => {
     const base = new BaseFacts();
     for (let x = 0; x < N; x++) base.add('n', x);
     const { facts, steps } = derived([rule('a', atom('p', '?X', '?Y'), atom('n', '?X'), atom('n', '?Y'))], base);
@@ -55,7 +55,7 @@ describe('long relations', () => {
     expect(steps).toBeGreaterThan(10);
   });
 
-  it('are derived for pairs among many constants, found by hash, with the best confidences', () => {
+  it('have the right rows for pairs among many constants, found by hash, with the best confidences', () => {
     const base = new BaseFacts();
     for (let x = 0; x < 20_000; x++) base.add('e', x, `t${x}`);
     const low = rule('low', { ...atom('p', '?X', '?Y'), confidence: 0.5 }, atom('e', '?X', '?Y'));
@@ -66,7 +66,7 @@ describe('long relations', () => {
     expect(facts).toEqual([...forth, ...texts.map((x) => written('p', `t${x}`, x))]);
   });
 
-  it('are derived for triples whose rows are found in many rounds', () => {
+  it('have the right rows for triples that are found in many rounds', () => {
     const base = new BaseFacts();
     for (let x = 0; x < 200; x++) base.add('e', x, (x + 1) % 200);
     const { facts } = derived(

@@ -308,7 +308,7 @@ describe('any JSON as a rule', () => {
     ),
   );
 
-  it('is parsed or refused with places, and a parsed rule is parsed again to the same', () => {
+  it('is parsed or refused with places, and a parsed rule can be parsed again with the same result', () => {
     let read = 0;
     fc.assert(
       fc.property(rule, (value) => {

@@ -54,7 +54,7 @@ describe('the bytes of the mark', () => {
     expect(decodeMark('mark', exampleMark(), crc32c)).toEqual({ slot: EXAMPLE, watermarkLsn: 43 });
   });
 
-  test('count by the slot with the greater counter, at either position, or by the other one if it is damaged', () => {
+  test('are read from the slot with the greater counter, at either position, or from the other if damaged', () => {
     for (const counter of [6, 7]) {
       const older = { ...EXAMPLE, counter };
       const newer = { ...EXAMPLE, counter: counter + 1, reachedLsn: 50 };
@@ -289,7 +289,7 @@ describe('the ownership in the mark', () => {
     expect(await framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
   });
 
-  test('is unchanged for a check while the process itself writes a slot', async () => {
+  test('is confirmed by a check while the process itself writes a slot', async () => {
     const fs = new SimFs(4);
     const { log, failures } = await openTestLog(fs, { owner: 1 });
     let checks = 0;
@@ -306,7 +306,7 @@ describe('the ownership in the mark', () => {
     expect(failures).toEqual([]);
   });
 
-  test('keeps a log file that already has the next number from being replaced', async () => {
+  test('prevents replacing a log file that already has the next number', async () => {
     const fs = new SimFs(4);
     const { log } = await openTestLog(fs);
     await turn();
