@@ -25,7 +25,7 @@ import {
 const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
 const FILES = ['email-Enron', 'contact-primary-school'];
 const BUCKET_SECONDS = 3600;
-/** One in EVERY nodes is checked pair by pair. */
+/** Every EVERY-th node is checked pair by pair. */
 const EVERY = 11;
 
 type Values = Record<string, number>;

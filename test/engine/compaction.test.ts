@@ -375,7 +375,7 @@ describe('writes during a compaction', () => {
     expect(rowsOf(again.table())).toEqual(during);
   });
 
-  test('readers and their snapshots do not see the writes', async () => {
+  test('writes do not change what open readers and snapshots see', async () => {
     const { database, go } = await compacting();
     const table = database.table();
     const snapshot = database.snapshot(table);

@@ -1,5 +1,5 @@
-// Tests a full disk. An operation that fails before the manifest is replaced fails alone, and
-// writes continue. Operations that free space can use the reserve.
+// Tests a full disk. If an operation fails before the manifest is replaced, only this operation
+// fails, and writes continue. Operations that free space can use the reserve.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';

@@ -1,7 +1,7 @@
-// Cuts, zeroes, flips bits in or removes parts of the log. Then either every acknowledged row is
-// there, or the database does not open and `verify` reports why. HEDGEROW_LOG_DAMAGE=1 tries every
-// byte, sector and bit, which takes hours; a prime number n tries every nth byte or bit. Without
-// the variable, the steps are large.
+// Damages the log: cuts it, zeroes parts of it, flips bits, or removes files. Then either every
+// acknowledged row is there, or the database does not open and `verify` reports why.
+// HEDGEROW_LOG_DAMAGE=1 tries every byte, sector and bit, which takes hours; a prime number n tries
+// every nth byte or bit. Without the variable, the steps are large.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';

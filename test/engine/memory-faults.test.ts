@@ -1,5 +1,6 @@
-// Commits when memory is short. Before the log has the frame, they are refused and leave no trace.
-// After that they are never visible in part, and are complete after a restart.
+// Commits when memory is short. A commit that fails before its frame is in the log is refused and
+// leaves no trace. One that fails after that is never visible in part, and is complete after a
+// restart.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
@@ -49,7 +50,7 @@ const answer = (): AnswerToKeep => ({
 });
 
 /**
- * Each of these commits rows of both tables, or many rows of one table, together with a stored
+ * Functions that commit rows of both tables, or many rows of one table, together with a stored
  * answer.
  */
 const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {

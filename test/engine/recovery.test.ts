@@ -14,7 +14,7 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { drain, simOptions } from '../support/sim-engine.ts';
 
-/** Enough rows to exceed the 16 MB that memtables may always use more than once. */
+/** So many rows that recovery exceeds the 16 MB, which memtables may always use, several times. */
 const ROWS = 440_000;
 const BATCH = 20_000;
 

@@ -13,7 +13,7 @@ import type { SimFs } from '../support/sim-fs.ts';
 import { type Target, Wrong } from './fuzz-loop.ts';
 import { mutate } from './support/mutate.ts';
 
-/** Path -> bytes. */
+/** The bytes of each file, by path. */
 type Files = ReadonlyMap<string, Uint8Array>;
 
 interface Change {

@@ -24,10 +24,7 @@ export interface Figures {
   readonly statements: number;
   /** Counts by status; 0 stands for an answer that was cut off after it had begun. */
   readonly statuses: Record<number, number>;
-  /**
-   * Defects, each with its statement: the way in which the service ended, or an answer without a
-   * reason.
-   */
+  /** Defects, each with its statement: how the service died, or an answer without a reason. */
   readonly failures: string[];
   /**
    * Event loop steps over 100 ms: their duration, the time of the garbage collection in them, and

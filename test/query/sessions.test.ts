@@ -169,7 +169,7 @@ test('a session that was rolled back for idleness runs no statement before BEGIN
     }
     const fast = () => statements.read(statements.prepare(MATCH), {}, 's', 'json');
     expect(fast).toThrow(expect.objectContaining({ code: 'transaction_expired' }));
-    // Other sessions do not affect it.
+    // Statements of other sessions do not end the expired state of this one.
     (await statements.execute(statements.prepare(MATCH), { parameters: {}, session: 'other', slices })).close();
     expect(statements.sessions.expired).toBe(1);
     await run(way);
