@@ -1,6 +1,6 @@
-// Compares every measure with every variant on small random hypergraphs with the textbook
-// implementations, and applies transformations that must not change an answer. HEDGEROW_HYPERGRAPHS
-// sets the number of hypergraphs; the long form uses 1,000.
+// Runs every variant of every measure on small random hypergraphs, and compares the results with
+// textbook implementations. Also applies transformations that must not change a result.
+// HEDGEROW_HYPERGRAPHS sets the number of hypergraphs; the long form uses 1,000.
 
 import { describe, expect, it } from 'vitest';
 import { measures } from '../../src/analytics/registry.ts';

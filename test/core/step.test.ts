@@ -1,5 +1,5 @@
-// Compares hg_segment_step with a naive scan in every build. One call of it seeks, lists rows,
-// applies tombstones and writes text; scans with any step size must give the naive answer.
+// Compares hg_segment_step, in every build, with a naive scan. One call seeks, lists rows, applies
+// tombstones and writes text. Scans with any step size must give the naive answer.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';

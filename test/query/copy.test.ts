@@ -28,7 +28,7 @@ async function loaded(file: string): Promise<string> {
   return name;
 }
 
-/** Returns the rows as JSON keeps them: JSON has only one zero, and so do text files. */
+/** Returns the rows after a round trip through JSON, which has only one zero, as text files do. */
 function plain(rows: Record<string, unknown>[]): unknown {
   return JSON.parse(JSON.stringify(rows));
 }

@@ -31,8 +31,7 @@ async function cut(text: string | Buffer, rules: CutRules, chunkBytes = 1 << 20)
 }
 
 /**
- * Returns the records that csv-parse reads, with empty texts as our reader distinguishes them: null
- * if unquoted.
+ * Returns the records that csv-parse reads. As in our reader, an empty cell without quotes is null.
  */
 function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: boolean }> {
   const records: (string | null)[][] = [];

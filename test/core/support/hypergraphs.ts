@@ -18,7 +18,7 @@ export interface HypergraphShape {
   edges: number;
   node: (random: Random) => number;
   size: (random: Random) => number;
-  /** One edge in `repeats` repeats an earlier edge. */
+  /** One of `repeats` edges repeats an earlier edge. */
   repeats: number;
 }
 
