@@ -1,4 +1,4 @@
-// Compares column blocks in every build with rows. Columns from segment rows and memtable records
+// Compares column blocks with rows, in every build. Columns from segment rows and memtable records
 // must contain what the rows contain, whichever parts are selected and however small the buffer is.
 
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,11 @@
 // Reads and writes golden files of statements: the setup, then each statement with its parameters
 // and its answer.
 //
-// A line `use NAME` applies the setup in NAME.txt; `setup {...}` is one setup step; `#` begins a
-// comment. Cases are separated by blank lines. A case is the statement, optionally `parameters
-// {...}`, a line `----`, then each row as JSON or `error: code line:column sentence`, and where it
-// matters `plan: STRATEGY INDEX scanned/total`.
+// A line `use NAME` applies the setup in NAME.txt, `setup {...}` is one setup step, and `#` begins
+// a comment. Cases are separated by blank lines. A case consists of the statement, optionally a
+// line `parameters {...}`, a line `----`, and the answer. The answer is each row as JSON, or
+// `error: code line:column sentence`. Where it matters, a line `plan: STRATEGY INDEX scanned/total`
+// follows.
 //
 // A block with a line `script NAME` begins a script. The cases of a script run one after the other
 // in a world of their own, which the setup of the file and the `setup` lines of the block create. A
@@ -12,8 +13,8 @@
 //   `session NAME`     the session that sends it; default `main`
 //   `role NAME`        the caller's role; default `admin`
 //   `later SECONDS`    advances the clock before it
-// Instead of a statement it may have `file NAME`. The answer to that is the lines of a file below
-// the copy root, or `no file`. The setup of a script has two more kinds of steps:
+// Instead of a statement it may have `file NAME`. Its answer is then the lines of a file below the
+// copy root, or `no file`. The setup of a script has two more kinds of steps:
 //   {"file":NAME, and "text", "gzip" (text to compress), "base64" or "fixture" (a file of
 //     test/fixtures)}                                       makes a file below the copy root
 //   {"copyRoot":null}                                       turns COPY off

@@ -130,7 +130,7 @@ describe('reading a Parquet file a few rows at a time', () => {
     'gives all rows of files that DuckDB writes as %s with %s',
     { timeout: 60_000 },
     async (version, codec) => {
-      // There are several row groups for the codec with which DuckDB is fast.
+      // Snappy, which DuckDB compresses fast, gets several row groups.
       const count = codec === 'snappy' ? 5000 : 1500;
       const path = join(dir, `${version}-${codec}.parquet`);
       await duckdb!.run(
