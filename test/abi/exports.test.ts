@@ -1,5 +1,5 @@
-// The exports of the core with their types, as a golden file that is the same for every build; and
-// that the core imports nothing.
+// Compares the exports of the core and their types with a golden file, which is the same for every
+// build. Also checks that the core imports nothing.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -35,17 +35,17 @@ function tableOf(build: CoreBuild): string {
 }
 
 describe('the ABI of the core', () => {
-  it('has the exports of the golden file', () => {
+  it('has the exports listed in the golden file', () => {
     expectGolden('abi-exports.txt', tableOf('release'));
   });
 
-  it.each(builds)('is the same in the %s build, and needs no import', (build) => {
+  it.each(builds)('is the same in the %s build, which needs no imports', (build) => {
     expect(tableOf(build)).toBe(tableOf('release'));
     expect(wasmImports(bytesOf(build))).toEqual([]);
     expect(WebAssembly.Module.imports(new WebAssembly.Module(bytesOf(build)))).toEqual([]);
   });
 
-  it.each(builds)('lists what the engine lists for the %s build', (build) => {
+  it.each(builds)('is parsed from the %s build just as the JavaScript engine reports it', (build) => {
     const known = WebAssembly.Module.exports(new WebAssembly.Module(bytesOf(build)));
     const kinds = new Map(
       wasmExports(bytesOf(build)).map(({ name, kind }) => [name, kind === 'func' ? 'function' : kind]),
@@ -64,7 +64,7 @@ describe('the ABI of the core', () => {
     expect([core.hg_abi_version(), core.hg_format_version(), core.hg_features()]).toEqual([1, 1, FEATURES[build]]);
   });
 
-  it('has the sizes with which the host reads the head of a segment file', () => {
+  it('gives the sizes with which the host reads the head of a segment file', () => {
     const { HG_SEGMENT_HEADER_BYTES, HG_SECTION_ENTRY_BYTES } = loadCore().instantiate().exports;
     expect([SEGMENT_HEADER_BYTES, SECTION_ENTRY_BYTES]).toEqual([
       HG_SEGMENT_HEADER_BYTES.value,
@@ -72,7 +72,7 @@ describe('the ABI of the core', () => {
     ]);
   });
 
-  it('is described in full by README.md and typed in full by src/core/abi.ts', () => {
+  it('is documented in full by README.md and typed in full by src/core/abi.ts', () => {
     const readme = readFileSync(new URL('../../assembly/README.md', import.meta.url), 'utf8');
     const typed = readFileSync(new URL('../../src/core/abi.ts', import.meta.url), 'utf8');
     const names = wasmExports(bytesOf('release')).map(({ name }) => name);

@@ -1,4 +1,4 @@
-// The first example in assembly/README.md does what its last comment says.
+// Checks that the first example in assembly/README.md prints what its last comment promises.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-it('the first use in README.md runs as printed', () => {
+it('the first example in README.md runs as printed', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const readme = readFileSync(join(root, 'assembly/README.md'), 'utf8');
   const program = /```js\n(.*?)```/s.exec(readme)![1]!;

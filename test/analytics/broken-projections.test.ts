@@ -1,4 +1,4 @@
-// Instances of projections that somebody released as broken.
+// Checks what happens to projections that one of their users has released as broken.
 
 import { expect, test } from 'vitest';
 import { ProjectionCache } from '../../src/analytics/cache.ts';
@@ -8,7 +8,7 @@ import { type Core, loadCore } from '../../src/core/index.ts';
 
 const SOURCE = { tableId: 1, token: 'rows', window: { startTs: undefined, endTs: undefined } } as unknown as EdgeSource;
 
-test('the instance of a broken projection is not reused, no matter which user releases it last', async () => {
+test('the core instance of a broken projection is not reused, no matter which user releases it last', async () => {
   const cache = new ProjectionCache(2 ** 30, loadCore());
   const cores: Core[] = [];
   const make = async (core: Core) => {

@@ -1,5 +1,5 @@
-// What a thread caches for the next measure: reused as long as the rows are the same, and never
-// larger than its byte limit.
+// Checks what a thread caches for the next measure: it is reused as long as the rows are the same,
+// and it is never larger than its byte limit.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Analytics } from '../../src/analytics/index.ts';
@@ -42,7 +42,7 @@ test('edges are read once for any number of measures, also after a compaction', 
   expect(threads[0]!.reads).toBe(1);
 });
 
-test('edges are read again after a write, a delete or an expired row, and for another window or table', async () => {
+test('edges are read again after an insert, a delete or an expiry, and for another window or table', async () => {
   const analytics = open();
   const other = await database.createTable({ name: 'other' });
   const reads = async (table?: string, params = {}) => {
@@ -69,7 +69,7 @@ test('edges are read again after a write, a delete or an expired row, and for an
   expect((await analytics.run(undefined, 'node_degree')).result).toEqual({});
 });
 
-test('concurrent calls share one reading and what is computed from it', async () => {
+test('concurrent calls share one read of the edges and everything computed from it', async () => {
   const analytics = open();
   const names = [
     'betweenness',
@@ -87,7 +87,7 @@ test('concurrent calls share one reading and what is computed from it', async ()
   for (const answer of together) expect(answer).toEqual(await alone.run(undefined, answer.measure));
 });
 
-test('when the call that reads is cancelled, another call takes over', async () => {
+test('when the call that reads the edges is cancelled, another call takes over the read', async () => {
   const analytics = open();
   const controller = new AbortController();
   const first = analytics.run(undefined, 'node_degree', { weighted: true }, { signal: controller.signal });
@@ -98,9 +98,9 @@ test('when the call that reads is cancelled, another call takes over', async () 
   expect(database.table().openSnapshots).toBe(0);
 });
 
-test('entries that do not fit are evicted, least recently used first, and recomputed on demand', async () => {
+test('entries that do not fit are evicted, least recently used first, and are recomputed on demand', async () => {
   const instance = loadCore().instantiate().memory.size;
-  // Room for the small instances of two windows, but not of three.
+  // There is room for the small instances of two windows, but not of three.
   const analytics = open(instance * 3 + instance / 2);
   const reads = async (start_ts: number) => {
     const { result } = await analytics.run(undefined, 'node_degree', { start_ts, weighted: true });

@@ -1,4 +1,5 @@
-// Edges for tests of measures, inserted into a table, and their naive reading.
+// Random edges for tests of measures, a function that inserts them into a table, and naive measures
+// of them.
 
 import type { Table } from '../../src/engine/index.ts';
 import { randomFrom } from '../core/support/random.ts';
@@ -9,7 +10,10 @@ export interface TestEdge {
   weight: number | null;
 }
 
-/** Edges of 1 to 5 of `nodes` nodes, at times from 0 on; some times are equal. */
+/**
+ * Returns edges with 1 to 5 members out of `nodes` nodes, at times from 0 to `count` - 1. Some
+ * times are equal.
+ */
 export function randomEdges(seed: number, count: number, nodes: number): TestEdge[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, () => {
@@ -28,14 +32,16 @@ export async function insertAll(table: Table, edges: readonly TestEdge[]): Promi
   await bulk.commit();
 }
 
-/** Sum of the weights of the edges that hold each node; null counts as 1. */
+/**
+ * Returns, for each node, the sum of the weights of the edges that contain it; null counts as 1.
+ */
 export function naiveStrengths(edges: readonly TestEdge[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { members, weight } of edges) for (const node of members) sums[node] = (sums[node] ?? 0) + (weight ?? 1);
   return sums;
 }
 
-/** [u, v, number of edges that hold both], by ids. */
+/** Returns [u, v, number of edges that contain both], ordered by the ids. */
 export function naivePairs(edges: readonly TestEdge[]): number[][] {
   const counts = new Map<string, number>();
   for (const { members } of edges)
@@ -45,7 +51,7 @@ export function naivePairs(edges: readonly TestEdge[]): number[][] {
   return triples.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!);
 }
 
-/** Edges per bucket, in time order. */
+/** Returns the number of edges in each bucket, in time order. */
 export function naiveActivity(edges: readonly TestEdge[], bucketSeconds: number): { ts: number; count: number }[] {
   const counts = new Map<number, number>();
   for (const { event_ts } of edges) {

@@ -1,5 +1,5 @@
-// Every measure with every variant on the two small hypergraphs whose values were computed with
-// public libraries and by hand (expected/).
+// Checks every measure with every variant on two small hypergraphs. The expected values (in
+// expected/) were computed with public libraries and by hand.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,10 @@ function fileOf(name: string): Json {
   return JSON.parse(readFileSync(new URL(`expected/${name}.json`, import.meta.url), 'utf8'));
 }
 
-/** Equal except for rounding: numbers to 1e-9 (relative error above 1). */
+/**
+ * Throws unless both values are equal, except for rounding: numbers may differ by 1e-9, or by a
+ * relative 1e-9 if they are above 1.
+ */
 function close(found: unknown, wanted: unknown, place: string, tolerance = 1e-9): void {
   if (typeof wanted === 'number') {
     expect(typeof found, place).toBe('number');
@@ -42,12 +45,12 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
   };
   const check = (measure: string, params: Record<string, unknown>, value: unknown, tolerance?: number) =>
     close(run(measure, params), value, `${measure} ${JSON.stringify(params)}`, tolerance);
-  /** Smallest id of the edges with these members. */
+  /** Returns the smallest id of the edges with these members. */
   const setId = (members: number[]) => edges.find((edge) => String(edge.members) === String(members))!.id;
   const byText = (pairs: [number[], unknown][]) =>
     Object.fromEntries(pairs.map(([members, value]) => [setId(members), value]));
 
-  it('density', () => {
+  it('density has the expected values', () => {
     const { density } = wanted;
     check('density', {}, density.incidence);
     check('density', { basis: 'distinct' }, density.incidence_distinct);
@@ -58,7 +61,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
       check('density', { kind: 'uniform', k: Number(k) }, value);
   });
 
-  it('uniformity', () => {
+  it('uniformity has the expected values', () => {
     const { uniformity } = wanted;
     check(
       'uniformity',
@@ -76,7 +79,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     );
   });
 
-  it('overlapping_coefficient', () => {
+  it('overlapping_coefficient has the expected values', () => {
     const it = wanted.overlapping_coefficient;
     check('overlapping_coefficient', {}, it.simpson_mean_intersecting);
     check('overlapping_coefficient', { pairs: 'all' }, it.simpson_mean_all);
@@ -88,7 +91,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('node_degree and edge_size', () => {
+  it('node_degree and edge_size have the expected values', () => {
     check('node_degree', {}, wanted.node_degree.degree);
     check('node_degree', { basis: 'distinct' }, wanted.node_degree.degree_distinct);
     check('node_degree', { node_id: 3 }, { 3: wanted.node_degree.degree[3] });
@@ -96,14 +99,14 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('edge_size', { edge_id: 2 }, { 2: edges[1]!.members.length });
   });
 
-  it('isolated nodes and edges', () => {
+  it('isolated nodes and edges are those expected', () => {
     check('isolated_nodes', {}, wanted.isolated_nodes);
     const isolated = wanted.isolated_edges.map((edge: PlainEdge) => setId(edge.members));
     check('isolated_edges', {}, isolated);
     check('isolated_edges', { basis: 'distinct' }, wanted.isolated_edges_distinct_basis.map(setId));
   });
 
-  it('redundancy', () => {
+  it('redundancy has the expected values', () => {
     const { redundancy } = wanted;
     check('redundancy', {}, redundancy.latapy_nodes_distinct);
     check('redundancy', { basis: 'events' }, redundancy.latapy_nodes_multi);
@@ -114,7 +117,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('redundancy', { variant: 'pair_multiplicity' }, pairs / ((nodes * (nodes - 1)) / 2));
   });
 
-  it('centralities', () => {
+  it('centralities have the expected values', () => {
     check('betweenness', {}, wanted.betweenness.clique_normalized);
     check('betweenness', { normalized: false }, wanted.betweenness.clique_raw);
     check('betweenness', { projection: 'bipartite' }, wanted.betweenness.bipartite_distinct);
@@ -124,7 +127,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('harmonic_centrality', { normalized: false }, wanted.harmonic_centrality.clique_sum);
   });
 
-  it('pagerank', () => {
+  it('pagerank has the expected values', () => {
     check('pagerank', {}, wanted.pagerank.hyperedge_walk_multi);
     check('pagerank', { basis: 'distinct' }, wanted.pagerank.hyperedge_walk_distinct);
     check('pagerank', { walk: 'clique' }, wanted.pagerank.clique_unweighted);
@@ -132,7 +135,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('pagerank', { walk: 'nonlazy' }, wanted.pagerank.clique_nonlazy);
   });
 
-  it('clique number and spectra', () => {
+  it('clique number and spectra have the expected values', () => {
     check(
       'clique_number',
       {},
@@ -154,7 +157,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     );
   });
 
-  it('clustering', () => {
+  it('clustering has the expected values', () => {
     check('zhou_clustering', {}, wanted.zhou_clustering.distinct);
     check('zhou_clustering', { basis: 'events' }, wanted.zhou_clustering.multi);
     check('pairwise_clustering', {}, wanted.pairwise_clustering.two_section_local);
@@ -163,7 +166,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('pairwise_clustering', { mode: 'dot', basis: 'events' }, wanted.pairwise_clustering.latapy_dot_multi);
   });
 
-  it('modularity', () => {
+  it('modularity has the expected values', () => {
     const { modularity } = wanted;
     const nodes = [...new Set(edges.flatMap(({ members }) => members))].sort((a, b) => a - b);
     const components = run('s_connected_components') as number[][];
@@ -185,7 +188,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     expect(found.communities).toHaveLength(modularity.louvain_on_w_over_size_minus_1.communities);
   });
 
-  it('s-measures on edges', () => {
+  it('s-measures on edges have the expected values', () => {
     for (const s of [1, 2, 3]) {
       const pairs = (run('s_adjacency', { s, on: 'edges' }) as number[][]).map(([a, b]) => [a, b]);
       const expected = wanted.s_adjacency[s].pairs.map((pair: number[][]) => pair.map(setId).sort((a, b) => a - b));
@@ -210,7 +213,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('s-measures on nodes', () => {
+  it('s-measures on nodes have the expected values', () => {
     for (const [s, it] of Object.entries(fileOf(`${name}.node-s`).node_s_measures) as [string, Json][]) {
       check('s_adjacency', { s: Number(s) }, it.pairs);
       check('s_distance', { s: Number(s) }, it.distances);
@@ -224,7 +227,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('measures of time', () => {
+  it('measures of time have the expected values', () => {
     const { temporal_activity: activity, temporal_burstiness: bursts, temporal_coreness: cores } = wanted;
     const series = activity.series.map((count: number, i: number) => ({
       ts: activity.first_bucket_start + i * activity.bucket_seconds,
@@ -241,8 +244,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('temporal_burstiness', { zeros: true }, shown(bursts.table));
     const found = run('temporal_burstiness', { scope: 'node', zeros: true });
     for (const [node, B] of Object.entries(bursts.node_B)) {
-      // With a single gap the measure is undefined here (analytics.md), while the libraries return
-      // -1.
+      // With a single gap the measure is null here, while the libraries return -1.
       if (found[node].intervals < 2) expect(found[node].B).toBeNull();
       else {
         close(found[node].B, B, `B of ${node}`);
@@ -261,7 +263,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
   });
 });
 
-describe('bugs that were fixed', () => {
+describe('measures whose bugs were fixed', () => {
   const edges: PlainEdge[] = [
     { id: 1, event_ts: 0, members: [1, 2] },
     { id: 2, event_ts: 10, members: [3, 4] },
@@ -275,16 +277,16 @@ describe('bugs that were fixed', () => {
     expect(run('spectral_gap', {})).toBeGreaterThan(0);
   });
 
-  it('size_ratio is 0 below two edges', () => {
+  it('size_ratio is 0 when there are fewer than two edges', () => {
     expect(run('zhou_clustering', { variant: 'size_ratio' })).toMatchObject({ 1: 0, 4: 0 });
   });
 
-  it('any edge of a distinct set names it', () => {
+  it('a distinct set can be named by the id of any of its edges', () => {
     expect(run('edge_size', { edge_id: 4, basis: 'distinct' })).toEqual({ 1: 2 });
     expect(run('redundancy', { variant: 'latapy_edges', edge_id: 4 })).toEqual({ 1: 0 });
   });
 
-  it('a parameter without effect next to the others is refused by name', () => {
+  it('a parameter that has no effect beside the others is refused by name', () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       ['betweenness', { projection: 'line', node_id: 1 }, 'node_id'],
       ['betweenness', { edge_id: 1 }, 'edge_id'],
@@ -294,7 +296,7 @@ describe('bugs that were fixed', () => {
     for (const [name, params, named] of wrong) expect(() => run(name, params)).toThrow(`Parameter ${named}`);
   });
 
-  it('centralities take a basis, all measures a budget, lists a limit', () => {
+  it('centralities accept a basis, all measures accept a budget, and lists accept a limit', () => {
     expect(run('closeness', { s: 2 })).not.toEqual(run('closeness', { s: 2, basis: 'distinct' }));
     expect(run('closeness', { s: 2, basis: 'distinct' })).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0 });
     expect(measures.every(({ parameters }) => parameters.some(({ name }) => name === 'budget_ms'))).toBe(true);
@@ -303,6 +305,6 @@ describe('bugs that were fixed', () => {
   });
 });
 
-it('leaves no measure out', () => {
+it('every measure was tried on the hypergraphs above', () => {
   expect([...tried].sort()).toEqual(measures.map(({ name }) => name).sort());
 });

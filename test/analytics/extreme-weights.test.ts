@@ -1,5 +1,5 @@
-// Weights of every magnitude in one table: no measure fails, and results that do not depend on the
-// scale of the weights do not change with it.
+// Runs measures on weights of every magnitude in one table: no measure may fail, and results that
+// do not depend on the scale of the weights must not change with the scale.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -14,7 +14,7 @@ const gapOf = (edges: PlainEdge[]) =>
 
 describe('spectral_gap', () => {
   it.each([1e-4, 1e-6, 1e-10, 1e-12, 1e-14, 1e-15, 1e-16, 1e-20, 1e-100, 1e-300])(
-    'of two pairs that an edge of weight %s joins is about half of it',
+    'is about half of %s for two pairs joined by an edge of that weight',
     (weight) => {
       const pairs = [
         [[1, 2], 1],
@@ -27,9 +27,9 @@ describe('spectral_gap', () => {
     },
   );
 
-  it('is a number for weights that differ by more than doubles can express', () => {
-    // Node 1 keeps nearly all of its walks within its own two edges. Found by the random test
-    // below; it made the solver fail.
+  it('is a number even for weights that differ by more than doubles can express', () => {
+    // Node 1 keeps nearly all of its walks within its own two edges. The random test below found
+    // this case, which made the solver fail.
     const edges = edgesOf([
       [[0, 2, 3], 1e-308],
       [[1], 1e150],
@@ -52,7 +52,7 @@ describe('modularity and pagerank', () => {
     [[2, 3, 4], 1],
   ] as const;
 
-  it.each([1e-300, 1e-160, 1e160, 1e300, 5e306])('of weights times %s are what they are without', (factor) => {
+  it.each([1e-300, 1e-160, 1e160, 1e300, 5e306])('do not change when all weights are multiplied by %s', (factor) => {
     const plain = new MeasuredEdges(edgesOf(rows as never), 10);
     const scaled = new MeasuredEdges(edgesOf(rows.map(([members, w]) => [[...members], w * factor])), 10);
     for (const params of [{}, { weight: 'graph' }, { weight: 'strict', partition: parts }, { partition: parts }]) {
@@ -70,7 +70,7 @@ describe('modularity and pagerank', () => {
     for (const node of [1, 2, 3, 4]) expect(b![node]).toBeCloseTo(a![node]!, 9);
   });
 
-  it('of weights whose sum is not finite are null', () => {
+  it('are null when the sum of the weights is not finite', () => {
     const heavy = new MeasuredEdges(
       edgesOf([
         [[1, 2], 1e308],
@@ -83,7 +83,7 @@ describe('modularity and pagerank', () => {
     expect(heavy.run('pagerank', { weighted: true }).result).toEqual({ 1: null, 2: null, 3: null });
   });
 
-  it('alpha too close to 1 is refused by name', () => {
+  it('refuse an alpha that is too close to 1 by name', () => {
     const edges = new MeasuredEdges(
       edgesOf([
         [[1, 2], 1],
@@ -96,7 +96,7 @@ describe('modularity and pagerank', () => {
   });
 });
 
-it('no measure fails for weights of any size', () => {
+it('weights of any size never make a measure fail with an internal error', () => {
   const WEIGHTS = [0, 1, 1e308, 1.7e308, 5e-324, 1e-308, null, 1e150, 1e-160];
   const RUNS: [string, Record<string, unknown>][] = [
     ...['strict', 'majority', 'linear', 'graph'].map((weight) => ['modularity', { weight }] as [string, object]),

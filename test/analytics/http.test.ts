@@ -1,5 +1,5 @@
-// Measures over HTTP: formats, order of errors, streams and refusals. Streams from a thread need
-// dist/ (npm run build).
+// Measures over HTTP: formats, order of errors, streams and refusals. The tests of streams from a
+// thread need dist/ (npm run build).
 
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 interface Answered {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every form.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of bodies of every form.
   json: any;
 }
 
@@ -71,8 +71,8 @@ test('measures are listed with parameters, results and sources', async () => {
   }
 });
 
-describe('refused', () => {
-  test('an unknown measure, by the names there are, before an unknown table', async () => {
+describe('the analytics route refuses', () => {
+  test('an unknown measure before an unknown table, and lists the known measures', async () => {
     for (const table of ['hyperedges', 'nope']) {
       const { status, json } = await post(`${table}/densty`, {});
       expect(status).toBe(400);
@@ -80,7 +80,7 @@ describe('refused', () => {
     }
   });
 
-  test('an unknown table, before wrong parameters', async () => {
+  test('an unknown table before wrong parameters', async () => {
     for (const body of [{}, { params: { nope: 1 } }, { start_ts: 1 }]) {
       const { status, json } = await post('nope/density', body);
       expect([status, json.code]).toEqual([404, 'table_not_found']);
@@ -100,14 +100,14 @@ describe('refused', () => {
     ['pagerank', { weighted: 'yes' }, 'weighted'],
     ['s_distance', { source: 77 }, 'source'],
     ['modularity', { partition: [1, 2] }, 'partition'],
-  ])('a wrong parameter of %s: %j', async (measure, params, name) => {
+  ])('a wrong parameter for %s: %j', async (measure, params, name) => {
     const { status, json } = await post(`hyperedges/${measure}`, { params });
     expect(status).toBe(400);
     expect(json.errors[0].loc).toEqual(['body', 'params', name]);
     expect(json.detail).toContain(name);
   });
 
-  test('parameters beside params, by name', async () => {
+  test('parameters that stand beside params instead of inside it, and names them', async () => {
     const { status, json } = await post('hyperedges/pagerank', { start_ts: 1, alpha: 0.5, note: 'ignored' });
     expect(status).toBe(400);
     expect(json.errors.map(({ loc }: { loc: unknown }) => loc)).toEqual([
@@ -117,7 +117,7 @@ describe('refused', () => {
     expect(json.detail).toContain('params');
   });
 
-  test('params that are no object', async () => {
+  test('params that are not an object', async () => {
     for (const params of [[], 5, 'a']) expect((await post('hyperedges/density', { params })).status).toBe(400);
   });
 });
@@ -175,7 +175,7 @@ describe('sums of weights beyond the finite numbers', () => {
     return [status, json.result];
   };
 
-  test('are null in node_degree, for the nodes that have them', async () => {
+  test('are null in node_degree, for the nodes that have such sums', async () => {
     expect(await weighted('Heavy/node_degree')).toEqual([200, { 1: 1e308, 2: null, 3: 1e308 }]);
     expect(await weighted('Heavy/node_degree', { top: 2 })).toEqual([200, { 1: 1e308, 3: 1e308 }]);
     expect(await weighted('HeavySet/node_degree', { basis: 'distinct' })).toEqual([200, { 1: null, 2: null }]);
@@ -186,7 +186,7 @@ describe('sums of weights beyond the finite numbers', () => {
     expect(await weighted('HeavySet/spectral_gap')).toEqual([200, null]);
   });
 
-  test('do not arise from a single very large or very small weight', async () => {
+  test('do not arise when the total weight is very large or very small, but finite', async () => {
     await server.database.createTable({ name: 'OneLarge' });
     await server.database.createTable({ name: 'Small' });
     await insertAll(server.database.table('OneLarge'), [{ event_ts: 10, members: [1, 2], weight: 1e308 }]);
@@ -195,7 +195,8 @@ describe('sums of weights beyond the finite numbers', () => {
       { event_ts: 20, members: [1, 2], weight: 1e-307 },
     ]);
     for (const table of ['OneLarge', 'Small']) {
-      // Two nodes joined by every edge: N has the eigenvalues 1 and 0, whatever the weights.
+      // When every edge joins the same two nodes, N has the eigenvalues 1 and 0, whatever the
+      // weights are.
       const [, gap] = await weighted(`${table}/spectral_gap`);
       expect(gap).toBeCloseTo(1, 9);
       for (const walk of ['hyperedge', 'nonlazy', 'clique_count']) {
@@ -211,13 +212,13 @@ describe('sums of weights beyond the finite numbers', () => {
     expect(await weighted('HeavySet/pagerank', { walk })).toEqual([200, { 1: null, 2: null }]);
   });
 
-  test('do not matter to measures that ignore weights', async () => {
+  test('have no effect on measures that ignore weights', async () => {
     expect((await post('Heavy/node_degree', { params: {} })).json.result).toEqual({ 1: 1, 2: 3, 3: 2 });
     expect((await post('Heavy/spectral_gap', { params: {} })).json.result).toBeGreaterThan(0);
   });
 });
 
-/** `count` edges with 60 of `nodes` nodes each. */
+/** Returns `count` edges, each with 60 of `nodes` nodes. */
 function wideEdges(count: number, nodes: number): TestEdge[] {
   return Array.from({ length: count }, (_, edge) => ({
     event_ts: edge,
@@ -226,7 +227,7 @@ function wideEdges(count: number, nodes: number): TestEdge[] {
   }));
 }
 
-test('large answers computed in this thread are streamed', async () => {
+test("large answers computed in the server's own thread are streamed", async () => {
   const table = await server.database.createTable({ name: 'wide' });
   const edges = wideEdges(50, 400);
   await insertAll(table, edges);
@@ -235,7 +236,7 @@ test('large answers computed in this thread are streamed', async () => {
   expect(json.result).toEqual(naivePairs(edges));
 });
 
-describe.skipIf(!BUILT)('out of a thread', () => {
+describe.skipIf(!BUILT)('measures computed in a worker thread', () => {
   const edges = wideEdges(400, 2000);
   let client: HedgerowClient;
   beforeAll(async () => {
@@ -243,7 +244,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
     client = new HedgerowClient({ url: server.url, maxAttempts: 1, readYourWrites: true });
   });
 
-  test("large answers are streamed at the client's pace", async () => {
+  test("stream large answers at the client's pace", async () => {
     const pairs = naivePairs(edges);
     const { result } = await client.analytics.run('wider', 's_adjacency');
     expect(result).toEqual(pairs);
@@ -255,7 +256,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
     expect(size).toMatchObject({ is_uniform: true, k: 60 });
   });
 
-  test('the next call sees a write, and its answer contains the log position', async () => {
+  test('see a write that precedes the call, and return the log position', async () => {
     const before = await client.analytics.run('wider', 'node_degree', { node_id: 3 });
     const { members } = await client.hyperedges.insert({ table: 'wider', event_ts: 9, members: [3, 5000] });
     expect(members).toEqual([3, 5000]);
@@ -265,7 +266,7 @@ describe.skipIf(!BUILT)('out of a thread', () => {
   });
 });
 
-test('a call over the time limit answers 504', async () => {
+test('a call that exceeds the time limit is answered with 504', async () => {
   const hurried = await startServer({ queryTimeoutMs: 1 });
   try {
     await insertAll(hurried.database.table(), wideEdges(200, 2000));

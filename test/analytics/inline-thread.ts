@@ -1,5 +1,5 @@
-// A stand-in for a thread of measures: its calls run in the test's own thread, and its messages can
-// be held back and counted.
+// A stand-in for a worker thread that computes measures. Its calls run in the test's own thread,
+// and its messages can be held back and counted.
 
 import { EventEmitter } from 'node:events';
 import { ThreadCalls } from '../../src/analytics/thread-calls.ts';
@@ -8,14 +8,17 @@ import type { Fs } from '../../src/storage/fs.ts';
 import type { ThreadWorker } from '../../src/threads/link.ts';
 import type { FromThread, ToThread } from '../../src/threads/messages.ts';
 
-/** Kind of a message: the name of a call, a message during a call, or the way it ended. */
+/**
+ * Returns the kind of a message: the name of a call, a message during a call, or the way in which
+ * the call ended.
+ */
 function kindOf(message: ToThread | FromThread): string {
   if (message.kind === 'call') return message.name;
   return message.kind === 'message' ? (message.message as { kind: string }).kind : message.kind;
 }
 
 export class InlineThread extends EventEmitter implements ThreadWorker {
-  /** Kinds of all messages, `>` for in and `<` for out. */
+  /** Kinds of all messages: `>` marks messages to the thread, `<` messages from it. */
   readonly log: string[] = [];
   /** Whether messages from the thread are held back. */
   isHeld = false;

@@ -1,13 +1,13 @@
-// Plain graphs as matrices, and textbook measures on them.
+// Plain graphs as matrices, and textbook measures of them.
 
-/** matrix[a][b] is the weight of the pair, 0 if it is not joined; symmetric. */
+/** Symmetric: matrix[a][b] is the weight of the pair, or 0 if the two vertices are not joined. */
 export type Matrix = number[][];
 
 export function zeros(n: number): Matrix {
   return Array.from({ length: n }, () => new Array<number>(n).fill(0));
 }
 
-/** Floyd-Warshall; Infinity for unreachable pairs. */
+/** Returns the distances by the Floyd-Warshall algorithm; Infinity for unreachable pairs. */
 export function allDistances(graph: Matrix): Matrix {
   const n = graph.length;
   const d = graph.map((row, a) => row.map((weight, b) => (a === b ? 0 : weight > 0 ? 1 : Infinity)));
@@ -16,7 +16,7 @@ export function allDistances(graph: Matrix): Matrix {
   return d;
 }
 
-/** Number of shortest paths from a to b, counted backwards from b. */
+/** Returns the number of shortest paths from a to b, counted backwards from b. */
 function pathCounts(graph: Matrix, d: Matrix): Matrix {
   const n = graph.length;
   const counts = zeros(n);
@@ -32,7 +32,7 @@ function pathCounts(graph: Matrix, d: Matrix): Matrix {
   return counts;
 }
 
-/** Sum over unordered pairs, not normalized. */
+/** Returns the sums over unordered pairs, not normalized. */
 export function betweenness(graph: Matrix): number[] {
   const d = allDistances(graph);
   const paths = pathCounts(graph, d);
@@ -105,8 +105,8 @@ export function largestClique(graph: Matrix, chosen = 0, candidates = [...graph.
 }
 
 /**
- * Eigenvalues of a symmetric matrix, ascending, by Jacobi rotations until the off-diagonal part
- * vanishes.
+ * Returns the eigenvalues of a symmetric matrix in ascending order. Applies Jacobi rotations until
+ * the off-diagonal part vanishes.
  */
 export function eigenvalues(matrix: Matrix): number[] {
   const a = matrix.map((row) => [...row]);
@@ -135,8 +135,8 @@ export function eigenvalues(matrix: Matrix): number[] {
 }
 
 /**
- * Power iteration of x = alpha P^T x + (1 - alpha) / n. The rows of P follow `weights`, including
- * the diagonal; a zero row spreads evenly.
+ * Solves x = alpha P^T x + (1 - alpha) / n by power iteration. The rows of P are `weights` scaled
+ * to a sum of 1, including the diagonal; a row of zeros spreads evenly.
  */
 export function pageRank(weights: Matrix, alpha: number): number[] {
   const n = weights.length;

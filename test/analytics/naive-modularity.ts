@@ -1,5 +1,5 @@
-// Modularity of a hypergraph, implemented directly from its definition (Kaminski et al. 2019). For
-// tests only.
+// The modularity of a hypergraph, implemented directly from its definition (Kaminski et al. 2019).
+// For tests only.
 
 import type { PlainEdge } from './run-measure.ts';
 

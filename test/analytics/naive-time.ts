@@ -1,4 +1,4 @@
-// Measures of time, implemented directly from their definitions (analytics.md). For tests only.
+// Measures of time, implemented directly from their definitions. For tests only.
 
 import type { PlainEdge } from './run-measure.ts';
 
@@ -13,7 +13,7 @@ export function activity(events: readonly PlainEdge[], width: number, fill: bool
   return [...counts].map(([ts, count]) => ({ ts, count })).sort((a, b) => a.ts - b.ts);
 }
 
-/** `edges` in time order. */
+/** Returns the burstiness of `edges`, which must be in time order. */
 export function burstiness(edges: readonly PlainEdge[], zeros: boolean): Record<string, number | null> {
   const times = edges.map(({ event_ts: ts }) => ts);
   const wanted = zeros ? times : [...new Set(times)];
@@ -35,8 +35,8 @@ export function burstiness(edges: readonly PlainEdge[], zeros: boolean): Record<
 }
 
 /**
- * In the order of `nodes`: the largest k whose hypercore still contains the node; equal member sets
- * count once.
+ * Returns, for each of `nodes` in turn, the largest k whose hypercore still contains the node.
+ * Equal member sets count once.
  */
 export function hypercores(nodes: readonly number[], edges: readonly PlainEdge[], m: number): number[] {
   const sets = [...new Map(edges.map(({ members }) => [String(members), members])).values()];

@@ -1,5 +1,5 @@
-// All measures, implemented directly from their definitions (analytics.md) on plain arrays, without
-// regard to speed. For tests only.
+// All measures, implemented directly from their definitions on plain arrays, without regard to
+// speed. For tests only.
 
 import * as graphs from './naive-graph.ts';
 import { type Matrix, zeros } from './naive-graph.ts';
@@ -11,7 +11,7 @@ type Params = Record<string, unknown>;
 
 export class Naive {
   readonly events: PlainEdge[];
-  /** For each distinct member set its edge with the smallest id, in (time, id) order. */
+  /** For each distinct member set, its edge with the smallest id; in (time, id) order. */
   readonly sets: PlainEdge[];
   readonly nodes: number[];
   readonly bucketSeconds: number;
@@ -40,7 +40,10 @@ export class Naive {
     return this.nodes.indexOf(node);
   }
 
-  /** Sum of the weights of the edges that hold both nodes; `own` fills the diagonal too. */
+  /**
+   * Returns, for each pair of nodes, the sum of the weights of the edges that contain both. With
+   * `own`, the diagonal is filled too.
+   */
   #pairs(edges: readonly PlainEdge[], weight: (edge: PlainEdge) => number, own = false): Matrix {
     const matrix = zeros(this.nodes.length);
     for (const edge of edges)
@@ -58,7 +61,8 @@ export class Naive {
   }
 
   /**
-   * The graph of edges that share at least s members; edges with fewer than s members are left out.
+   * Returns the graph in which edges that share at least s members are joined. Edges with fewer
+   * than s members are left out.
    */
   #sEdges(edges: readonly PlainEdge[], s: number): { ids: number[]; graph: Matrix } {
     const there = edges.filter(({ members }) => members.length >= s);
@@ -150,7 +154,10 @@ export class Naive {
     );
   }
 
-  /** Null counts as 1; a distinct set has the total weight of its edges. */
+  /**
+   * Returns the weight of an edge, null counting as 1. A distinct set has the total weight of its
+   * edges.
+   */
   #weightOf(edge: PlainEdge, params: Params): number {
     if (params.basis !== 'distinct') return edge.weight ?? 1;
     const same = this.events.filter(({ members }) => String(members) === String(edge.members));
@@ -212,7 +219,10 @@ export class Naive {
     );
   }
 
-  /** The graph of a projection, and a function that names the values of the vertices to report. */
+  /**
+   * Returns the graph of a projection, and a function that turns values of its vertices into the
+   * answer.
+   */
   #projection(params: Params): { graph: Matrix; answer: (values: number[]) => unknown } {
     if (params.projection === 'bipartite') {
       const n = this.nodes.length;
@@ -344,7 +354,7 @@ export class Naive {
     );
   }
 
-  /** Modularity of the given partition. */
+  /** Returns the modularity of the given partition. */
   modularity(params: Params): number {
     return modularity(this.nodes, this.#edges(params, 'events'), params);
   }

@@ -1,6 +1,6 @@
-// Every measure with every variant on random small hypergraphs against the textbook
-// implementations, and transformations that must not change an answer. HEDGEROW_HYPERGRAPHS sets
-// the number of hypergraphs; the long form is 1,000.
+// Runs every variant of every measure on small random hypergraphs, and compares the results with
+// textbook implementations. Also applies transformations that must not change a result.
+// HEDGEROW_HYPERGRAPHS sets the number of hypergraphs; the long form uses 1,000.
 
 import { describe, expect, it } from 'vitest';
 import { measures } from '../../src/analytics/registry.ts';
@@ -11,7 +11,7 @@ import { MeasuredEdges, type PlainEdge } from './run-measure.ts';
 const COUNT = Number(process.env.HEDGEROW_HYPERGRAPHS ?? 60);
 const TIMEOUT_MS = 900_000;
 
-/** Measure and parameters of every variant. */
+/** The name and the parameters of every variant of every measure. */
 const CASES: [string, Record<string, unknown>][] = [
   ['density', {}],
   ['density', { basis: 'distinct' }],
@@ -101,7 +101,7 @@ function randomEdges(seed: number): PlainEdge[] {
       weight: random.chance(0.3) ? null : (1 + random.below(40)) / 8,
     });
   }
-  // Ids do not follow the times.
+  // The ids are not in the order of the times.
   return edges;
 }
 
@@ -122,8 +122,8 @@ function close(found: unknown, wanted: unknown, place: string, tolerance: number
 
 const toleranceOf = (name: string) => (/spectral|algebraic/.test(name) ? 1e-7 : 1e-9);
 
-describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
-  it('agree with the definitions', () => {
+describe('measures of random hypergraphs', { timeout: TIMEOUT_MS }, () => {
+  it('have the values that follow from their definitions', () => {
     for (let seed = 1; seed <= COUNT; seed++) {
       const edges = randomEdges(seed);
       const naive = new Naive(edges, 20);
@@ -147,12 +147,12 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('cover every measure', () => {
+  it('include every measure that exists', () => {
     const named = new Set([...CASES.map(([name]) => name), 'modularity']);
     expect([...named].sort()).toEqual(measures.map(({ name }) => name).sort());
   });
 
-  it('give results that do not depend on node ids or the order of edges', () => {
+  it('do not depend on node ids or on the order of edges', () => {
     for (let seed = 1; seed <= Math.ceil(COUNT / 10); seed++) {
       const edges = randomEdges(seed);
       const rename = (v: number) => v * 1_000_003 - 4_000_000_000;
@@ -169,7 +169,7 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('give communities that depend only on the seed, never worse than a single community', () => {
+  it('yield communities that depend only on the seed and are never worse than a single community', () => {
     for (let seed = 1; seed <= Math.ceil(COUNT / 10); seed++) {
       const edges = randomEdges(seed);
       const run = (given: number) =>
@@ -186,7 +186,7 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-/** The answer with its node ids renamed; edge ids stay. */
+/** Returns the answer with its node ids renamed; edge ids are unchanged. */
 function withNames(
   name: string,
   params: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// Runs a measure on edges given as plain objects, and parses its answer from the text that would be
+// Runs a measure on edges given as plain objects, and parses the answer from the text that would be
 // sent.
 
 import { checkParameters, type ParameterValues } from '../../src/analytics/parameters.ts';
@@ -34,7 +34,7 @@ export function columnsOf(edges: readonly PlainEdge[]): IncidenceColumns {
   };
 }
 
-/** Measures of one set of edges, sharing their projections. */
+/** Runs measures on one set of edges; all of them share its projections. */
 export class MeasuredEdges {
   readonly #projections: WindowProjections;
 

@@ -1,5 +1,5 @@
-// Measures in threads: the edges that they see, and how they end. The last tests need dist/ (npm
-// run build).
+// Measures in threads: which edges they see, and how their calls end. The tests of a real thread
+// need dist/ (npm run build).
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { InlineThread, until } from './inline-thread.ts';
 const SCRIPT = new URL('../../dist/analytics/worker.js', import.meta.url);
 const BUILT = existsSync(SCRIPT);
 
-/** Sends all calls to threads that run inline; each thread is added to `threads` when it starts. */
+/** Sends all calls to threads that run inline. Each thread is added to `threads` when it starts. */
 function inThreads(database: Database, fs: SimFs, threads: InlineThread[] = [], more: Partial<AnalyticsOptions> = {}) {
   const startThread = (cacheBytes: number) => {
     threads.push(new InlineThread(fs, cacheBytes));
@@ -44,20 +44,20 @@ describe('the snapshot of a measure', () => {
   });
   afterEach(() => database.close());
 
-  /** Checks the edges both in this thread and in a worker thread. */
+  /** Checks the edges both in this thread and in an inline worker thread. */
   const expectBoth = async (edges: readonly TestEdge[], params: object = {}) => {
     await expectEdges(new Analytics({ database, moveAfterMs: Infinity }), edges, params);
     await expectEdges(inThreads(database, fs), edges, params);
   };
 
-  test('is the same for rows in the log, in segments, in both, with tombstones, after a restart', async () => {
+  test('is the same for rows in the log, in segments or in both, with tombstones, and after a restart', async () => {
     const edges = randomEdges(1, 300, 40);
     await expectBoth([]);
     await insertAll(database.table(), edges.slice(0, 120));
     await expectBoth(edges.slice(0, 120));
     await database.compact({});
     await expectBoth(edges.slice(0, 120));
-    // Rows that interleave with those of the segments.
+    // These rows interleave with those in the segments.
     await insertAll(database.table(), edges.slice(120));
     await expectBoth(edges);
     const gone = edges.filter((_, index) => index % 7 === 0);
@@ -84,7 +84,7 @@ describe('the snapshot of a measure', () => {
     await expectBoth(left);
   });
 
-  test('does not change during writes and compactions; the next call sees them', async () => {
+  test('does not change during writes and compactions, which only the next call sees', async () => {
     const edges = randomEdges(2, 200, 30);
     await insertAll(database.table(), edges.slice(0, 100));
     await database.compact({});
@@ -113,7 +113,7 @@ describe('the snapshot of a measure', () => {
     );
   });
 
-  test('a damaged segment makes the table refuse, with its name', async () => {
+  test('is refused with the name of the segment if a segment is damaged', async () => {
     await insertAll(database.table(), randomEdges(3, 100, 30));
     await database.compact({});
     await database.close();
@@ -142,7 +142,7 @@ describe('the end of a call', () => {
   });
   afterEach(() => database.close());
 
-  test('is caused by its deadline, its signal or budget_ms; the snapshot is released when the thread has stopped', async () => {
+  test('follows a deadline, a signal or budget_ms, and the snapshot is released once the thread has stopped', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -168,7 +168,7 @@ describe('the end of a call', () => {
     expect(result).toHaveProperty('1');
   });
 
-  test('in this thread is caused by its signal too, and releases the snapshot', async () => {
+  test('follows a signal in this thread too, and releases the snapshot', async () => {
     const analytics = new Analytics({ database, moveAfterMs: Infinity });
     const controller = new AbortController();
     const left = analytics.run(undefined, 'betweenness', {}, { signal: controller.signal });
@@ -180,7 +180,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('is caused by the death of its thread, and the next call starts another one', async () => {
+  test('follows the death of its thread, and the next call starts another thread', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     const { result } = await analytics.run(undefined, 'closeness');
@@ -198,7 +198,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('by lack of memory comes with advice on what to ask for instead', async () => {
+  test('brings advice on what to ask for instead when it is caused by a lack of memory', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -212,7 +212,7 @@ describe('the end of a call', () => {
     });
   });
 
-  test('is caused for all calls by close', async () => {
+  test('follows for every running call when the analytics are closed', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -222,7 +222,7 @@ describe('the end of a call', () => {
     await Promise.all([expect(lost).rejects.toMatchObject({ code: 'draining' }), analytics.close()]);
   });
 
-  test('small tables that take long move to a thread', async () => {
+  test('small tables that take long are moved to a thread', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads, { smallMembers: 20_000, moveAfterMs: -1 });
     const here = new Analytics({ database, moveAfterMs: Infinity });
@@ -240,7 +240,7 @@ describe('the end of a call', () => {
   });
 });
 
-describe.skipIf(!BUILT)('a real thread', () => {
+describe.skipIf(!BUILT)('a real worker thread', () => {
   let dir: string;
   let database: Database;
   let analytics: Analytics;
@@ -271,7 +271,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('stops a long measure and goes on with the next', async () => {
+  test('stops a long measure and continues with the next', async () => {
     const error = await analytics
       .run(undefined, 'betweenness', {}, { timeoutMs: 1 })
       .catch((thrown: unknown) => thrown);
@@ -280,7 +280,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     expect(workers).toHaveLength(1);
   });
 
-  test('that is terminated answers 503 and is replaced', async () => {
+  test('answers 503 when it is terminated, and is replaced', async () => {
     const lost = analytics.run(undefined, 'betweenness').catch((thrown: unknown) => thrown);
     await until(() => workers.length === 1);
     await workers[0]!.terminate();
@@ -290,7 +290,7 @@ describe.skipIf(!BUILT)('a real thread', () => {
     expect(workers).toHaveLength(2);
   });
 
-  test('that finds a damaged file names it', async () => {
+  test('names a damaged file that it finds', async () => {
     const folder = `${dir}/tables/1`;
     const name = readdirSync(folder).find((each) => each.endsWith('.hgs'))!;
     const bytes = readFileSync(`${folder}/${name}`);

@@ -1,5 +1,5 @@
-// zhou_clustering on both sides of its case distinctions: large and small sets, few and many pairs,
-// with and without the adjacency bit matrix.
+// Checks zhou_clustering on both sides of its case distinctions: large and small sets, few and many
+// pairs, with and without the adjacency bit matrix.
 
 import { describe, expect, it } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
@@ -13,7 +13,7 @@ interface Kind {
   nodes: number;
   least: number;
   most: number;
-  /** Number of further nodes, each alone in an edge. */
+  /** Number of further nodes, each in an edge by itself. */
   others?: number;
 }
 
@@ -38,7 +38,7 @@ function edgesOf({ edges, nodes, least, most, others = 0 }: Kind): PlainEdge[] {
   return [...drawn, ...alone].map((members, i) => ({ id: i + 1, event_ts: i, members }));
 }
 
-/** The coefficient of each node by definition; every build must find the same. */
+/** Returns the coefficient of each node by definition. Every build must find the same values. */
 function clusteringOf(edges: readonly PlainEdge[]): Map<number, number> {
   const graph = neighboursOf(edges);
   const sets = setsOf(edges);
@@ -58,7 +58,7 @@ function clusteringOf(edges: readonly PlainEdge[]): Map<number, number> {
 const wanted = new Map<Kind, Map<number, number>>();
 
 describe.each(['release', 'plain'] satisfies CoreBuild[])('zhou_clustering, %s', (build) => {
-  it.each(KINDS)('$title', (kind) => {
+  it.each(KINDS)('is correct for $title', (kind) => {
     const edges = edgesOf(kind);
     const found = new MeasuredEdges(edges, 60, build).run('zhou_clustering').result as Record<string, number>;
     const right = wanted.get(kind) ?? clusteringOf(edges);

@@ -1,9 +1,9 @@
-// Assertions of the core: the debug build stops at an impossible state and names it.
+// Checks the assertions in the core: the debug build stops at an impossible state and names it.
 
 import { describe, expect, it } from 'vitest';
 import { Instance } from './support/instance.ts';
 
-/** Runs a call that must trap; returns the text of the failed assertion. */
+/** Makes a call that must trap, and returns the text of the failed assertion. */
 function failureOf(core: Instance, call: () => unknown): string {
   expect(call).toThrow(WebAssembly.RuntimeError);
   const address = core.x.hg_result_pointer() >>> 0;
@@ -19,7 +19,7 @@ describe('the allocator of the debug build', () => {
     expect(failureOf(core, () => core.x.hg_memory_free(address))).toBe('double free');
   });
 
-  it('stops at an address that was never given', () => {
+  it('stops at an address that was never allocated', () => {
     const core = new Instance('debug');
     const address = core.alloc(100);
     expect(failureOf(core, () => core.x.hg_memory_free(address + 32))).toBe('free of an address that was never given');

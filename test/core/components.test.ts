@@ -1,5 +1,5 @@
-// Connected components of graphs, and of rows that share at least s items, against naive label
-// propagation.
+// Compares the connected components of graphs, and of rows that share at least s items, with naive
+// label propagation.
 
 import { describe, expect, it } from 'vitest';
 import { components, finish, Graph, Incidence } from '../../src/core/index.ts';
@@ -18,7 +18,7 @@ import { randomFrom } from './support/random.ts';
 import { watched } from './support/steps.ts';
 
 describe.each(BUILDS)('components, %s build', (build) => {
-  it.each([...SHAPES, ...CROWDED])('of nodes and of edges that share s: $name', (shape) => {
+  it.each([...SHAPES, ...CROWDED])('are correct for nodes and for edges that share s members: $name', (shape) => {
     const core = new Instance(build);
     const { edges, nodeRows, nodePairs, edgePairs } = naiveCase(shape, 21);
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
@@ -33,7 +33,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
     expect(core.x.hg_memory_used()).toBe(used);
   });
 
-  it('of random graphs, from no edges to one component', () => {
+  it('are correct for random graphs, from no edges to one component', () => {
     const core = new Instance(build);
     const random = randomFrom(22);
     for (let vertices = 0; vertices < 60; vertices++) {
@@ -47,7 +47,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
     }
   });
 
-  it('joined by sets of items are the same when the core stops early and its arena is as small as can be', () => {
+  it('are the same when the core stops early and its arena is as small as possible', () => {
     const core = new Instance(build);
     for (const [shape, s] of CROWDED.flatMap((shape) => [3, 4].map((s) => [shape, s] as const))) {
       const edges = randomEdges(randomFrom(23), shape);
@@ -85,7 +85,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
         [arena, capacity] = [larger, core.needed];
         grown++;
       }
-      expect(core.words(arena + capacity * 8, 1)).toEqual([0xabcdef]); // nothing is written after it
+      expect(core.words(arena + capacity * 8, 1)).toEqual([0xabcdef]); // nothing is written after the arena
       core.x.hg_components_label(parents, 0, rows);
       const lines = naiveComponents(rows, sharingPairs(rowsOf(edges).edges, s));
       expect(core.words(parents, rows)).toEqual(lines);

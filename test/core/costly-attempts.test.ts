@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CostlyAttempts } from '../../src/core/costly-attempts.ts';
 
-/** Each attempt takes 50 ms, and fails while `fails` is set. */
+/** Returns attempts that take 50 ms each, and that fail while `state.fails` is set. */
 function world() {
   const state = { now: 1000, made: 0, fails: true };
   const attempts = new CostlyAttempts(
@@ -22,7 +22,7 @@ test('attempts that succeed are never skipped', () => {
   for (const number of [1, 2, 3]) expect(attempts.make(false)).toBe(number);
 });
 
-test('after a failure further attempts fail at once, for four times its duration', () => {
+test('further attempts fail at once after a failure, for four times its duration', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   for (const later of [0, 100, 99]) {
@@ -38,7 +38,7 @@ test('after a failure further attempts fail at once, for four times its duration
   expect(attempts.make(false)).toBe(4);
 });
 
-test('an attempt that is forced is not refused', () => {
+test('a forced attempt is made even after a failure', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   expect(() => attempts.make(true)).toThrow('failed 2');

@@ -1,5 +1,5 @@
 // Filters rows one by one by ranges of their numeric columns, in segments and memtables, in every
-// build, against plain JavaScript.
+// build, and compares the result with plain JavaScript.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -87,7 +87,7 @@ describe.each(BUILDS)('ranges, %s build', (build) => {
     expect(found).toBeGreaterThan(1000);
   });
 
-  it('take the value given for rows of a segment that does not have the column', () => {
+  it('use the default value for rows of a segment that does not have the column', () => {
     const core = new Instance(build);
     const built = buildSegment(core, edges.slice(0, 10), [COLUMNS[0]!], 60);
     const list = core.putWords(everyRow.slice(0, 10));
@@ -98,7 +98,7 @@ describe.each(BUILDS)('ranges, %s build', (build) => {
     expect(core.x.hg_segment_filter(built.handle, list, 10, none, 2)).toBe(0);
   });
 
-  it('compare integers exactly up to 2^53 - 1, and -0 as 0', () => {
+  it('compare integers exactly up to 2^53 - 1, and treat -0 as 0', () => {
     const column: Column = { id: 3, name: 'n', type: 'INTEGER', indexed: false, byDefault: null };
     const real: Column = { id: 4, name: 'r', type: 'REAL', indexed: false, byDefault: null };
     const values = [-SAFE, -SAFE + 1, -1, 0, 1, SAFE - 1, SAFE];
@@ -121,7 +121,7 @@ describe.each(BUILDS)('ranges, %s build', (build) => {
     }
   });
 
-  it('are refused where values are no numbers', () => {
+  it('are refused for columns whose values are not numbers', () => {
     const core = new Instance(build);
     const built = buildSegment(core, edges, COLUMNS, 60);
     for (const { id, type } of COLUMNS.filter(({ type }) => type === 'TEXT' || type === 'BOOLEAN')) {

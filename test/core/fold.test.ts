@@ -1,5 +1,5 @@
-// Selections, codes and aggregates over the columns of segments, in every build, against naive
-// JavaScript on the same rows.
+// Compares selections, codes and aggregates over the columns of segments, in every build, with
+// naive JavaScript on the same rows.
 
 import { describe, expect, it } from 'vitest';
 import { encodeRanges, FIGURES, type NumericRange, ROW_FIELD, WANT } from '../../src/core/index.ts';
@@ -59,7 +59,7 @@ class Bench {
     return column === undefined || column.type === 'REAL' || column.type === 'INTEGER';
   }
 
-  /** Selects rows in one of several ways; returns the selected rows. */
+  /** Selects rows in one of five ways, and returns the selected rows. */
   select(): number[] {
     const { core, random, rows, selection } = this;
     const [a, b] = [random.below(rows + 1), random.below(rows + 1)];
@@ -89,8 +89,8 @@ class Bench {
   }
 
   /**
-   * Codes of a field and the values they represent; null, if it occurs, has the code after the last
-   * value. Undefined if the field has no codes.
+   * Returns the codes of a field and the values they represent, or undefined if the field has no
+   * codes. If null occurs, its code is the one after the code of the last value.
    */
   codes(field: { kind: number; column: Column | undefined }): Codes | undefined {
     const { core, rows } = this;
@@ -150,7 +150,7 @@ function range(from: number, to: number): number[] {
 
 const SCALE = 1074n;
 
-/** A double as an integer multiple of 2^-1074. */
+/** Returns a double as an integer multiple of 2^-1074. */
 function exact(value: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
@@ -162,7 +162,7 @@ function exact(value: number): bigint {
 }
 
 function rounded(sum: bigint): number {
-  // Number() of a large integer rounds once; small ones are scaled exactly.
+  // Number() of a large integer rounds once. Small integers are scaled exactly.
   const shift = SCALE - 60n;
   const coarse = Number(sum / (1n << shift)) * 2 ** -60;
   return Math.abs(coarse) > 2 ** -7 ? coarse : Number(sum) * 2 ** -537 * 2 ** -537;
@@ -189,7 +189,7 @@ function expectEnds([, , , least, greatest]: readonly number[], values: readonly
 const tables = makeTables().filter((table) => table.edges.length <= 4000);
 const ALL = WANT.count | WANT.sum | WANT.ends;
 
-describe.each(BUILDS)('columns without rows, %s build', (build) => {
+describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
   describe.each(tables.map((table, place) => ({ name: table.name, table, place })))('$name', ({ table, place }) => {
     const core = new Instance(build);
     let bench: Bench;
@@ -204,7 +204,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       for (let round = 0; round < 3 * rounds; round++) expect(b.select()).toEqual(b.selected());
     });
 
-    it('keeps values inside a range, or outside of it', () => {
+    it('keeps the values inside a range, or those outside of it', () => {
       const b = open();
       for (const field of b.fields.filter((one) => b.isNumeric(one))) {
         const numbers = b.numbersOf(field);
@@ -221,7 +221,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       }
     });
 
-    it('refuses ranges, figures and texts of columns that have none', () => {
+    it('refuses ranges, numeric aggregates and texts for columns that cannot have them', () => {
       const b = open();
       b.select();
       const { bytes } = encodeRanges([{ column: 6, low: 0, high: 1, lowOpen: false, highOpen: false, missing: 0 }]);
@@ -238,7 +238,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       );
     });
 
-    it('codes fields of few values', () => {
+    it('gives codes to fields with few distinct values', () => {
       const b = open();
       for (const field of b.fields) {
         const coded = b.codes(field);
@@ -261,7 +261,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       }
     });
 
-    it('codes buckets by the time of their first rows', () => {
+    it('codes each bucket by the time of its first row', () => {
       const b = open();
       const coded = b.codes({ kind: ROW_FIELD.bucket, column: undefined })!;
       const buckets = table.edges.map((edge) => Math.floor(edge.time / table.bucketSeconds));
@@ -272,7 +272,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       );
     });
 
-    it('counts codes, keeps by them, and joins them', () => {
+    it('counts rows by code, keeps rows by code, and joins codes', () => {
       const b = open();
       const all = b.fields.flatMap((field) => b.codes(field) ?? []);
       for (const coded of all) {
@@ -294,7 +294,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
       }
     });
 
-    it('sums and finds ends, of all rows and by code', () => {
+    it('sums and finds the least and the greatest value, over all rows and by code', () => {
       const b = open();
       const keys = [undefined, ...b.fields.flatMap((field) => b.codes(field) ?? [])];
       for (const field of b.fields.filter((one) => b.isNumeric(one))) {
@@ -322,7 +322,7 @@ describe.each(BUILDS)('columns without rows, %s build', (build) => {
     });
   });
 
-  it('sums row by row where lanes would leave the numbers', () => {
+  it('sums row by row where the SIMD lanes would overflow', () => {
     const core = new Instance(build);
     const column: Column = { id: 0, name: 'weight', type: 'REAL', indexed: false, byDefault: null };
     const huge = (sign: (row: number) => number): NamedTable => ({
@@ -365,8 +365,8 @@ function expectNoCodes({ column, kind }: Field, given: readonly Value[]): void {
 }
 
 /**
- * Compares by code point, as UTF-8 bytes do; UTF-16 code units order characters beyond the basic
- * plane differently.
+ * Compares by code point, as a comparison of UTF-8 bytes does. Comparing UTF-16 code units would
+ * order characters beyond the basic plane differently.
  */
 function byCodePoint(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;

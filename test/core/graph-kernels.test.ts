@@ -1,5 +1,5 @@
-// Graph kernels against naive ones: searches, betweenness, diameters, triangles, cores, cliques.
-// HEDGEROW_GRAPHS=150 is the long form.
+// Compares graph kernels with naive ones: searches, betweenness, diameters, triangles, cores and
+// cliques. HEDGEROW_GRAPHS=150 is the long form.
 
 import { describe, expect, it } from 'vitest';
 import { Graph } from '../../src/core/graph.ts';
@@ -51,7 +51,7 @@ function naiveDistances({ n, adjacent }: Plain, source: number): number[] {
   return distances;
 }
 
-/** Number of shortest paths between all pairs, counted in order of length. */
+/** Returns the number of shortest paths between all pairs, counted in order of length. */
 function naivePaths({ n, adjacent }: Plain, distances: number[][]): number[][] {
   return distances.map((from, source) => {
     const counts = new Array<number>(n).fill(0);
@@ -193,13 +193,13 @@ describe.each<CoreBuild>(['release', 'plain', 'debug'])('%s core', (build) => {
   });
 });
 
-/** Memory used by an instance that holds nothing but that graph. */
+/** Returns the memory used by an instance that contains only that graph. */
 function usedByGraphAlone({ n, pairs }: Plain, module: ReturnType<typeof loadCore>): number {
   return Graph.fromPairs(module.instantiate(), n, Uint32Array.from(pairs)).core.exports.hg_memory_used();
 }
 
 describe('the clique search', () => {
-  it('runs in many steps, and stops on request with its best result', () => {
+  it('takes many steps, and stops on request with the best result so far', () => {
     const random = new Random(5);
     const n = 190;
     const pairs: number[] = [];

@@ -1,5 +1,5 @@
-// Incidences against a naive reading of random hypergraphs: numbering, rows in both directions,
-// distinct sets.
+// Compares incidences with a naive reading of random hypergraphs: the numbering, the rows in both
+// directions and the distinct sets.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Incidence } from '../../src/core/index.ts';
@@ -16,7 +16,7 @@ import { BUILDS, Instance } from './support/instance.ts';
 import { randomFrom } from './support/random.ts';
 import { watched } from './support/steps.ts';
 
-/** Sparse rows in core memory, as lists. */
+/** Reads sparse rows from core memory as lists. */
 function lists(core: Instance, starts: number, items: number, rows: number): number[][] {
   const at = core.words(starts, rows + 1);
   return Array.from({ length: rows }, (_, row) => core.words(items + at[row]! * 4, at[row + 1]! - at[row]!));
@@ -35,7 +35,7 @@ function expectRows(core: Instance, incidence: Incidence, edges: readonly NaiveE
 }
 
 describe.each(BUILDS)('incidences, %s build', (build) => {
-  it.each(SHAPES)('number nodes and fill both ways: $name', (shape) => {
+  it.each(SHAPES)('number the nodes and list the members of edges and the edges of nodes: $name', (shape) => {
     for (const seed of [1, 2, 3]) {
       const core = new Instance(build);
       const edges = randomEdges(randomFrom(seed), shape);
@@ -61,7 +61,7 @@ describe.each(BUILDS)('incidences, %s build', (build) => {
       expect([...distinct.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));
       expect([...distinct.copyWeights()]).toEqual(sets.map((set) => set.total));
       expect([...distinct.eventToSet()]).toEqual(setOf);
-      // Collapsing again changes nothing except the origin of each set.
+      // Collapsing a second time changes only the origin of each set.
       const again = finish(distinct.distinct());
       expectRows(core, again, sets);
       expect([...again.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));
@@ -86,7 +86,7 @@ describe('incidences', () => {
     expect(() => incidence.eventToSet()).toThrow('distinct');
   });
 
-  it('give all memory back when freed, and when given up at any step', () => {
+  it('release all memory when freed, and when abandoned at any step', () => {
     const core = new Instance('release');
     const random = randomFrom(8);
     const edges = randomEdges(random, { ...shape, edges: 3000 });
@@ -141,7 +141,7 @@ describe('incidences', () => {
     expect([...incidence.copyEdgeIds()]).toEqual(edges.map((edge) => edge.id));
   });
 
-  it('refuse more than an instance can hold', () => {
+  it('refuse to be larger than an instance can hold', () => {
     const core = new Instance('release');
     const many = { length: 90_000_000 } as unknown as Float64Array;
     const columns = { ...columnsOf([]), members: many };
@@ -150,7 +150,7 @@ describe('incidences', () => {
     );
   });
 
-  it('sort many ids that are spread wide, with equal digits left out', () => {
+  it('sort many widely spread ids, skipping digits that are equal in all of them', () => {
     const core = new Instance('release');
     const random = randomFrom(9);
     for (const step of [2 ** 20, 2 ** 31, 2 ** 45]) {

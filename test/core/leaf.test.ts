@@ -1,5 +1,5 @@
-// Compares the core's leaf functions, with SIMD and without, with naive JavaScript on random and
-// edge inputs.
+// Compares the core's leaf functions, with and without SIMD, with naive JavaScript on random inputs
+// and on edge cases.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildLeaf, FREE_AT, type Leaf } from './support/leaf-build.ts';
 import { ascending, randomFrom } from './support/random.ts';
@@ -37,7 +37,7 @@ describe.each([
       expect(crcOf(Uint8Array.from({ length: 32 }, (_, i) => i))).toBe(0x46dd794e);
     });
 
-    it('chains over any split, at any alignment, as the bitwise definition does', () => {
+    it('chains over any split at any alignment, and agrees with the bitwise definition', () => {
       const random = randomFrom(1);
       for (let length = 0; length < 200; length++) {
         const start = A + random.below(16);
@@ -51,8 +51,11 @@ describe.each([
     });
   });
 
-  describe('sets', () => {
-    /** Runs one operation; checks that it wrote nothing past `room` bytes of output. */
+  describe('sorted lists', () => {
+    /**
+     * Runs one operation, and checks that it wrote nothing after the first `room` bytes of the
+     * output.
+     */
     function combine(
       name: 'intersect16' | 'intersect32' | 'difference32' | 'union32',
       a: number[],
@@ -61,7 +64,8 @@ describe.each([
     ): number[] {
       const List = name === 'intersect16' ? Uint16Array : Uint32Array;
       const width = List.BYTES_PER_ELEMENT;
-      // Both lists end at bytes chosen so that a read past the end would show up as a false match.
+      // Both lists end before bytes chosen so that a read past the end would show up as a false
+      // match.
       bytes().fill(0, A, A + (a.length + 16) * width);
       bytes().fill(0, B, B + (b.length + 16) * width);
       new List(leaf.memory.buffer, A, a.length).set(a);
@@ -96,7 +100,7 @@ describe.each([
       expect(combine('union32', a, b)).toEqual(either);
     }
 
-    it('agree with sets on random lists of every small length and density', () => {
+    it('agree with sets on random short lists of every length and density', () => {
       const random = randomFrom(2);
       for (let round = 0; round < 600; round++) {
         const span = 1 + random.below(1 << random.below(9));
@@ -106,7 +110,7 @@ describe.each([
       }
     });
 
-    it('agree with sets on long lists and on lengths far apart', () => {
+    it('agree with sets on long lists and on lists of very different lengths', () => {
       const random = randomFrom(3);
       for (const [na, nb] of [
         [5000, 5000],
@@ -124,7 +128,7 @@ describe.each([
       }
     });
 
-    it('compare values unsigned and handle the ends of the range', () => {
+    it('compare values as unsigned and include both ends of the range', () => {
       checkPair([], [], true);
       checkPair([], [1, 2, 3], true);
       checkPair([0], [0], true);
@@ -135,7 +139,7 @@ describe.each([
       checkPair(high, ascending(randomFrom(4), 500, 2 ** 32), false);
     });
 
-    it('widen ordinals of any count and touch nothing after them', () => {
+    it('are widened from 16 to 32 bits for any count, without changing the bytes after them', () => {
       const random = randomFrom(5);
       for (let count = 0; count < 50; count++) {
         const list = ascending(random, count, 65536);
@@ -147,7 +151,7 @@ describe.each([
       }
     });
 
-    it('find the first value not below another', () => {
+    it('are searched for the first value that is not below a given one', () => {
       const random = randomFrom(6);
       for (let count = 0; count < 70; count++) {
         const list = ascending(random, count, 200);
@@ -163,7 +167,7 @@ describe.each([
     });
   });
 
-  it('read nothing past the end of their inputs: at the end of memory they do not trap', () => {
+  it('sorted lists at the very end of memory are read without a trap', () => {
     const end = leaf.memory.buffer.byteLength;
     for (let count = 0; count < 70; count++) {
       const a32 = end - 4 * count;
@@ -187,7 +191,7 @@ describe.each([
     }
   });
 
-  describe('filter', () => {
+  describe('the node filter', () => {
     function build(nodes: bigint[], out: number): number {
       new BigInt64Array(leaf.memory.buffer, A, nodes.length).set(nodes);
       const size = leaf.filterBytes(nodes.length);
@@ -211,7 +215,7 @@ describe.each([
       }
     });
 
-    it('probes a directory for the filters that may hold every node', () => {
+    it('is probed in a directory, which finds the filters that may contain every node', () => {
       const random = randomFrom(7);
       const groups = Array.from({ length: 300 }, (_, i) =>
         i % 50 === 49 ? [] : ascending(random, 1 + random.below(60), 2000).map((node) => BigInt(node - 1000)),
@@ -246,7 +250,7 @@ describe.each([
     });
   });
 
-  describe('numbers', () => {
+  describe('the text of numbers', () => {
     const floatText = (value: number) => {
       bytes().fill(GUARD, OUT + 25, OUT + 32);
       const end = leaf.writeFloat(OUT, value);
@@ -260,7 +264,7 @@ describe.each([
       return textAt(OUT, end);
     };
 
-    it('write integers of every length', () => {
+    it('is right for integers of every length', () => {
       const random = randomFrom(8);
       const cases = [0n, -1n, 2n ** 63n - 1n, -(2n ** 63n)];
       for (let power = 0n; power < 19n; power++) {
@@ -270,7 +274,7 @@ describe.each([
       for (const value of cases) if (intText(value) !== String(value)) expect(intText(value)).toBe(String(value));
     });
 
-    it('write doubles as JSON.stringify does', () => {
+    it('is what JSON.stringify writes for chosen doubles', () => {
       const edges = [
         0,
         -0,
@@ -328,7 +332,7 @@ describe.each([
       }
     });
 
-    it('write random doubles of every kind as JSON.stringify does', () => {
+    it('is what JSON.stringify writes for random doubles of every kind', () => {
       const random = randomFrom(9);
       const view = new DataView(new ArrayBuffer(8));
       for (let i = 0; i < 150000; i++) {
@@ -342,7 +346,7 @@ describe.each([
     });
   });
 
-  describe('text', () => {
+  describe('the text of strings', () => {
     function check(text: string) {
       const utf8 = new TextEncoder().encode(text);
       bytes().set(utf8, A);
@@ -353,7 +357,7 @@ describe.each([
       expect(bytes().subarray(limit, limit + 32)).toEqual(new Uint8Array(32).fill(GUARD));
     }
 
-    it('escapes every code point below 256 as JSON.stringify does, wherever it stands', () => {
+    it('escapes every code point below 256 as JSON.stringify does, at any position', () => {
       for (let code = 0; code < 256; code++) {
         for (const before of [0, 3, 8, 15, 16, 31]) {
           check('x'.repeat(before) + String.fromCharCode(code) + 'y'.repeat(20));
@@ -362,7 +366,7 @@ describe.each([
       }
     });
 
-    it('writes random text of every length', () => {
+    it('is right for random strings of every length', () => {
       const random = randomFrom(10);
       const alphabet = [
         'a',
@@ -389,8 +393,8 @@ describe.each([
     });
   });
 
-  describe('order', () => {
-    it('sorts keys and rows together, equal keys in row order', () => {
+  describe('the order of a column', () => {
+    it('sorts keys and rows together, with equal keys in row order', () => {
       const random = randomFrom(11);
       const kinds = [
         () => random.below(5) - 2,
@@ -418,7 +422,7 @@ describe.each([
       }
     });
 
-    it('finds where a value begins and ends', () => {
+    it('gives the positions where a value begins and ends', () => {
       const random = randomFrom(12);
       for (let count = 0; count < 60; count++) {
         const keys = Array.from({ length: count }, () => random.below(20) - 10).sort((x, y) => x - y);
@@ -441,7 +445,7 @@ function naiveCrc(input: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** A double, and its neighbours just below and above. */
+/** Returns a double and its neighbours just below and above. */
 function neighbours(value: number): number[] {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);

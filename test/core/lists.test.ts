@@ -1,5 +1,5 @@
-// Merges, row lists, tombstone reconciliation and filter directories in every build, against naive
-// JavaScript.
+// Compares merges, row lists, tombstone reconciliation and filter directories, in every build, with
+// naive JavaScript.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -10,7 +10,7 @@ import { buildSegment } from './support/segments.ts';
 interface PlacedRun {
   pointer: number;
   bytes: number;
-  /** Edge and address of each record. */
+  /** Each record's edge and address. */
   records: { edge: Edge; address: number }[];
 }
 
@@ -33,8 +33,8 @@ function merge(core: Instance, runs: readonly PlacedRun[], capacity: number): { 
   return { status, addresses: core.words(out, Math.max(0, status)) };
 }
 
-describe.each(BUILDS)('lists, %s build', (build) => {
-  it('merges any number of sorted runs; of equal keys the earlier run comes first', () => {
+describe.each(BUILDS)('the core, %s build', (build) => {
+  it("merges any number of sorted runs; among equal keys the earlier run's record is first", () => {
     const core = new Instance(build);
     const random = randomFrom(1);
     for (const k of [0, 1, 2, 3, 7, 64, 1024]) {
@@ -55,7 +55,7 @@ describe.each(BUILDS)('lists, %s build', (build) => {
     expect(core.x.hg_records_merge(0, 2 ** 20 + 1, 0, 0)).toBe(STATUS.badArgument);
   });
 
-  it('merges runs up to a key and leaves the rest of each', () => {
+  it('merges runs up to a key and leaves the rest of each run', () => {
     const core = new Instance(build);
     const random = randomFrom(11);
     const runs = Array.from({ length: 1200 }, () => {
@@ -113,7 +113,7 @@ describe.each(BUILDS)('lists, %s build', (build) => {
     expect(core.words(out, 4)).toEqual([5, 6, 7, 8]);
   });
 
-  it('takes out of a row list the rows that were dead at an LSN', () => {
+  it('removes from a row list the rows that were dead at an LSN', () => {
     const core = new Instance(build);
     const random = randomFrom(3);
     for (let i = 0; i < 200; i++) {

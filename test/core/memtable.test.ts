@@ -1,4 +1,4 @@
-// The memtable in every build, against an array of edges with their birth and death LSNs.
+// Compares the memtable, in every build, with an array of edges that have LSNs of birth and death.
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BUILDS, gatherText, Instance, STATUS } from './support/instance.ts';
@@ -26,7 +26,7 @@ interface Row extends Edge {
   death: number;
 }
 
-/** A memtable, and the array it must agree with. */
+/** A memtable, and the array with which it must agree. */
 class Pair {
   readonly core: Instance;
   readonly handle: number;
@@ -76,7 +76,9 @@ class Pair {
     return this.ordered().filter((row) => row.lsn <= lsn && row.death > lsn);
   }
 
-  /** Rows at positions [from, to) as seen at an LSN, read `capacity` at a time. */
+  /**
+   * Returns the rows at positions [from, to) as seen at an LSN, reading `capacity` rows at a time.
+   */
   read(from: number, to: number, lsn: number, capacity: number): number[] {
     const rows: number[] = [];
     for (let at = from; at < to; ) {
@@ -124,7 +126,7 @@ function randomEdge(random: Random, id: number, time: number, nodes: number): Ed
   return edgeOf(time, id, members, properties);
 }
 
-describe.each(BUILDS)('memtable, %s build', (build) => {
+describe.each(BUILDS)('a memtable, %s build', (build) => {
   let core: Instance;
 
   beforeEach(() => {
@@ -150,7 +152,7 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     }
   });
 
-  it('shows each snapshot exactly the rows born by then and not dead by then', () => {
+  it('shows each snapshot exactly the rows that were born and not yet dead at its LSN', () => {
     const random = randomFrom(77);
     const pair = new Pair(core);
     for (let i = 0; i < 120; i++) {
@@ -190,7 +192,7 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     }
   });
 
-  it('takes large records, large batches and many rows', () => {
+  it('accepts large records, large batches and many rows', () => {
     const random = randomFrom(6);
     const pair = new Pair(core);
     const wide = edgeOf(
@@ -214,13 +216,13 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     expect(new Set(core.numbers(out, count))).toEqual(nodes);
   });
 
-  it('sorts rows of one time whose ids come in any order in linear time', () => {
+  it('sorts rows that have one time and unordered ids in linear time', () => {
     const pair = new Pair(core);
     const count = 40_000;
     pair.append(range(count).map((i) => edgeOf(7, (i * 48_271) % 65_537, [1])));
     const started = process.cpuUsage();
     pair.sort();
-    // CPU time in us; a quadratic algorithm takes 2 s and more
+    // CPU time in microseconds; a quadratic algorithm takes 2 s or more.
     expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
     expect(pair.read(0, count, LAST, count)).toEqual(pair.ordered().map((row) => row.row));
   });
@@ -244,14 +246,14 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     }
   });
 
-  it('refuses arguments outside what it takes', () => {
+  it('refuses arguments outside the allowed ranges', () => {
     expect(core.x.hg_memtable_new(0, 0)).toBe(0);
     expect(core.x.hg_memtable_new(0.5, 0)).toBe(0);
     expect(core.x.hg_memtable_new(Number.NaN, 0)).toBe(0);
     const pair = new Pair(core);
     pair.append([edgeOf(1, 1, [1])]);
     const record = core.put(naiveRecord(edgeOf(1, 2, [1])));
-    // no room was reserved
+    // No room was reserved.
     expect(core.x.hg_memtable_append(pair.handle, record, 1, BASE_LSN + 5)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_reserve(pair.handle, 0, 1)).not.toBe(0);
     for (const lsn of [BASE_LSN, 0, -5, Number.NaN, BASE_LSN + 2 ** 32]) {
@@ -267,7 +269,7 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     expect(pair.field(0)).toBe(1);
   });
 
-  it('indexes nodes a few rows at a time, and a lookup does the rest', () => {
+  it('indexes nodes a few rows at a time, and a lookup indexes the remaining rows', () => {
     const random = randomFrom(9);
     const pair = new Pair(core);
     pair.append(range(100).map((i) => randomEdge(random, i + 1, i, 10)));
@@ -278,7 +280,7 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     expect(core.x.hg_memtable_index(pair.handle, 0xffffffff)).toBe(0);
   });
 
-  it('answers an empty table', () => {
+  it('answers every read when it is empty', () => {
     const pair = new Pair(core);
     pair.sort();
     expect(pair.seek(0, 0)).toBe(0);

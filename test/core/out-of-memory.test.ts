@@ -1,5 +1,5 @@
-// What the core does when memory cannot grow: it returns a status or 0, and everything that existed
-// before stays valid.
+// Checks what the core does when memory cannot grow: it returns a status or 0, and everything that
+// existed before stays valid.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -7,8 +7,8 @@ import { concat, edgeOf, naiveRecord, SAFE } from './support/model.ts';
 import { buildSegment, placeRecords } from './support/segments.ts';
 
 /**
- * Takes all the memory there is, reserved and hardly touched, including every size class of the
- * allocator's free lists.
+ * Allocates all available memory, without writing to most of it. This includes every size class of
+ * the allocator's free lists.
  */
 function exhaust(core: Instance): void {
   for (let bytes = 0xe0000000; bytes >= 1; bytes = Math.floor((bytes * 15) / 16)) {
@@ -18,8 +18,8 @@ function exhaust(core: Instance): void {
 
 const edges = Array.from({ length: 300 }, (_, row) => edgeOf(row * 100, row + 1, [row % 11, 50 + (row % 13)]));
 
-describe.each(BUILDS)('out of memory, %s build', (build) => {
-  it('builds, checks and opens no segment, reads on, and starts afresh after a reset', () => {
+describe.each(BUILDS)('the core without free memory, %s build', (build) => {
+  it('refuses to build, check or open a segment, still reads, and works again after a reset', () => {
     const core = new Instance(build);
     const built = buildSegment(core, edges, [], 60);
     const list = placeRecords(core, edges, []);
@@ -39,7 +39,7 @@ describe.each(BUILDS)('out of memory, %s build', (build) => {
     expect(buildSegment(core, edges, [], 60).bytes).toBe(built.bytes);
   });
 
-  it('appends what a memtable has reserved, and reserves no more', () => {
+  it('appends rows to reserved space of a memtable, and reserves no more', () => {
     const core = new Instance(build);
     const memtable = core.x.hg_memtable_new(60, 0) >>> 0;
     const append = (first: number, list: typeof edges) => {
@@ -49,8 +49,8 @@ describe.each(BUILDS)('out of memory, %s build', (build) => {
       return () => core.x.hg_memtable_append(memtable, at, list.length, first);
     };
     expect(append(1, edges.slice(0, 100))()).toBe(0);
-    // Ascending rows, then a late one: the set of buckets would be built in the middle of the
-    // append.
+    // Ascending rows, then a late row. The late row would make the core build the set of buckets in
+    // the middle of the append.
     const late = append(101, [...edges.slice(100, 150), edgeOf(-7000, 900, [5]), ...edges.slice(150, 160)]);
     const many = append(162, edges.slice(160).concat(edges.map((edge) => ({ ...edge, id: edge.id + 1000 }))));
     const out = core.alloc(8192);
@@ -59,7 +59,7 @@ describe.each(BUILDS)('out of memory, %s build', (build) => {
     const field = (number: number) => core.x.hg_memtable_field(memtable, number);
     expect(late()).toBe(0);
     expect(field(0)).toBe(161);
-    // The set cannot be built, so the changes of bucket from row to row are counted instead.
+    // The set cannot be built, so the core counts how often the bucket changes from row to row.
     expect(field(2)).toBe(161);
     expect(many()).toBe(0);
     expect(field(0)).toBe(601);

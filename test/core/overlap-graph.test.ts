@@ -1,5 +1,5 @@
-// Graphs of nodes that share edges, graphs of edges that share members, and the incidence graph,
-// against a pairwise comparison.
+// Compares graphs of nodes that share edges, graphs of edges that share members, and the incidence
+// graph with a pairwise comparison.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Graph, Incidence } from '../../src/core/index.ts';
@@ -10,7 +10,7 @@ import { watched } from './support/steps.ts';
 
 const MANY = 2 ** 40;
 
-/** The graph's arcs as [from, to, count], in memory order. */
+/** Returns the graph's arcs as [from, to, count], in memory order. */
 function arcsOf(graph: Graph): number[][] {
   const [starts, neighbours, counts] = [graph.copyStarts(), graph.copyNeighbours(), graph.copyCounts()];
   expect(starts[0]).toBe(0);
@@ -24,7 +24,10 @@ function arcsOf(graph: Graph): number[][] {
   ).flat();
 }
 
-/** Long lists are compared as text: that is much faster, and a difference still shows. */
+/**
+ * Returns the arcs as text. Comparing long lists as text is much faster, and a difference is still
+ * visible.
+ */
 function textOf(arcs: readonly (readonly number[])[]): string {
   return arcs.map((arc) => arc.join(' ')).join('\n');
 }
@@ -39,7 +42,7 @@ function bothWays(pairs: readonly (readonly [number, number, number])[]): number
 }
 
 describe.each(BUILDS)('overlap graphs, %s build', (build) => {
-  it.each([...SHAPES, ...CROWDED])('have exactly the pairs that share enough: $name', (shape) => {
+  it.each([...SHAPES, ...CROWDED])('have exactly the pairs that share enough members or edges: $name', (shape) => {
     const core = new Instance(build);
     const { edges, nodeRows, nodePairs, edgePairs } = naiveCase(shape, 11);
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
@@ -54,14 +57,14 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
     }
   });
 
-  it('are the same when the core stops after every row and every chunk is full', () => {
+  it('are the same when the core stops after every row and fills every chunk', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(12), { ...SHAPES[3]!, edges: 150 });
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
     const { rows, block, lengths } = overlapBlock(core, incidence, 2);
     const arcs: number[][] = [];
     const capacity = rows - 1;
-    // A guard word after the capacity must stay unchanged.
+    // A guard word after the last word of the capacity must stay unchanged.
     const regions = [0, 1].map(() => core.putWords([...new Array(capacity).fill(0), 0xabcdef])) as [number, number];
     for (let row = 0; row < rows; row++) {
       const written = core.x.hg_graph_overlaps(block, row, 0, ...regions, capacity);
@@ -75,7 +78,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
     expect(core.x.hg_graph_overlaps(block, 0, 0, ...regions, 0)).toBe(STATUS.badArgument);
   });
 
-  it('hold the incidences as a graph of nodes and edges', () => {
+  it('include the graph of the incidences, whose vertices are nodes and edges', () => {
     const core = new Instance(build);
     for (const shape of SHAPES) {
       const edges = randomEdges(randomFrom(13), shape);
@@ -90,7 +93,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
   });
 });
 
-/** The argument block of hg_graph_overlaps, with edges as rows. */
+/** Places the argument block of hg_graph_overlaps, with edges as rows. */
 function overlapBlock(core: Instance, incidence: Incidence, s: number) {
   const { edges: rows, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
   const zeros = (words: number) => core.putWords(new Uint32Array(words));
@@ -100,11 +103,11 @@ function overlapBlock(core: Instance, incidence: Incidence, s: number) {
   return { rows, block, lengths };
 }
 
-describe('overlap graphs', () => {
+describe('overlap graphs in the release build', () => {
   it('sort long lists of neighbours of many rows', () => {
     const core = new Instance('release');
     const random = randomFrom(14);
-    // 9,000 nodes, more than twice 64 * 64; hubs meet thousands of them.
+    // There are 9,000 nodes, more than twice 64 * 64. Each hub shares edges with thousands of them.
     const edges = randomEdges(random, {
       name: '',
       edges: 9000,
@@ -124,7 +127,7 @@ describe('overlap graphs', () => {
     expect(textOf(arcsOf(graph))).toBe(textOf(expected));
   });
 
-  it('are refused when they have more arcs than wanted, and leave nothing behind', () => {
+  it('are refused when they have more arcs than the limit, and leave nothing allocated', () => {
     const core = new Instance('release');
     const edges = randomEdges(randomFrom(15), SHAPES.find(({ name }) => name === 'hubs')!);
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
@@ -140,7 +143,7 @@ describe('overlap graphs', () => {
     expect(core.x.hg_memory_used()).toBeGreaterThan(used);
   });
 
-  it('give all memory back when freed, and when given up at any step', () => {
+  it('release all memory when freed, and when abandoned at any step', () => {
     const core = new Instance('release');
     const edges = randomEdges(randomFrom(16), SHAPES.find(({ name }) => name === 'hubs')!);
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
@@ -169,7 +172,7 @@ describe('overlap graphs', () => {
     }
   });
 
-  it('can be made of given pairs', () => {
+  it('can be made from given pairs', () => {
     const core = new Instance('release');
     const graph = Graph.fromPairs(core.core, 5, Uint32Array.of(3, 1, 0, 3, 1, 4), Uint32Array.of(7, 8, 9));
     expect(arcsOf(graph)).toEqual(

@@ -1,5 +1,5 @@
-// The record codec in every build: round trips, canonical bytes, the worked example of FORMAT.md,
-// and refusals.
+// Checks the record codec in every build: round trips, canonical bytes, the worked example in
+// FORMAT.md, and refusals.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -19,14 +19,14 @@ import { type Random, randomFrom } from './support/random.ts';
 interface Input {
   times: number[];
   ids: number[];
-  /** Members as passed in: in any order, with duplicates. */
+  /** Members as passed in: in any order, and with duplicates. */
   members: number[][];
   blocks?: Uint8Array[];
   limit?: number;
   capacity?: number;
 }
 
-/** Calls hg_records_encode; returns the status and the bytes. */
+/** Calls hg_records_encode, and returns the status and the bytes. */
 function encode(core: Instance, input: Input): { status: number; bytes: Uint8Array } {
   const { times, ids, members, blocks, limit = 255 } = input;
   const capacity =
@@ -64,7 +64,7 @@ function encodeEdges(core: Instance, edges: readonly Edge[], shuffle?: Random): 
   return bytes;
 }
 
-/** The members in random order, some of them twice. */
+/** Returns the members in random order, some of them twice. */
 function shuffled(random: Random, members: readonly number[]): number[] {
   const list = [...members, ...members.filter(() => random.below(4) === 0)];
   for (let i = list.length - 1; i > 0; i--) {
@@ -98,7 +98,7 @@ function randomEdges(random: Random, counts: readonly number[]): Edge[] {
 }
 
 describe.each(BUILDS)('records, %s build', (build) => {
-  it('writes the worked example of FORMAT.md byte by byte', () => {
+  it('encode the worked example in FORMAT.md byte by byte', () => {
     const core = new Instance(build);
     const edge = edgeOf(100, 7, [3, 5, 300], { 0: 0.5 });
     const expected =
@@ -111,7 +111,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(core.x.hg_records_check(core.put(bytes), bytes.length, 1)).toBe(0);
   });
 
-  it('encodes 1 to 255 members of every width as the format says, and gives them back', () => {
+  it('encode 1 to 255 members of every width as the format specifies, and decode them again', () => {
     const core = new Instance(build);
     const random = randomFrom(11);
     const counts = [
@@ -131,7 +131,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     }
   });
 
-  it('gives equal member sets equal bytes, whatever order and repeats they come in', () => {
+  it('have equal bytes for equal member sets, whatever the order and the repetitions of the input', () => {
     const core = new Instance(build);
     const random = randomFrom(12);
     for (let round = 0; round < 60; round++) {
@@ -144,7 +144,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     }
   });
 
-  it('numbers records that were encoded without ids', () => {
+  it('get consecutive ids when they were encoded without ids', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(13), [1, 4, 9]).map((edge) => ({ ...edge, id: 0 }));
     const records = core.put(encodeEdges(core, edges));
@@ -155,7 +155,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(core.x.hg_records_number(records, 3, 0.5)).toBe(STATUS.badArgument);
   });
 
-  it('refuses bad input with a status and the row', () => {
+  it('refuse bad input with a status and the row', () => {
     const core = new Instance(build);
     const good = { times: [1, 2], ids: [1, 2], members: [[1], [2, 3]] };
     const refused = (change: Partial<Input>, status: number) => {
@@ -174,7 +174,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(encode(core, { ...good, members: [[1], [3, 3, 3]], limit: 1 }).status).toBeGreaterThan(0);
   });
 
-  it('refuses a property block that ends before it begins', () => {
+  it('refuse a property block that ends before it begins', () => {
     const core = new Instance(build);
     const out = core.alloc(1000);
     const [times, members] = [core.putNumbers([1, 2]), core.putNumbers([1, 2])];
@@ -195,7 +195,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(call([8, 0xffffffff])).toBe(STATUS.badArgument);
   });
 
-  it('reports the missing space, so that a retry succeeds', () => {
+  it('report the missing space, so that a retry succeeds', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(14), [3, 200, 1, 7]);
     const input = {
@@ -215,7 +215,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(tries).toBeLessThanOrEqual(edges.length);
   });
 
-  it('checks every byte: one changed bit is refused or still a canonical record', () => {
+  it('have every byte checked: after a change of one bit they are refused or still canonical', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(15), [1, 5, 12]);
     const bytes = concat(edges.map((edge) => naiveRecord(edge, COLUMNS)));
@@ -232,7 +232,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  it('refuses records that are cut off, too many or too few', () => {
+  it('refuse input that is cut off or has too many or too few records', () => {
     const core = new Instance(build);
     const bytes = concat(randomEdges(randomFrom(16), [1, 5]).map((edge) => naiveRecord(edge, COLUMNS)));
     const records = core.put(bytes);
@@ -244,7 +244,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(core.x.hg_records_check(records, 0, 0)).toBe(0);
   });
 
-  it('copies records by address and stops where the room ends', () => {
+  it('are copied by address until the output is full', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(17), [2, 3, 250]);
     const pieces = edges.map((edge) => naiveRecord(edge, COLUMNS));
@@ -260,7 +260,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(core.needed).toBe(pieces[2]!.length);
   });
 
-  it('refuses allocations that cannot be and reuses what was given back', () => {
+  it('refuse impossible allocations and reuse freed memory', () => {
     const core = new Instance(build);
     for (const bytes of [0xffffffff, 0xf0000001, 0xf0000000, 0xefffffff, 0xe0000001])
       expect(core.x.hg_memory_alloc(bytes)).toBe(0);

@@ -1,11 +1,11 @@
-// Regions of an instance's memory when memory cannot grow: the contents stay, and the owner may
-// keep using them.
+// Checks regions in an instance's memory when memory cannot grow: the contents stay, and the owner
+// may keep using them.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
 import { Region } from '../../src/core/region.ts';
 
-test.each(['ensure', 'extend'] as const)('a region that finds no memory to grow by %s stays as it was', (how) => {
+test.each(['ensure', 'extend'] as const)('a region that finds no memory to grow by %s is unchanged', (how) => {
   const real = loadCore('debug').instantiate();
   let isFull = false;
   const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));

@@ -1,4 +1,4 @@
-// Segments in every build: built from records, checked, and every read compared with naive
+// Builds segments from records in every build, checks them, and compares every read with naive
 // JavaScript on the same rows.
 
 import { describe, expect, it } from 'vitest';
@@ -27,12 +27,12 @@ function bucketsOf(table: NamedTable, rows: readonly number[]): number {
   return new Set(rows.map((row) => Math.floor(table.edges[row]!.time / table.bucketSeconds))).size;
 }
 
-/** Row numbers [from, to). */
+/** Returns the row numbers [from, to). */
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-/** Times and ids worth seeking: existing ones, their neighbours, and the extremes. */
+/** Returns times and ids worth seeking: existing ones, their neighbours, and the extremes. */
 function keysOf(edges: readonly Edge[], random: ReturnType<typeof randomFrom>): [number, number][] {
   const keys: [number, number][] = [
     [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
@@ -67,7 +67,10 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     let core: Instance;
     let built: BuiltSegment;
 
-    /** One instance per table, built by the first test that asks for it. */
+    /**
+     * Returns the one instance for this table, with its segment. The first test that calls this
+     * builds both.
+     */
     function open(): { core: Instance; built: BuiltSegment } {
       if (core === undefined) {
         core = new Instance(build);
@@ -89,7 +92,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       );
     }
 
-    it('builds a file that passes the deep check, with the header FORMAT.md describes', () => {
+    it('is built as a file that passes the deep check, with the header that FORMAT.md describes', () => {
       const { core, built } = open();
       const header = new DataView(core.bytes(built.file, 128).buffer);
       expect([112, 114, 115].map((at) => header.getUint8(at))).toEqual([
@@ -134,7 +137,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(core.x.hg_segment_nodes(built.handle, nodes.size - 1, out, 5)).toBe(1);
     });
 
-    it('gives the rows as the text JSON.stringify gives', () => {
+    it('is written as the text that JSON.stringify gives for its rows', () => {
       const all = range(0, edges.length);
       const expected = lines.get(table)!;
       expect(textOf(all, 2, 1 << 16) === expected.map((line) => `${line}\n`).join('')).toBe(true);
@@ -148,14 +151,14 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       );
     });
 
-    it('gives the same text through a tiny buffer, row by row', () => {
+    it('is written as the same text through a tiny buffer, row by row', () => {
       const rows = range(0, Math.min(edges.length, 150));
       const expected = rows.map((row) => lines.get(table)![row]);
       expect(textOf(rows, 0, 1)).toBe(expected.join(','));
       expect(textOf(rows, 2, 700)).toBe(expected.map((line) => `${line}\n`).join(''));
     });
 
-    it('shows columns that the segment does not have with their default', () => {
+    it('shows columns that it does not have with their default', () => {
       const later: Column = { id: 400, name: 'later', type: 'TEXT', indexed: false, byDefault: 'new "one"' };
       const rows = range(0, Math.min(edges.length, 50));
       for (const shown of [[], [later], [...columns.slice(0, 1), later]]) {
@@ -163,7 +166,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       }
     });
 
-    it('seeks and finds keys, and counts the buckets of row ranges and row lists', () => {
+    it('seeks and finds keys, and counts the buckets in row ranges and row lists', () => {
       const { core, built } = open();
       const random = randomFrom(100);
       const key = core.alloc(16);
@@ -240,7 +243,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       }
     });
 
-    it('finds rows by value through the order of each numeric column', () => {
+    it('finds rows by value through the order index of each numeric column', () => {
       const { core, built } = open();
       const random = randomFrom(400);
       for (const column of columns) {
@@ -268,7 +271,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       }
     });
 
-    it('gives the records back, so that building from them gives the same file', () => {
+    it('exports its records, and a segment built from them is the same file', () => {
       const { core, built } = open();
       const records = exportAll(core, built, range(0, edges.length), edges.length > 10_000 ? 1 << 20 : 300);
       const base = core.put(records);
@@ -292,7 +295,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     });
   });
 
-  it('has no section for ids that follow each other, and reads them all the same', () => {
+  it('have no id section for consecutive ids, and find rows by id all the same', () => {
     const core = new Instance(build);
     const edges = range(0, 300).map((row) => edgeOf(row, row + 40, [row % 7]));
     const built = buildSegment(core, edges, [], 10);
@@ -301,7 +304,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     expect(core.x.hg_segment_find(built.handle, 299, 339)).toBe(299);
   });
 
-  it('refuses rows and columns it cannot build from', () => {
+  it('refuse rows and columns from which none can be built', () => {
     const core = new Instance(build);
     const edges = [edgeOf(1, 1, [1]), edgeOf(1, 2, [2])];
     const status = (list: Edge[], columns: readonly Column[] = [], bucket = 60) =>
@@ -321,7 +324,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     expect(core.x.hg_segment_build(list, 65_537, 60, 1, spec, 0)).toBe(STATUS.badArgument);
   });
 
-  it('refuses a file of which any one bit has changed', () => {
+  it('are refused when any one bit of the file has changed', () => {
     const core = new Instance(build);
     const edges = range(0, 40).map((row) =>
       edgeOf(row * 3, row * row, [row, row + 1, 9999], { 0: row / 8, 6: `t${row % 5}` }),

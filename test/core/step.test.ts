@@ -1,5 +1,5 @@
-// hg_segment_step, one call for seek, list, tombstones and text, in every build: scans with any
-// step size give the naive answer.
+// Compares hg_segment_step, in every build, with a naive scan. One call seeks, lists rows, applies
+// tombstones and writes text. Scans with any step size must give the naive answer.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -63,8 +63,8 @@ function randomRequest(random: Random): Request {
 }
 
 /**
- * Steps to the end, each step starting after the last key; returns the text and checks every answer
- * against `rows`.
+ * Steps to the end, each step starting after the last key. Returns the text, and checks every
+ * answer against `rows`.
  */
 function scan(core: Instance, built: BuiltSegment, request: Request, rows: readonly number[]): string {
   const block = core.alloc(192);
@@ -125,7 +125,7 @@ function scan(core: Instance, built: BuiltSegment, request: Request, rows: reado
 }
 
 describe.each(BUILDS)('hg_segment_step, %s build', (build) => {
-  it('gives the rows of any request, whatever the limit and the text region', () => {
+  it('gives the rows of any request, whatever the limit and the size of the text region', () => {
     const core = new Instance(build);
     const random = randomFrom(22);
     const built = buildSegment(core, edges, COLUMNS, BUCKET);

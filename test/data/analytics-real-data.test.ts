@@ -1,6 +1,6 @@
-// Every measure with its defaults on real files: against plain JavaScript where that is cheap,
-// otherwise within bounds and identities. The files are not part of this repository:
-// ../shared/data, or HEDGEROW_SHARED/data.
+// Runs every measure with its defaults on real files. Results are compared with plain JavaScript
+// where that is cheap; otherwise bounds and identities are checked. The files are not part of this
+// repository: they are read from ../shared/data, or from HEDGEROW_SHARED/data.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import {
 const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
 const FILES = ['email-Enron', 'contact-primary-school'];
 const BUCKET_SECONDS = 3600;
-/** One node in this many is checked pair by pair. */
+/** Every EVERY-th node is checked pair by pair. */
 const EVERY = 11;
 
 type Values = Record<string, number>;
@@ -87,7 +87,7 @@ function allMeasures(edges: readonly PlainEdge[]): void {
   distancesAndNeighbours(real);
   walksAndTime(real);
 
-  it('leaves no measure out', () => {
+  it('every measure was tried on the file', () => {
     expect([...tried].sort()).toEqual(measures.map((measure) => measure.name).sort());
   });
 }
@@ -97,7 +97,7 @@ function countsAndSets({ run, edges, nodes, graph }: Real): void {
   const some = nodes.filter((_, i) => i % EVERY === 0);
   const incidences = sum(edges.map(({ members }) => members.length));
 
-  it('counts', () => {
+  it('the measures that count have the expected values', () => {
     const degrees = new Map(nodes.map((v) => [v, 0]));
     for (const { members } of edges) for (const v of members) degrees.set(v, degrees.get(v)! + 1);
     expectClose(run('node_degree'), degrees);
@@ -112,7 +112,7 @@ function countsAndSets({ run, edges, nodes, graph }: Real): void {
     expect(run('isolated_edges')).toEqual(alone.map(({ id }) => id));
   });
 
-  it('pairs of sets', () => {
+  it('the measures of pairs of sets have the expected values', () => {
     const holding = new Map(nodes.map((v) => [v, sets.filter(({ members }) => members.includes(v))]));
     const zhou = run('zhou_clustering');
     const redundancy = run<Record<string, number | null>>('redundancy');
@@ -137,7 +137,7 @@ function countsAndSets({ run, edges, nodes, graph }: Real): void {
 }
 
 function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): void {
-  it('distances', () => {
+  it('the measures of distances have the expected values', () => {
     const found = run<[number, number, number][]>('s_distance');
     const wanted = nodes.flatMap((v) => [...distances.get(v)!].filter(([w]) => w > v).map(([w, d]) => [v, w, d]));
     const byPair = ([a, b]: number[], [c, d]: number[]) => a! - c! || b! - d!;
@@ -161,7 +161,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
     expect(diameter.components).toBe(groups.size);
   });
 
-  it('neighbours', () => {
+  it('the measures of neighbours have the expected values', () => {
     const counts = pairCounts(edges);
     const found = run<[number, number, number][]>('s_adjacency');
     expect(found).toHaveLength(counts.size);
@@ -175,7 +175,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
     const leastDegree = Math.min(...nodes.map((v) => graph.get(v)!.size));
     const connectivity = run<number>('algebraic_connectivity');
     const gap = run<number>('spectral_gap');
-    // Bound of Fiedler (1973).
+    // The upper bound is that of Fiedler (1973).
     expectWithin([connectivity], 0, (leastDegree * nodes.length) / (nodes.length - 1));
     expectWithin([gap], 0, 1);
     expect([connectivity > 0, gap > 0]).toEqual([isConnected, isConnected]);
@@ -183,7 +183,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
 }
 
 function walksAndTime({ run, edges, nodes }: Real): void {
-  it('walks and communities', () => {
+  it('the measures of walks and communities have the expected values', () => {
     const scores = run('pagerank');
     expect(sum(Object.values(scores))).toBeCloseTo(1, 9);
     expectClose(scores, walkScores(edges, nodes, 0.85));
@@ -194,7 +194,7 @@ function walksAndTime({ run, edges, nodes }: Real): void {
     expect(run<{ value: number }>('modularity', { partition }).value).toBeCloseTo(value, 9);
   });
 
-  it('time', () => {
+  it('the measures of time have the expected values', () => {
     const buckets = bucketsOf(edges, BUCKET_SECONDS);
     const counts = [...buckets].map(([bucket, { length }]) => ({ ts: bucket * BUCKET_SECONDS, count: length }));
     expect(run('temporal_activity')).toEqual(counts.sort((a, b) => a.ts - b.ts));

@@ -1,6 +1,6 @@
-// Joins over real files against brute force: causal chains of three mails in email-Eu, pairs of
-// contacts in contact-primary-school. Only the first half of the mails; HEDGEROW_FULL_DATA=1 takes
-// all.
+// Compares joins over real files with brute force: causal chains of three mails in email-Eu, and
+// pairs of contacts in contact-primary-school. Only the first 120,000 mails are used;
+// HEDGEROW_FULL_DATA=1 uses all.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,10 @@ class DataPlace {
     return this.#database.table().bucketSeconds;
   }
 
-  /** `inLog`: number of last rows left uncompacted; `most`: maximum edges taken from the file. */
+  /**
+   * Inserts a file into a new database. `inLog` is the number of last rows left uncompacted, `most`
+   * the maximum number of edges taken from the file.
+   */
   static async open(name: string, inLog: number, most = Infinity): Promise<DataPlace> {
     const { times, members } = readDataFile(name);
     const edges = { times: times.slice(0, most), members: members.slice(0, most) };
@@ -49,7 +52,10 @@ class DataPlace {
     return new DataPlace(edges, database);
   }
 
-  /** Runs a MATCH over patterns `a`, `b`, ... of the primary table; `rest` follows the patterns. */
+  /**
+   * Runs a MATCH over patterns `a`, `b`, ... on the primary table. `rest` is the text after the
+   * patterns.
+   */
   async rows(patterns: string, rest: string, parameters?: Record<string, unknown>): Promise<DoorAnswer['rows']> {
     const list = patterns.split('').map((alias) => `(${alias}:hyperedges)`);
     return (await this.#run(`MATCH ${list.join(', ')} ${rest}`, parameters)).rows;
@@ -86,7 +92,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     return count;
   }
 
-  test('are counted, however the conditions are written', { timeout: 120_000 }, async () => {
+  test('are counted, whichever way the conditions are written', { timeout: 120_000 }, async () => {
     const expected = countChains(() => true);
     if (FULL) expect(expected).toBe(6_093_921);
     else expect(expected).toBeGreaterThan(1_000_000);
@@ -104,14 +110,14 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('abc', where('a'), { from, to })).toBe(countChains((a) => within(a)));
     expect(await place.count('abc', where('b'), { from, to })).toBe(countChains((_a, b) => within(b)));
     expect(await place.count('abc', where('c'), { from, to })).toBe(countChains((_a, _b, c) => within(c)));
-    // The last of them are in the log, the first in segments.
+    // The last of these edges are in the log, the first in segments.
     const recent = times[times.length - 25_000]!;
     const expected = countChains((a) => times[a]! >= recent);
     expect(expected).toBeGreaterThan(1000);
     expect(await place.count('abc', `${CHAIN} AND ${SHARING} AND a.event_ts >= $recent`, { recent })).toBe(expected);
   });
 
-  test('are counted when all three share one member, and when they come back to the first', {
+  test('are counted when all three mails share one member, and when the third returns to the first', {
     timeout: 120_000,
   }, async () => {
     const { members } = place.edges;
@@ -128,7 +134,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('abc', `${CHAIN} AND ${SHARING} AND $node IN b.members`, { node })).toBe(through);
   });
 
-  test('with LIMIT are so many that exist, no one twice', { timeout: 120_000 }, async () => {
+  test('are returned with LIMIT in the requested number, each of them once', { timeout: 120_000 }, async () => {
     const rest = `WHERE ${CHAIN} AND ${SHARING} RETURN a.id AS a, b.id AS b, c.id AS c`;
     const some = await place.rows('abc', `${rest} LIMIT 5000`);
     expect(some.length).toBe(5000);
@@ -193,14 +199,14 @@ describe.skipIf(!hasDataFile(SCHOOL))('pairs of contacts at school', () => {
     ['a.event_ts = b.event_ts AND shared(a, b) >= 2', [0, 0], 2],
     ['follows(b, a, 40)', [1, 40], 0],
     ['overlaps(a, b, 20) AND NOT intersects(a, b)', [-20, 20], -1],
-  ])('%s', { timeout: 120_000 }, async (where, band, least) => {
+  ])('are counted where %s', { timeout: 120_000 }, async (where, band, least) => {
     const test = (a: number, b: number) => (least < 0 ? shared(a, b) === 0 : shared(a, b) >= least);
     const expected = countPairs(band, test);
     expect(expected).toBeGreaterThan(100);
     expect(await place.count('ab', where)).toBe(expected);
   });
 
-  test('of the same bucket, in a window, of one child', { timeout: 120_000 }, async () => {
+  test('are counted within one bucket, in a window, for one child', { timeout: 120_000 }, async () => {
     const { times, members } = place.edges;
     const [from, to] = [times[20_000]!, times[30_000]!];
     const child = members[25_000]![0]!;
@@ -216,7 +222,7 @@ describe.skipIf(!hasDataFile(SCHOOL))('pairs of contacts at school', () => {
     expect(await place.count('ab', where, { from, to, child })).toBe(expected);
   });
 
-  test('that a path of one member joins, without a window of time', { timeout: 120_000 }, async () => {
+  test('are counted when they share a member, without a condition on their times', { timeout: 120_000 }, async () => {
     const { times } = place.edges;
     const to = times[1500]!;
     const early = times.filter((time) => time <= to).length;

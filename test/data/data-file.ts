@@ -1,4 +1,4 @@
-// Reads a real file of ../shared/data into plain arrays; the files may be absent.
+// Reads a real file from ../shared/data into plain arrays. The files may be absent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ const SHARED = process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../sh
 const DATA = join(SHARED, 'data');
 
 /**
- * The mails or contacts of a file in file order, which is time order: edge i of the file gets id i
- * + 1.
+ * The mails or contacts of a file in file order, which is also time order. Edge i in the file gets
+ * the id i + 1.
  */
 export interface FileEdges {
   readonly times: readonly number[];
@@ -21,7 +21,7 @@ function pathOf(name: string): string {
   return join(DATA, `${name}.ndjson.gz`);
 }
 
-/** Prints a note if the file is absent. */
+/** Returns whether the file is there, and prints a note if it is absent. */
 export function hasDataFile(name: string): boolean {
   const has = existsSync(pathOf(name));
   if (!has) console.log(`skipped: ${pathOf(name)} is not there (HEDGEROW_SHARED says where the shared folder is)`);

@@ -1,7 +1,7 @@
-// Real files through the service: `hedgerow import` of each file into a running server, then
-// windows and nodes over HTTP against a brute-force reading of the file: in the log, after
-// compaction, after a restart. HEDGEROW_FULL_DATA=1 takes the larger files too, and asks 1,000
-// questions of each kind.
+// Sends real files through the service: `hedgerow import` loads each file into a running server,
+// and answers about windows and nodes over HTTP are compared with a brute-force reading of the
+// file. This is done with the rows in the log, after a compaction and after a restart.
+// HEDGEROW_FULL_DATA=1 also uses the larger files, and asks 1,000 questions of each kind.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -40,8 +40,8 @@ async function serve(dir: string): Promise<ChildServer> {
 }
 
 async function rows(url: string): Promise<string> {
-  // The server closes a connection that was idle for 10 s, and comparing a whole file keeps this
-  // process busy for longer: hence one retry.
+  // The server closes a connection that has been idle for 10 s. Comparing a whole file keeps this
+  // process busy for longer than that, so the request is retried once.
   const response = await fetch(url).catch(() => fetch(url));
   const answer = (await response.json()) as { hyperedges: Edge[]; num_tuples: number };
   expect(answer.num_tuples).toBe(answer.hyperedges.length);
@@ -70,7 +70,7 @@ async function compare(url: string, edges: readonly Edge[], byNode: ReadonlyMap<
 }
 
 for (const name of FULL ? [...FILES, ...LARGER] : FILES) {
-  test(`${name} over HTTP equals the file`, { timeout: 600_000 }, async (context) => {
+  test(`${name} over HTTP gives the same rows as the file`, { timeout: 600_000 }, async (context) => {
     const path = join(DATA, `${name}.ndjson.gz`);
     if (!existsSync(path)) {
       console.log(`skipped: ${path} is not there (HEDGEROW_SHARED says where the shared folder is)`);

@@ -1,5 +1,5 @@
-// Counts pairs and causal chains of a file by brute force: every pair of edges whose times are
-// within a window, in plain arrays.
+// Counts pairs and causal chains in a file by brute force: it visits every pair of edges whose
+// times are within a window, in plain arrays.
 
 import type { FileEdges } from './data-file.ts';
 
@@ -10,8 +10,8 @@ export function sharedCount(a: readonly number[], b: readonly number[]): number 
 }
 
 /**
- * Visits the pairs of indexes (first, second) with a time difference (second - first) of `low` to
- * `high` seconds. `test` filters the first.
+ * Visits the pairs of indexes (first, second) whose time difference (second - first) is `low` to
+ * `high` seconds. `test` selects the first edges.
  */
 export function forEachPair(
   { times }: FileEdges,
@@ -29,8 +29,8 @@ export function forEachPair(
 }
 
 /**
- * For each edge index: the edges that follow it within `seconds` and share at least `least` members
- * with it.
+ * Returns, for each edge, the edges that follow it within `seconds` and share at least `least`
+ * members with it.
  */
 export function followers(edges: FileEdges, seconds: number, least: number): number[][] {
   const lists: number[][] = edges.times.map(() => []);
@@ -40,7 +40,7 @@ export function followers(edges: FileEdges, seconds: number, least: number): num
   return lists;
 }
 
-/** Chains of three in which each edge follows the one before. */
+/** Visits the chains of three edges in which each edge follows the previous one. */
 export function forEachChain(lists: readonly (readonly number[])[], visit: (a: number, b: number, c: number) => void) {
   for (const [a, seconds] of lists.entries()) for (const b of seconds) for (const c of lists[b]!) visit(a, b, c);
 }

@@ -1,4 +1,4 @@
-// Parts of measures on plain maps, fast enough for files of a hundred thousand edges. For tests
+// Parts of measures on plain maps, fast enough for files with a hundred thousand edges. For tests
 // only.
 
 import type { PlainEdge } from '../analytics/run-measure.ts';
@@ -21,7 +21,7 @@ export function neighboursOf(edges: readonly PlainEdge[]): Neighbours {
   return graph;
 }
 
-/** The first edge of each distinct member set. */
+/** Returns the first edge of each distinct member set. */
 export function setsOf(edges: readonly PlainEdge[]): PlainEdge[] {
   const sets = new Map<string, PlainEdge>();
   for (const edge of edges) {
@@ -31,7 +31,7 @@ export function setsOf(edges: readonly PlainEdge[]): PlainEdge[] {
   return [...sets.values()];
 }
 
-/** Edges by floor(time / width). */
+/** Returns the edges grouped by floor(time / width). */
 export function bucketsOf(edges: readonly PlainEdge[], width: number): Map<number, PlainEdge[]> {
   const buckets = new Map<number, PlainEdge[]>();
   for (const edge of edges) {
@@ -43,7 +43,7 @@ export function bucketsOf(edges: readonly PlainEdge[], width: number): Map<numbe
   return buckets;
 }
 
-/** Number of edges that hold both nodes of a pair, by `lesser,greater`. */
+/** Returns the number of edges that contain both nodes of a pair, by `lesser,greater`. */
 export function pairCounts(edges: readonly PlainEdge[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { members } of edges)
@@ -52,7 +52,7 @@ export function pairCounts(edges: readonly PlainEdge[]): Map<string, number> {
   return counts;
 }
 
-/** Distances of the reachable nodes, including the source at 0. */
+/** Returns the distances of the reachable nodes, including the source at 0. */
 export function distancesFrom(graph: Neighbours, source: number): Map<number, number> {
   const distances = new Map([[source, 0]]);
   for (const [v, distance] of distances)
@@ -61,7 +61,7 @@ export function distancesFrom(graph: Neighbours, source: number): Map<number, nu
 }
 
 /**
- * For each node, the largest k of a k-core that contains it, by repeatedly removing a node of
+ * Returns, for each node, the largest k of a k-core that contains it. Repeatedly removes a node of
  * minimum degree.
  */
 export function coreNumbers(graph: Neighbours): Map<number, number> {
@@ -78,7 +78,7 @@ export function coreNumbers(graph: Neighbours): Map<number, number> {
   return cores;
 }
 
-/** Extra overlap of two sets (Zhou and Nakhleh 2011). */
+/** Returns the extra overlap of two sets (Zhou and Nakhleh 2011). */
 export function extraOverlap(graph: Neighbours, a: readonly number[], b: readonly number[]): number {
   const onlyA = a.filter((u) => !b.includes(u));
   const onlyB = b.filter((u) => !a.includes(u));
@@ -89,8 +89,8 @@ export function extraOverlap(graph: Neighbours, a: readonly number[], b: readonl
 }
 
 /**
- * PageRank of the walk that picks an edge of its node, then any node of that edge, by power
- * iteration.
+ * Returns the PageRank scores of a walk that picks an edge of the current node, then any node of
+ * that edge. Computed by power iteration.
  */
 export function walkScores(edges: readonly PlainEdge[], nodes: readonly number[], alpha: number): Map<number, number> {
   const degrees = new Map(nodes.map((v) => [v, 0]));

@@ -1,7 +1,7 @@
-// Real files through the engine: every answer equals a brute-force reading of the file, in the log,
-// in segments, and after a restart. The files are not part of this repository: ../shared/data, or
-// HEDGEROW_SHARED/data. HEDGEROW_FULL_DATA=1 takes the larger ones too, and asks more questions of
-// each.
+// Sends real files through the engine: every answer must equal a brute-force reading of the file,
+// with the rows in the log, in segments, and after a restart. The files are not part of this
+// repository: they are read from ../shared/data, or from HEDGEROW_SHARED/data. HEDGEROW_FULL_DATA=1
+// also uses the larger files, and asks more questions about each.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const PAIRS = FULL ? 100 : 40;
 interface Edges {
   times: number[];
   members: number[][];
-  /** Row text, each with a newline; '' for a deleted edge. */
+  /** The text of each row with a newline; '' for a deleted edge. */
   lines: string[];
   refusedLines: number[];
 }
@@ -92,7 +92,7 @@ async function load(table: Table, path: string): Promise<Edges> {
   return edges;
 }
 
-/** Index of the first edge with a time of at least `time`. */
+/** Returns the index of the first edge whose time is at least `time`. */
 function firstFrom(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;
@@ -110,7 +110,9 @@ interface Question {
   answer: string;
 }
 
-/** Windows, nodes and pairs drawn once per file, with the answers of a brute-force reading. */
+/**
+ * Returns windows, nodes and pairs, drawn once per file, with the answers of a brute-force reading.
+ */
 function questionsOf(edges: Edges, seed: number): Question[] {
   const random = new Random(seed);
   const { times, members, lines } = edges;
@@ -225,7 +227,9 @@ async function answersAreRight(name: string, maxMembers = 64): Promise<Edges | u
   }
 }
 
-/** Deletes the edges equal to some 40 randomly drawn ones, in the table and in the reading. */
+/**
+ * Deletes the edges equal to about 40 randomly drawn ones, both in the table and in the reading.
+ */
 async function deleteSome(table: Table, edges: Edges): Promise<void> {
   const random = new Random(7);
   for (let count = 0; count < 40; count++) {
@@ -242,12 +246,18 @@ async function deleteSome(table: Table, edges: Edges): Promise<void> {
   }
 }
 
-describe.skipIf(!existsSync(DATA))('answers over real data equal a brute-force reading', () => {
-  test.each(FULL ? [...SMALL, LARGER] : SMALL)('%s', { timeout: 300_000 }, async (name) => {
-    await answersAreRight(name);
-  });
+describe.skipIf(!existsSync(DATA))("the engine's answers over real data", () => {
+  test.each(FULL ? [...SMALL, LARGER] : SMALL)(
+    'equal a brute-force reading of %s',
+    { timeout: 300_000 },
+    async (name) => {
+      await answersAreRight(name);
+    },
+  );
 
-  test(`${WIDE}: 1,655 lines are over 64 members, 21 over 255`, { timeout: 300_000 }, async () => {
+  test(`equal a reading of ${WIDE}, where 1,655 lines exceed 64 members and 21 exceed 255`, {
+    timeout: 300_000,
+  }, async () => {
     const guarded = await answersAreRight(WIDE, 64);
     if (guarded === undefined) return;
     expect(guarded.refusedLines).toHaveLength(1655);

@@ -1,5 +1,5 @@
-// Rules over email-Enron, evaluated over HTTP, give the same as a direct computation, with proofs
-// whose leaves are stored edges.
+// Compares rules over email-Enron, evaluated over HTTP, with a direct computation. Also checks that
+// the leaves of the proofs are stored edges.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProof, type Proof } from '../../src/rules/index.ts';
@@ -13,7 +13,7 @@ const MANY = 20;
 const member = (edge: string, node: string) => ({ pred: 'member', args: [edge, node] });
 const close = (a: string, b: string) => ({ pred: 'close', args: [a, b] });
 
-/** Rules over pairs of people per month, weighted with the number of mails they shared. */
+/** Rules over pairs of people per month, weighted with the number of mails that the two shared. */
 const CLOSE_RULES = [
   {
     id: 'rule:close',
@@ -33,7 +33,7 @@ const CLOSE_RULES = [
   },
 ];
 
-/** Rules over the mails themselves: three in one month, by a chain of ids. */
+/** Rules over the mails themselves: three mails in one month, in ascending order of their ids. */
 const THRICE_RULES = [
   {
     id: 'rule:thrice',
@@ -85,7 +85,7 @@ describe.runIf(hasDataFile(NAME))('rules over email-Enron', () => {
   });
   afterAll(() => server?.close());
 
-  test('who is close, and who bridges people that are not', async () => {
+  test('find who is close, and who bridges people that are not close', async () => {
     for (const rule of CLOSE_RULES) await post('/v1/rules', rule);
     const answer = await reason({ query: '', table: 'months', top_k: 10_000 });
     expect(answer.truncated).toBe(false);
@@ -101,7 +101,7 @@ describe.runIf(hasDataFile(NAME))('rules over email-Enron', () => {
     await expectProofs(answer, CLOSE_RULES, 'months');
   });
 
-  test('who shared three mails within a month, from the mails themselves', async () => {
+  test('find who shared three mails within a month, from the mails themselves', async () => {
     const limit = 2000;
     const answer = await reason({ query: '', table: 'mails', top_k: limit, rules: THRICE_RULES });
     expect(answer.truncated).toBe(true);
@@ -141,7 +141,7 @@ describe.runIf(hasDataFile(NAME))('rules over email-Enron', () => {
   }
 });
 
-/** Number of mails that two people share in a month, by `a b month` with a < b. */
+/** Returns the number of mails that two people share in a month, by `a b month` with a < b. */
 function sharedMails({ times, members }: FileEdges): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [i, people] of members.entries()) {
@@ -155,7 +155,7 @@ function sharedMails({ times, members }: FileEdges): Map<string, number> {
   return counts;
 }
 
-/** Pairs in both directions, ascending. */
+/** Returns the pairs in both directions, in ascending order. */
 function closePairs(edges: FileEdges): [number, number][] {
   const pairs = new Set<string>();
   for (const [key, count] of sharedMails(edges)) {

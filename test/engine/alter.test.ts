@@ -1,5 +1,5 @@
-// ALTER: columns are added, dropped and renamed, and tables renamed; rows in the log and in
-// segments are not rewritten.
+// Tests ALTER: columns are added, dropped and renamed, and tables are renamed, without rewriting
+// the rows in the log and in segments.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -37,7 +37,7 @@ function column(table: Table, name: string): unknown[] {
   return rowsOf(table).map((row) => row[name]);
 }
 
-/** The bytes of all segments of table 2. */
+/** Returns the bytes of all segments of table 2. */
 function segmentBytes(fs: SimFs): Buffer {
   return Buffer.concat(
     segmentFiles(fs, '/db/tables/2').map((name) => {
@@ -65,8 +65,8 @@ const add = (
   column: { name, type, ...more },
 });
 
-describe('a column that is added', () => {
-  test('has its default in old rows and in new ones without it; no segment is written', async () => {
+describe('an added column', () => {
+  test('has its default in old rows and in new rows without a value, and no segment is written for it', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     let table = await tracks(database);
@@ -111,7 +111,7 @@ describe('a column that is added', () => {
     expect(await faultsOf(fs)).toEqual([]);
   });
 
-  test('during a compaction is in the compacted rows and in new ones', async () => {
+  test('is in the compacted rows and in new rows when it is added during a compaction', async () => {
     for (const step of ['open', 'part', 'close'] as const) {
       const fs = simDisk();
       let go: () => void = () => {};
@@ -149,8 +149,8 @@ describe('a column that is added', () => {
   });
 });
 
-describe('a column that is dropped', () => {
-  test('disappears at once with its index, its bytes when segments are rewritten; its id is not reused', async () => {
+describe('a dropped column', () => {
+  test('disappears at once with its index, and its id is not used again', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 2 ** 20 });
     let table = await tracks(database);
@@ -186,7 +186,7 @@ describe('a column that is dropped', () => {
     await database.close();
   });
 
-  test('is no longer in the files after a compaction that rewrites them', async () => {
+  test('is no longer in the files after a compaction has rewritten them', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 2 ** 20 });
     const table = await tracks(database);
@@ -209,7 +209,7 @@ describe('a column that is dropped', () => {
 });
 
 describe('a new name', () => {
-  test('of a column keeps its values and its index', async () => {
+  test('keeps the values and the index of a column', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     let table = await tracks(database);
@@ -236,7 +236,7 @@ describe('a new name', () => {
     await database.close();
   });
 
-  test('of a table replaces the old one, and the rows stay in place', async () => {
+  test('replaces the old name of a table, and its rows stay in place', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     const table = await tracks(database);
@@ -270,7 +270,7 @@ describe('a new name', () => {
 });
 
 describe('ALTER', () => {
-  test('refuses impossible changes, and then changes nothing', async () => {
+  test('refuses impossible changes without changing anything', async () => {
     const database = await openSim(simDisk());
     const table = await tracks(database);
     const refused: [string, AlterAction, string][] = [
@@ -313,7 +313,7 @@ describe('ALTER', () => {
     await database.close();
   }, 60_000);
 
-  test('counts as a change of the catalog', async () => {
+  test('increments the version of the catalog', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const versions = [database.catalogVersion];
@@ -336,7 +336,7 @@ describe('ALTER', () => {
     await database.close();
   });
 
-  test('stores the answer in the frame of the change', async () => {
+  test('stores the answer to its request in the frame of the change', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = await tracks(database);
@@ -355,7 +355,7 @@ describe('ALTER', () => {
     expect(found.table('ways').item().columns.at(-1)).toEqual({ name: 'a', type: 'REAL' });
   });
 
-  test('of a newer version makes an older one refuse, rather than read rows under wrong columns', async () => {
+  test('makes an older version refuse a change that only a newer one knows, rather than misread columns', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = await tracks(database);

@@ -1,18 +1,18 @@
-// Impossible states of a table: an assertion stops at each and names it.
+// Checks that an assertion stops at each impossible state of a table and names it.
 
 import { expect, test } from 'vitest';
 import type { TableChange } from '../../src/engine/table/table-state.ts';
 import { Version } from '../../src/engine/table/version.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
-test('segments of a version in the wrong order, twice, or overlapping', async () => {
+test('an assertion stops segments of a version that are in the wrong order, repeated or overlapping', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   for (const from of [0, 1000]) {
     for (let row = 0; row < 50; row++) await table.insert({ event_ts: from + row, members: [row + 1] });
     await database.compact({});
   }
-  // Two segments, each with half of the rows: the second follows the first.
+  // The table has two segments with half of the rows each; the second follows the first.
   const { segments } = table.version;
   const [first, last] = [segments[0]!, segments[segments.length - 1]!];
   const wrong = segments.length > 1 ? [last, first] : [first, first];
@@ -29,7 +29,7 @@ test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   ['a segment number that is used again', () => ({ nextSegment: 0 }), 'nextSegment of a table decreases'],
   ['more deletes than operations that wait', () => ({ pending: 0, pendingTombstones: 1 }), 'pending operations'],
   ['fewer operations than none', () => ({ pending: -1 }), 'pending operations'],
-])('%s', async (_, change, text) => {
+])('an assertion stops %s', async (_, change, text) => {
   const database = await openSim(simDisk());
   const table = database.table();
   await table.insert({ event_ts: 1, members: [1] });
@@ -38,17 +38,17 @@ test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   await database.close();
 });
 
-test('a snapshot that is released twice', async () => {
+test('an assertion stops a snapshot that is released twice', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const snapshot = table.snapshot();
   snapshot.release();
-  // A second release does nothing; a count that goes wrong is a programming error.
+  // A second release does nothing. A count that becomes wrong is a programming error.
   snapshot.release();
   expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });
 
-test('two compactions of a table at once, and a dropped table that comes back', async () => {
+test('an assertion stops two compactions of a table at once, and a dropped table that returns', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const compacting = { segments: new Set<never>(), memtables: new Set<never>(), late: [] };
@@ -59,7 +59,7 @@ test('two compactions of a table at once, and a dropped table that comes back', 
   await database.close();
 });
 
-test('an LSN below what is visible, of a frame that is in the log: writes are refused, a restart has the row', async () => {
+test('an LSN below the visible one makes writes fail, and a restart has the row whose frame is in the log', async () => {
   const disk = simDisk();
   const database = await openSim(disk);
   const table = database.table();

@@ -1,5 +1,5 @@
-// A manifest with a correct checksum but a foreign document: a clear refusal, never a crash in the
-// middle of an open.
+// A manifest that has a correct checksum but contains a foreign document must be refused clearly.
+// It must never crash an open halfway.
 
 import { expect, test } from 'vitest';
 import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
@@ -24,7 +24,7 @@ async function written(): Promise<Checkpoint> {
   return readManifest(fs, '/db', crc32c) as Checkpoint;
 }
 
-/** Every place inside a value: the object or list, and the key in it. */
+/** Returns every place inside a value: the object or list, and the key in it. */
 function placesOf(value: unknown, path = ''): { of: Record<string, unknown>; key: string; path: string }[] {
   if (typeof value !== 'object' || value === null || path.endsWith('.entries.0.1')) return [];
   const of = value as Record<string, unknown>;
@@ -34,11 +34,11 @@ function placesOf(value: unknown, path = ''): { of: Record<string, unknown>; key
   ]);
 }
 
-test('a written document has no problem', async () => {
+test('a document that a database has written has no problem', async () => {
   expect(checkpointProblem(await written())).toBeNull();
 });
 
-test('each place of it with another kind of value, or without one, has', async () => {
+test('a document has a problem when a value at any place is missing or of another kind', async () => {
   const places = placesOf(await written()).length;
   expect(places).toBeGreaterThan(40);
   for (let place = 0; place < places; place++) {
@@ -54,7 +54,7 @@ test('each place of it with another kind of value, or without one, has', async (
   }
 });
 
-test('tables with the same id or name, or an id that was not given out yet, have', async () => {
+test('a document has a problem when two tables share an id or a name, or an id was not yet given out', async () => {
   const document = await cached();
   const [first, second] = document.tables;
   for (const definition of [
@@ -67,7 +67,7 @@ test('tables with the same id or name, or an id that was not given out yet, have
   }
 });
 
-test('is refused as corrupt, with the place', async () => {
+test('a document with a problem is refused as corrupt, with the place', async () => {
   const fs = simDisk();
   await (await openSim(fs)).close();
   const text = JSON.stringify({ ...(readManifest(fs, '/db', crc32c) as object), tables: [{}] });

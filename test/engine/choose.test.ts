@@ -1,9 +1,12 @@
-// What a compaction chooses to rewrite, tested as plain values.
+// Tests which segments a compaction chooses to rewrite, using plain values.
 
 import { expect, test } from 'vitest';
 import { type ChooseInput, chooseStretches, type SegmentFigures } from '../../src/engine/compaction/choose.ts';
 
-/** Segments of given sizes, one row per second: each segment begins where the previous one ends. */
+/**
+ * Returns segments of the given sizes with one row per second. Each segment begins where the
+ * previous one ends.
+ */
 function segments(...rows: (number | { rows: number; dead?: number; stale?: boolean })[]): SegmentFigures[] {
   let at = 0;
   return rows.map((each) => {
@@ -37,50 +40,50 @@ test('the first rows of a table become new files', () => {
   ]);
 });
 
-test('without new rows and deaths nothing is rewritten', () => {
+test('nothing is rewritten without new rows and deaths', () => {
   expect(chooseStretches(input({ segments: segments(80, 80, 80) }))).toEqual([]);
 });
 
-test('rows behind a last segment that is more than half full leave it alone', () => {
+test('rows after a last segment that is more than half full do not rewrite it', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 60), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
   );
   expect(stretches).toEqual([{ from: 2, to: 2, lower: { eventTs: 139, id: 140 }, upper: undefined, append: true }]);
 });
 
-test('rows behind a last segment that is at most half full fill it up', () => {
+test('rows after a last segment that is at most half full fill it up', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 50), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
   );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('rows that interleave one segment rewrite that one', () => {
+test('rows that fall within one segment rewrite only that segment', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 80, 80), newRows: [0, 3, 0], totalNewRows: 3 }));
   expect(stretches).toEqual([
     { from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 160, id: 160 }, append: false },
   ]);
 });
 
-test('rows before the first segment go with it', () => {
+test('rows before the first segment are merged into it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 80), newRows: [3, 0], totalNewRows: 3 }));
   expect(stretches).toEqual([{ from: 0, to: 1, lower: undefined, upper: { eventTs: 80, id: 80 }, append: false }]);
 });
 
-test('rows in and behind the last segment rewrite it', () => {
+test('rows inside and after the last segment rewrite it', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 80), newRows: [0, 3], newRowsBehind: 2, totalNewRows: 3 }),
   );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('a death rewrites its segment', () => {
+test('a death rewrites the segment of its row', () => {
   expect(
     chooseStretches(input({ segments: segments(80, { rows: 80, dead: 1 }, 80) })).map(({ from, to }) => [from, to]),
   ).toEqual([[1, 2]]);
 });
 
-test('a segment that lacks an order is rewritten, each one alone', () => {
+test('segments that lack an index order are rewritten, each one alone', () => {
   const figures = segments(80, { rows: 80, stale: true }, 80, { rows: 70, stale: true }, { rows: 90, stale: true });
   expect(chooseStretches(input({ segments: figures })).map(({ from, to }) => [from, to])).toEqual([
     [1, 2],
@@ -89,7 +92,7 @@ test('a segment that lacks an order is rewritten, each one alone', () => {
   ]);
 });
 
-test('rows behind a last segment that lacks an order go into it', () => {
+test('rows after a last segment that lacks an index order are merged into it', () => {
   const figures = segments(80, { rows: 60, stale: true });
   const stretches = chooseStretches(
     input({ segments: figures, newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
@@ -97,20 +100,20 @@ test('rows behind a last segment that lacks an order go into it', () => {
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('what is left of a segment joins a small neighbour before it', () => {
+test('the live rows of a segment with many deaths join a small neighbour before it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 40, { rows: 80, dead: 60 }, 80) }));
   expect(stretches).toEqual([
     { from: 1, to: 3, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 200, id: 200 }, append: false },
   ]);
 });
 
-test('it joins no neighbour that leaves no room', () => {
+test('the live rows of a segment with many deaths join no neighbour that has no room for them', () => {
   expect(
     chooseStretches(input({ segments: segments(95, { rows: 80, dead: 60 }, 80) })).map(({ from, to }) => [from, to]),
   ).toEqual([[1, 2]]);
 });
 
-test('two stretches that touch become one when they fit into one file', () => {
+test('two adjacent stretches become one when they fit into one file', () => {
   const figures = segments(80, { rows: 80, dead: 40 }, { rows: 80, dead: 40 }, 80);
   expect(chooseStretches(input({ segments: figures })).map(({ from, to }) => [from, to])).toEqual([[1, 3]]);
   const fuller = segments(80, { rows: 80, dead: 10 }, { rows: 80, dead: 10 }, 80);
@@ -129,7 +132,7 @@ test('a cutoff rewrites every segment that begins before it', () => {
   expect(Math.max(...chosen.map(([, to]) => to!))).toBe(2);
 });
 
-test('stretches come in order and never overlap, whatever the figures', () => {
+test('stretches are ordered and never overlap, for any sizes and deaths', () => {
   for (let seed = 1; seed < 500; seed++) {
     let state = seed;
     const below = (limit: number): number => {

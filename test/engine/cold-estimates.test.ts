@@ -1,5 +1,5 @@
-// Estimates for a table that is not in memory: planning must not read the table to find out how to
-// read it.
+// Checks estimates for a table that is not in memory. Planning must not read the table to find out
+// how to read it.
 
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -11,7 +11,7 @@ import { range } from '../support/sim-tables.ts';
 const ROWS = 960;
 const SEGMENTS = 40;
 
-/** A freshly opened database, with no segment in memory. */
+/** Returns a freshly opened database that has no segment in memory. */
 async function cold(fs: SimFs): Promise<Database> {
   const options = { core: 'release', segmentRows: ROWS / SEGMENTS } as const;
   if (!fs.exists('/db')) {
@@ -37,7 +37,7 @@ test.each([
   ['a node in a window', most, ROWS / 3],
   ['values without an order', weights, ROWS / 3],
   ['a node of one edge', rare, 1],
-])('of %s load two segments at most, and are about right', async (_, request, rows) => {
+])('estimates for %s load at most two segments and are about right', async (_, request, rows) => {
   const fs = new SimFs(1);
   const db = await cold(fs);
   const before = fs.counts.open;
@@ -50,7 +50,7 @@ test.each([
   await db.close();
 });
 
-test('are exact for rows in memory', async () => {
+test('estimates are exact for rows in memory', async () => {
   const db = await cold(new SimFs(1));
   const scan = db.table().scan({ format: 'json' });
   while (scan.next() !== null);
@@ -58,7 +58,7 @@ test('are exact for rows in memory', async () => {
   await db.close();
 });
 
-test('the ends of the live rows load no more, however many rows are dead', async () => {
+test('finding the first and the last live row loads at most two segments, however many rows are dead', async () => {
   const fs = new SimFs(1);
   let db = await cold(fs);
   const transaction = db.begin();

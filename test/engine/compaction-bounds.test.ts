@@ -1,4 +1,5 @@
-// Byte bounds of a compaction: files, parts and slices of old segments, whatever the rows are.
+// Checks the byte bounds of a compaction: those of files, of parts and of slices of old segments,
+// for any rows.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
@@ -47,8 +48,8 @@ async function insert(table: Table, at: readonly number[], note: (time: number) 
 }
 
 /**
- * Lower bound for the record bytes of each segment: the row's text and 26 bytes each. Valid after a
- * compaction, when no row is dead.
+ * Returns, for each segment, a lower bound for the bytes of its records: the text of each row and
+ * 26 bytes. Valid after a compaction, when no row is dead.
  */
 function recordBytes(table: Table): number[] {
   const rows = rowsOf(table);
@@ -57,7 +58,7 @@ function recordBytes(table: Table): number[] {
   );
 }
 
-test('a text that many rows share is small in a file, and its records stay within the bound, also when they are read again', async () => {
+test('a text shared by many rows is small in a file, but its records stay within the bound, also when read again', async () => {
   const { database, table, runner } = await opened();
   const note = 'n'.repeat(2000);
   await insert(table, range(0, 300), () => note);
@@ -76,7 +77,7 @@ test('a text that many rows share is small in a file, and its records stay withi
   await database.close();
 });
 
-test('a row that alone passes the bound is a file of its own, and compacts again and again', async () => {
+test('a row that alone exceeds the bound gets a file of its own, and can be compacted repeatedly', async () => {
   const { database, table } = await opened();
   const large = (time: number) => `${time} `.padEnd(time % 3 === 0 ? 60_000 : 100, 'w');
   await insert(table, range(0, 30), large);
@@ -91,7 +92,7 @@ test('a row that alone passes the bound is a file of its own, and compacts again
   await database.close();
 });
 
-test('a part of many memtables has as many bytes as one of few; more than 1,024 lie in one range of keys', async () => {
+test('a part from many memtables has no more bytes than one from few, even if over 1,024 overlap', async () => {
   const { database, table, runner } = await opened();
   for (const place of range(0, 1100)) {
     await insert(table, [place, 3000 - place], (time) => `${time}`.padEnd(200, 'm'));
@@ -110,7 +111,7 @@ test('a part of many memtables has as many bytes as one of few; more than 1,024 
   await database.close();
 });
 
-test('a column that is added with a long default takes no bytes of old rows', async () => {
+test('a column added with a long default adds no bytes to old rows', async () => {
   const { database, runner } = await opened();
   const plain = await database.createTable({ name: 'plain' });
   const bulk = plain.bulk();
@@ -132,7 +133,7 @@ test('a column that is added with a long default takes no bytes of old rows', as
   await database.close();
 });
 
-test('random rows, deaths and times: what was there is there, in segments that are disjoint and within the bounds', async () => {
+test('random rows, deaths and times survive, in disjoint segments that are within the bounds', async () => {
   for (const seed of range(1, 9)) {
     const random = new Random(seed);
     const { database, table } = await opened();

@@ -1,5 +1,5 @@
-// Compaction on a simulated disk: what it touches, what is written while it runs, and when files
-// are removed.
+// Tests compaction on a simulated disk: what it rewrites, what is written while it runs, and when
+// files are removed.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -9,7 +9,7 @@ import { codeOf, fill, range, segmentFiles, times } from '../support/sim-tables.
 
 const DIR = '/db/tables/1';
 
-/** A promise that a test resolves. */
+/** Returns a promise and the function with which a test resolves it. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -18,8 +18,8 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-describe('files', () => {
-  test('segments that no new row and no death touches keep their files', async () => {
+describe('the files of a table', () => {
+  test('are kept by a compaction when no new row and no death falls within their segments', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 64));
@@ -38,7 +38,7 @@ describe('files', () => {
     await database.close();
   });
 
-  test('rows at the newest end add files and rewrite at most the last one', async () => {
+  test('are added for rows at the newest end, and at most the last one is rewritten', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 60));
@@ -52,7 +52,7 @@ describe('files', () => {
     await database.close();
   });
 
-  test('of wide rows hold fewer of them: 4 MB, but 4,096 rows at least', async () => {
+  test('hold fewer rows when the rows are wide: 4 MB, but at least 4,096 rows', async () => {
     const database = await openSim(simDisk(), { segmentRows: 65_536 });
     const rowsOfSegments = async (name: string, length: number) => {
       const table = await database.createTable({ name, columns: [{ name: 'note', type: 'TEXT' }] });
@@ -73,7 +73,7 @@ describe('files', () => {
     await database.close();
   });
 
-  test('a compaction with nothing to do writes no file', async () => {
+  test('are not written when a compaction has nothing to do', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -85,7 +85,7 @@ describe('files', () => {
     await database.close();
   });
 
-  test('files that a pinned snapshot reads stay until it is released', async () => {
+  test('stay while a pinned snapshot reads them', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 16));
@@ -107,7 +107,7 @@ describe('files', () => {
     await database.close();
   });
 
-  test('the files of a dropped table go, when the last reader has', async () => {
+  test('are removed after a drop, when the last reader is done', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = await database.createTable({ name: 'other' });
@@ -126,7 +126,7 @@ describe('files', () => {
   });
 
   test.each(['drop in the manifest', 'drop in the log only'])(
-    'files of a table that a crash kept after its drop go at the next open (%s)',
+    'are removed at the next open if a crash kept them after a drop (%s)',
     async (where) => {
       let fs = simDisk();
       let database = await openSim(fs);
@@ -152,7 +152,7 @@ describe('files', () => {
     },
   );
 
-  test('files of a compaction interrupted by a crash are removed at the next open, and their numbers reused', async () => {
+  test('are removed at the next open if a crash interrupted their compaction, and their numbers are reused', async () => {
     let fs = simDisk();
     let database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -168,8 +168,9 @@ describe('files', () => {
     await database.close();
   });
 
-  // Found by the histories: a kill between rename and sync of the manifest, an open, a power loss.
-  test('files that a manifest on the disk may still list go only when the next one is surely there', async () => {
+  // Found by the histories test: the process was killed between the rename and the sync of the
+  // manifest, the database was opened, and then the power failed.
+  test('are kept while a manifest on the disk may list them, until the next manifest is durable', async () => {
     for (let seed = 1; seed < 40; seed++) {
       let fs = simDisk(seed);
       const database = await openSim(fs, { core: 'release' });
@@ -191,7 +192,7 @@ describe('files', () => {
     }
   });
 
-  test('a foreign file in a table directory is left alone', async () => {
+  test('do not include foreign files in the directory, which are not touched', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -206,8 +207,9 @@ describe('files', () => {
   });
 });
 
-describe('the log', () => {
-  // Found by the histories: an idle table let go of the log that the next manifest needed.
+describe('a compaction and the log', () => {
+  // Found by the histories test: an idle table released the part of the log that the next manifest
+  // needed.
   test('a table that was idle when the log was shortened opens again', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 4096 + 400 });
@@ -227,8 +229,9 @@ describe('the log', () => {
     await database.close();
   });
 
-  // Found by the histories: the manifest had a table whose creation the async log then lost.
-  test('a manifest never holds a table that a crash can take from the log', async () => {
+  // Found by the histories test: the manifest contained a table whose creation the async log then
+  // lost.
+  test('a manifest never contains a table whose creation a crash can remove from the log', async () => {
     for (let seed = 1; seed < 30; seed++) {
       const fs = simDisk(seed);
       const database = await openSim(fs, { durability: 'async', core: 'release' });
@@ -241,7 +244,7 @@ describe('the log', () => {
     }
   });
 
-  test('its files are removed when every table has passed them', async () => {
+  test('log files are removed when every table has been compacted past them', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 10; round++) await fill(database.table(), range(0, 10));
@@ -253,9 +256,10 @@ describe('the log', () => {
   });
 });
 
-describe('columns', () => {
-  // Found by the histories: defaults of several columns overwrote each other before the builder.
-  test('each column keeps its own default', async () => {
+describe('columns in a compaction', () => {
+  // Found by the histories test: the defaults of several columns overwrote each other before the
+  // builder read them.
+  test('keep their own defaults', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const columns = [
@@ -284,10 +288,10 @@ describe('a TTL', () => {
     return [edges_dropped, buckets_dropped];
   }
 
-  test('counts a bucket once, wherever its rows are', async () => {
+  test('counts each dropped bucket once, wherever its rows are', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
-    // Buckets of 10 s, segments of 8 rows: bucket 0 is in two segments and in the log.
+    // Buckets cover 10 s and segments have 8 rows, so bucket 0 is in two segments and in the log.
     await fill(table, range(0, 32));
     await database.compact({});
     expect(table.version.segments).toHaveLength(4);
@@ -313,8 +317,8 @@ describe('a TTL', () => {
   });
 });
 
-describe('writes while it runs', () => {
-  /** A compaction of 40 rows in segments and 8 in the log, paused before its first part. */
+describe('writes during a compaction', () => {
+  /** Starts a compaction of 40 rows in segments and 8 in the log, paused before its first part. */
   async function compacting(): Promise<{ fs: SimFs; database: Database; go: () => Promise<void> }> {
     const fs = simDisk();
     const { opened, open } = gate();
@@ -340,7 +344,7 @@ describe('writes while it runs', () => {
     };
   }
 
-  test('keep deletes, inserts and repeated inserts, also after a crash', async () => {
+  test('deletes, inserts and repeated inserts are kept, also after a crash', async () => {
     const { fs, database, go } = await compacting();
     const table = database.table();
     expect((await table.delete(5, [5, 105])).matched).toBe(2);
@@ -359,7 +363,7 @@ describe('writes while it runs', () => {
     expect(rowsOf((await openSim(fs.crash())).table())).toEqual(during);
   });
 
-  test('keep a delete made during the compaction, also after a crash right after it', async () => {
+  test('a delete is kept, also after a crash right after the compaction', async () => {
     const { fs, database, go } = await compacting();
     await database.table().delete(5, [5, 105]);
     await database.table().delete(11, [4, 111]);
@@ -371,7 +375,7 @@ describe('writes while it runs', () => {
     expect(rowsOf(again.table())).toEqual(during);
   });
 
-  test('do not change what readers and their snapshots see', async () => {
+  test('writes do not change what open readers and snapshots see', async () => {
     const { database, go } = await compacting();
     const table = database.table();
     const snapshot = database.snapshot(table);
@@ -390,8 +394,9 @@ describe('writes while it runs', () => {
     await database.close();
   });
 
-  // Found by the histories: after close, a compaction of all tables went on to the next one.
-  test('none begins after close', async () => {
+  // Found by the histories test: after close, a compaction of all tables continued with the next
+  // table.
+  test('a compaction of all tables continues with no further table after close', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });
     await database.table('other').insert({ event_ts: 1, members: [1] });
@@ -408,7 +413,7 @@ describe('writes while it runs', () => {
     expect(await codeOf(database.table().insert({ event_ts: 1, members: [1] }))).toBe('draining');
   });
 
-  test('close waits for it', async () => {
+  test('close waits for the running compaction', async () => {
     const { fs, database, go } = await compacting();
     const closed = database.close();
     await go();
@@ -418,8 +423,8 @@ describe('writes while it runs', () => {
   });
 });
 
-describe('opening', () => {
-  test('a database that does not open leaves no file open and no lock', async () => {
+describe('opening a database', () => {
+  test('leaves no file open and no lock when it fails', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 6; round++) await fill(database.table(), range(0, 10));
@@ -436,13 +441,13 @@ describe('opening', () => {
     expect(times(await openSim(fs))).toHaveLength(60);
   });
 
-  test('two at once are refused', async () => {
+  test('is refused while the database is already open', async () => {
     const fs = simDisk();
     await openSim(fs);
     expect(await codeOf(openSim(fs))).toBe('conflict');
   });
 
-  test('a primary table name that is no identifier is refused', async () => {
+  test('is refused with a primary table name that is not an identifier', async () => {
     expect(await codeOf(openSim(simDisk(), { primaryTable: 'no way' }))).toBe('invalid_input');
     expect(simOptions(simDisk()).primaryTable).toBe('hyperedges');
   });

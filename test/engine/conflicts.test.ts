@@ -1,5 +1,5 @@
-// Transactions that conflict with other commits: snapshots of a single moment, the first committer
-// wins on a row's id, and what a failed statement leaves behind.
+// Transactions that conflict with other commits. A transaction sees snapshots of a single moment,
+// the first committer wins on a row's id, and a failed statement leaves nothing behind.
 
 import { describe, expect, test } from 'vitest';
 import type { Database, Table, Transaction } from '../../src/engine/index.ts';
@@ -50,7 +50,7 @@ describe('a pinned transaction', () => {
     await database.close();
   });
 
-  test('an unpinned one takes the snapshot of a table when it looks at it', async () => {
+  test('takes the snapshot of a table at its first look if it is not pinned', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     const transaction = database.begin();
@@ -63,7 +63,7 @@ describe('a pinned transaction', () => {
   });
 });
 
-/** What another commit does to the row, and whether that conflicts with a change of the row. */
+/** What another commit does to the row, and whether that conflicts with a change to the row. */
 const MEANWHILE: [string, boolean, (database: Database, table: Table) => Promise<unknown>][] = [
   ['removes it', true, (database, table) => other(database, (tx) => tx.deleteRow(table, KEY))],
   [
@@ -109,7 +109,7 @@ describe.each(MEANWHILE)('another commit that %s', (_, isInTheWay, meanwhile) =>
     ['in a segment', true, false],
     ['moved by a compaction since', false, true],
     ['moved from segment to segment since', true, true],
-  ])(`${isInTheWay ? 'wins' : 'is not met'}: the row is %s`, async (_place, before, after) => {
+  ])(`${isInTheWay ? 'wins' : 'is no conflict'} when the row is %s`, async (_place, before, after) => {
     for (const how of ['update', 'move', 'remove', 'update twice', 'scan and update'] as const) {
       const database = await openSim(simDisk(), { segmentRows: 4 });
       const table = database.table();
@@ -142,7 +142,7 @@ describe.each(MEANWHILE)('another commit that %s', (_, isInTheWay, meanwhile) =>
   });
 });
 
-describe('a commit that is still on its way to the disk', () => {
+describe('a commit that is not yet durable', () => {
   test('wins over a transaction that cannot see it yet', async () => {
     for (const compacted of [false, true]) {
       const database = await openSim(simDisk());
@@ -151,10 +151,11 @@ describe('a commit that is still on its way to the disk', () => {
       const first = database.begin();
       first.updateRow(table, KEY, { event_ts: 3, members: [1] });
       const committed = first.commit();
-      // Ending a transaction that needs no history must not take it away from the next one.
+      // A transaction that needs no history must not, when it ends, remove the history that the
+      // next transaction needs.
       database.begin({ pinned: true }).rollback();
-      // It began before the commit was durable, so it sees the old row; the new row has the same
-      // key.
+      // This transaction begins before the commit is durable, so it sees the old row. The new row
+      // has the same key.
       const second = database.begin({ pinned: true });
       expect(second.lsn).toBe(9);
       second.updateRow(table, KEY, { event_ts: 3, members: [2] });
@@ -170,7 +171,7 @@ describe('a commit that is still on its way to the disk', () => {
     }
   });
 
-  test('of two at once the first wins, and each lost update is told', async () => {
+  test('wins over a second one at the same time, and each lost update is reported', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await table.insert({ event_ts: 3, members: [0], properties: { weight: 0 } });
@@ -197,8 +198,8 @@ describe('a commit that is still on its way to the disk', () => {
   });
 });
 
-describe('what is kept about updates', () => {
-  test('goes when no open transaction needs it', async () => {
+describe('the history of updates', () => {
+  test('is dropped when no open transaction needs it', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 8));
@@ -228,7 +229,7 @@ describe('what is kept about updates', () => {
   });
 });
 
-describe('a table that changes meanwhile', () => {
+describe('a table that changes during a transaction', () => {
   const CHANGES: [string, (database: Database) => Promise<unknown>][] = [
     ['gets a column', (db) => db.alterTable('t', { kind: 'addColumn', column: { name: 'b', type: 'REAL' } })],
     ['loses a column', (db) => db.alterTable('t', { kind: 'dropColumn', column: 'a' })],
@@ -245,7 +246,7 @@ describe('a table that changes meanwhile', () => {
   ];
 
   test.each(CHANGES)(
-    '%s: a transaction that has written to it meets a conflict, and reads on until then',
+    '%s: a transaction that wrote to the table can still read it, but its commit conflicts',
     async (_, change) => {
       const database = await openSim(simDisk());
       const table = await database.createTable({ name: 't', columns: [{ name: 'a', type: 'INTEGER', default: 5 }] });
@@ -280,7 +281,7 @@ describe('a table that changes meanwhile', () => {
     },
   );
 
-  test('a change without effect on rows is no conflict', async () => {
+  test('causes no conflict if only its threshold or its indexes change', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 12));
@@ -293,7 +294,7 @@ describe('a table that changes meanwhile', () => {
     await database.close();
   });
 
-  test('rows staged without a look at the table stay right under the new columns', async () => {
+  test('stores rows that were staged before under its new columns', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const columns = [
@@ -316,8 +317,8 @@ describe('a table that changes meanwhile', () => {
   });
 });
 
-describe('a mark', () => {
-  test('of a changed row allows rows to be removed by time and members again', async () => {
+describe('rewinding to a mark', () => {
+  test('allows rows to be removed by time and members again after a row was changed', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 3));

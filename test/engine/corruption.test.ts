@@ -1,5 +1,5 @@
-// Damaged files: the table refuses with file and offset, and the others go on; a damaged log or
-// manifest is not opened. No answer is ever wrong.
+// Damaged files: a table refuses with file and offset while others answer, and a database with a
+// damaged log or manifest is not opened. No answer is ever wrong.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
@@ -44,7 +44,7 @@ function sectionsOf(file: Uint8Array): Section[] {
   return sections;
 }
 
-/** Two tables of several segments, with every type of column, closed cleanly. */
+/** Makes two tables with several segments and every type of column, and closes cleanly. */
 async function prepared(): Promise<SimFs> {
   const fs = simDisk();
   const database = await openSim(fs, { segmentRows: 24, maxMembers: 64 });
@@ -92,7 +92,7 @@ function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
 let expectedTyped: string;
 let expectedOther: string;
 
-/** Reads the table in every way; returns the text of all rows. Lookups must agree with it. */
+/** Reads the table in every way, compares the lookups, and returns the text of all rows. */
 function readAll(database: Database, name: string): string {
   const table = database.table(name);
   const text = drain(table.scan({ format: 'ndjson' }));
@@ -108,8 +108,8 @@ function readAll(database: Database, name: string): string {
 }
 
 /**
- * Checks that the table refuses and names the file, while the other table answers, accepts writes
- * and is compacted.
+ * Checks that the damaged table refuses and names the file, while the other table answers, accepts
+ * writes and is compacted.
  */
 async function refuses(fs: SimFs, path: string, offset?: number): Promise<HedgerowError> {
   const database = await openSim(fs, { segmentRows: 24 });
@@ -165,13 +165,13 @@ beforeEach(async () => {
 });
 
 describe('a segment file', () => {
-  test('has every kind of section in this test but the order of an index', () => {
+  test('has every kind of section in this test except an index order', () => {
     expect(new Set(sections.map(({ name }) => name))).toEqual(
       new Set(Object.values(SECTION_NAMES).filter((name) => name !== 'psi')),
     );
   });
 
-  test('with a flipped bit in any section refuses at that section', async () => {
+  test('is refused at the damaged section if a bit of the section is flipped', async () => {
     for (const { name, offset, bytes } of sections) {
       if (bytes === 0) continue;
       for (const at of new Set([0, Math.floor(bytes / 2), bytes - 1])) {
@@ -185,7 +185,7 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  test('with a flipped bit in header or directory refuses', async () => {
+  test('is refused if a bit of its header or directory is flipped', async () => {
     const end = HEADER_BYTES + sections.length * ENTRY_BYTES;
     for (let at = 0; at < end; at += 5) {
       flip(fs, path, at, 1 << (at % 8));
@@ -197,7 +197,7 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  test('with a flipped bit anywhere gives the right rows or refuses', async () => {
+  test('gives the right rows or is refused if any bit is flipped', async () => {
     let size = 0;
     fs.edit(path, (bytes) => {
       size = bytes.length;
@@ -213,7 +213,7 @@ describe('a segment file', () => {
     }
   });
 
-  test.each([0, 1, 100, HEADER_BYTES + 30, -1])('cut to %i bytes refuses', async (size) => {
+  test.each([0, 1, 100, HEADER_BYTES + 30, -1])('is refused after it was cut to %i bytes', async (size) => {
     const handle = fs.open(path, 'write');
     const bytes = new Uint8Array(handle.size());
     handle.read(bytes, 0);
@@ -227,7 +227,7 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  test('with bytes behind its end refuses', async () => {
+  test('is refused if there are bytes after its end', async () => {
     const handle = fs.open(path, 'write');
     const size = handle.size();
     await handle.write(new Uint8Array(8), size);
@@ -237,14 +237,14 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  test('that is missing refuses', async () => {
+  test('is refused if it is missing', async () => {
     await fs.rename(path, `${TYPED}/aside`);
     await refuses(fs, path, 0);
     await fs.rename(`${TYPED}/aside`, path);
     await isWhole(fs);
   });
 
-  test('of a future format version is refused with that reason', async () => {
+  test('is refused with the reason if its format version is from the future', async () => {
     fs.edit(path, (bytes) => {
       bytes[8] = 2;
     });
@@ -256,9 +256,9 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  // A filter is read without its segment: a wrong one would hide rows from lookups that never load
-  // the segment.
-  test('with a damaged node filter hides no row from a lookup', async () => {
+  // A filter is read without its segment. A wrong filter would hide rows from lookups that never
+  // load the segment.
+  test('hides no row from a lookup if its node filter is damaged', async () => {
     const { offset, bytes: length } = sections.find(({ name }) => name === 'filter')!;
     fs.edit(path, (bytes) => bytes.fill(0, offset, offset + length));
     const database = await openSim(fs, { segmentRows: 24 });
@@ -267,7 +267,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('in place of another one is refused', async () => {
+  test('is refused in place of another segment file', async () => {
     const other = `${TYPED}/${fs.list(TYPED)[0]}`;
     await swap(path, other);
     const database = await openSim(fs, { segmentRows: 24 });
@@ -305,7 +305,7 @@ describe('a segment file', () => {
     }
   }
 
-  test('that is damaged while the database runs refuses at the next load, in a scan, a delete and a commit', async () => {
+  test('is refused at its next load if it is damaged meanwhile, in a scan, a delete and a commit', async () => {
     for (const use of ['scan', 'delete', 'commit', 'compact'] as const) {
       const database = await openSim(fs, { segmentRows: 24, memoryBudgetBytes: 1 });
       const table = database.table('typed');
@@ -332,7 +332,7 @@ describe('a segment file', () => {
         }
       });
       expect(error, use).toMatchObject({ code: 'table_corrupt', fields: { file: path, offset } });
-      // Nothing of the refused commit may be in the log or in the other table.
+      // No part of the refused commit may be in the log or in the other table.
       expect(database.wal().last_lsn).toBe(lsn + 1);
       expect(readAll(database, 'hyperedges')).toBe(expectedOther);
       flip(fs, path, offset);
@@ -341,7 +341,7 @@ describe('a segment file', () => {
     }
   });
 
-  test('that is damaged keeps the operations in the log that came after it: repaired, the table has them', async () => {
+  test('keeps later operations in the log while it is damaged, and the table has them after a repair', async () => {
     const disk = await prepared();
     let database = await openSim(disk, { segmentRows: 24, logFileBytes: 4096 + 400 });
     await database.table('typed').insert({ event_ts: 500, members: [500] });
@@ -364,7 +364,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('makes a compaction of all tables name the table that it leaves out', async () => {
+  test('is left out of a compaction of all tables if it is damaged, and its table is named', async () => {
     const disk = await prepared();
     let database = await openSim(disk);
     expect(await database.compact()).not.toHaveProperty('corrupt_tables');
@@ -379,7 +379,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('that is damaged is removed when its table is dropped', async () => {
+  test('is removed when its table is dropped, even if it is damaged', async () => {
     const disk = await prepared();
     flip(disk, path, 30);
     let database = await openSim(disk);
@@ -392,7 +392,7 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('that a compaction wrote incorrectly is noticed before the manifest', async () => {
+  test('is noticed before the manifest is written if a compaction wrote it incorrectly', async () => {
     const disk = simDisk();
     let damage = false;
     const runner = new PausingRunner(disk, async (step) => {
@@ -413,7 +413,7 @@ describe('a segment file', () => {
   });
 });
 
-/** Offsets of the frames of a log file. */
+/** Returns the offsets of the frames in a log file. */
 function framesOf(disk: SimFs, file: string): number[] {
   const offsets: number[] = [];
   disk.edit(file, (bytes) => {
@@ -427,8 +427,8 @@ function framesOf(disk: SimFs, file: string): number[] {
   return offsets;
 }
 
-describe('the log', () => {
-  /** Ten commits in one log file, with the database closed cleanly or killed. */
+describe('a damaged log', () => {
+  /** Makes a log file with ten commits, then closes the database cleanly or kills it. */
   async function logged(end: 'close' | 'kill'): Promise<{ disk: SimFs; file: string }> {
     const disk = simDisk();
     const database = await openSim(disk);
@@ -439,9 +439,9 @@ describe('the log', () => {
     return { disk: next, file: `/db/log/${next.list('/db/log').find((name) => name.startsWith('log-0'))}` };
   }
 
-  test('with a flipped bit in any acknowledged frame is not opened, naming file and offset', async () => {
+  test('is refused with file and offset if a bit in any acknowledged frame is flipped', async () => {
     const { disk, file } = await logged('close');
-    // The last frame is the seal; without it the frame before it counts as unfinished.
+    // The last frame is the seal. Without it, the frame before it counts as unfinished.
     const used = framesOf(disk, file).at(-1)!;
     for (let at = 4096; at < used; at += 3) {
       flip(disk, file, at, 4);
@@ -456,7 +456,7 @@ describe('the log', () => {
     await database.close();
   });
 
-  test('with a flipped bit in any group after a kill is not opened; in the last one after a power loss it ends there', async () => {
+  test('is refused after a kill, but ends at a damaged last group if a power loss destroyed the mark', async () => {
     const { disk, file } = await logged('kill');
     const offsets = framesOf(disk, file);
     expect(offsets).toHaveLength(11);
@@ -468,7 +468,7 @@ describe('the log', () => {
       });
       flip(disk, file, offset + 50);
     }
-    // A power loss may destroy the watermark; then nothing proves that the last group was durable.
+    // A power loss may destroy the watermark. Then nothing proves that the last group was durable.
     disk.edit('/db/log/mark', (bytes) => bytes.fill(0, 8192));
     flip(disk, file, offsets[10]! + 50);
     const database = await openSim(disk);
@@ -476,7 +476,7 @@ describe('the log', () => {
     await database.close();
   });
 
-  test('that is gone is not opened when the manifest says that a table needs it', async () => {
+  test('is refused if it is missing while the manifest requires it for a table', async () => {
     const disk = await prepared();
     const database = await openSim(disk);
     await database.table('typed').insert({ event_ts: 1, members: [1] });
@@ -487,7 +487,7 @@ describe('the log', () => {
     expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file: '/db/log' } });
   });
 
-  test('with a flipped bit in a file header is not opened', async () => {
+  test('is refused if a bit in a file header is flipped', async () => {
     const { disk, file } = await logged('close');
     for (const at of [0, 7, 8, 12, 16, 24, 40, 4092, 4095]) {
       flip(disk, file, at);
@@ -497,8 +497,8 @@ describe('the log', () => {
   });
 });
 
-describe('the manifest', () => {
-  test('with any flipped bit is not opened', async () => {
+describe('a damaged manifest', () => {
+  test('is refused if any bit is flipped', async () => {
     const disk = await prepared();
     const manifest = '/db/manifest';
     let size = 0;
@@ -519,7 +519,7 @@ describe('the manifest', () => {
     await database.close();
   });
 
-  test('that is missing does not make the database look empty', async () => {
+  test('is refused if it is missing, rather than making the database look empty', async () => {
     const disk = await prepared();
     const database = await openSim(disk, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 4; round++) {

@@ -25,7 +25,7 @@ async function crash(): Promise<void> {
 }
 
 describe('documents', () => {
-  test('are read back by store and id, in the order they were first put there', async () => {
+  test('are read by store and id, in the order in which they were first stored', async () => {
     const { documents } = db;
     await documents.change([
       { store: 'keys', id: 'b', value: { role: 'admin' } },
@@ -43,7 +43,7 @@ describe('documents', () => {
     expect(documents.entries('nothing')).toEqual([]);
   });
 
-  test.each(['reopen', 'crash', 'compaction and crash'])('survive %s', async (what) => {
+  test.each(['reopen', 'crash', 'compaction and crash'])('survive: %s', async (what) => {
     const { documents } = db;
     for (let i = 0; i < 20; i++) await documents.change([{ store: 's', id: `d${i}`, value: { i, text: 'ä"\n' } }]);
     await documents.change([{ store: 's', id: 'd3', value: null }]);
@@ -70,7 +70,7 @@ describe('documents', () => {
     expect(expected).toHaveLength(19);
   });
 
-  test('of one change are seen together, and only when they are durable', async () => {
+  test('are visible together when they were changed together, and only once they are durable', async () => {
     const { documents } = db;
     let syncs = 0;
     fs.schedule = ({ kind }) => {
@@ -88,7 +88,7 @@ describe('documents', () => {
     expect(documents.entries('s')).toHaveLength(2);
   });
 
-  test("are copied, so that later changes of the caller's object have no effect", async () => {
+  test("are copied, so that later changes to the caller's object have no effect", async () => {
     const value = { list: [1] };
     const done = db.documents.change([{ store: 's', id: 'a', value }]);
     value.list.push(2);
@@ -96,7 +96,7 @@ describe('documents', () => {
     expect(db.documents.get('s', 'a')).toEqual({ list: [1] });
   });
 
-  test('that JSON cannot hold are refused, and nothing of the change is kept', async () => {
+  test('are refused if JSON cannot represent them, and nothing of their change is kept', async () => {
     const lsn = db.lastLsn;
     for (const value of [undefined, () => 1, Symbol('x')]) {
       const change = db.documents.change([
@@ -110,7 +110,7 @@ describe('documents', () => {
     expect(await db.documents.change([])).toBe(lsn);
   });
 
-  test('that the log refuses are not seen', async () => {
+  test('are not visible if the log refuses them', async () => {
     fs.schedule = ({ kind }) => (kind === 'datasync' ? { code: 'EIO' } : undefined);
     expect(await codeOf(db.documents.change([{ store: 's', id: 'a', value: 1 }]))).toBe('log_failed');
     expect(db.documents.get('s', 'a')).toBeUndefined();
@@ -119,7 +119,7 @@ describe('documents', () => {
 });
 
 describe('the manifest', () => {
-  test('of an older version without documents and stored answers opens', async () => {
+  test('may be of an older version, without documents and stored answers', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     await db.compact({});
     await db.close();
@@ -135,7 +135,7 @@ describe('the manifest', () => {
     expect(db.documents.get('s', 'a')).toBe(1);
   });
 
-  test('without any log file is damage that says what to do', async () => {
+  test('is refused without any log file, with advice on what to do', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     await db.compact({});
     await db.close();
@@ -146,8 +146,8 @@ describe('the manifest', () => {
   });
 });
 
-describe('the state of a table', () => {
-  test('has an LSN that moves with every change of rows and definition, and with nothing else', async () => {
+describe('the LSN and the tag of a table', () => {
+  test('change with every change of its rows or its definition, and with nothing else', async () => {
     const table = db.table();
     const other = await db.createTable({ name: 'other' });
     expect(other.changedLsn).toBe(db.lastLsn);
@@ -174,7 +174,7 @@ describe('the state of a table', () => {
     expect(other.changedLsn).toBe(table.changedLsn + 1);
   });
 
-  test('has that LSN also where rows are written behind a change of its definition that is not durable yet', async () => {
+  test('include rows inserted after a change of the definition that is not yet durable', async () => {
     const table = db.table();
     const index = db.setCompactThreshold(7, table.name);
     const insert = new Promise<number>((resolve, reject) => {
@@ -185,7 +185,7 @@ describe('the state of a table', () => {
     expect(table.changedLsn).toBe(db.lastLsn);
   });
 
-  test('never has the same name in two states: not before it is durable, not after a restart', async () => {
+  test('are never the same for two states, neither before the newer one is durable nor after a restart', async () => {
     const states = new Map<string, string>();
     const note = (): void => {
       const table = db.table();
@@ -219,7 +219,7 @@ describe('the state of a table', () => {
     expect(states.size).toBeGreaterThan(6);
   });
 
-  test('gets a new name when a compaction with a TTL drops rows', async () => {
+  test('change when a compaction with a TTL drops rows', async () => {
     await db.table().insert({ event_ts: 1, members: [1] });
     const tags = [db.table().contentTag];
     await db.compact({});
@@ -242,7 +242,7 @@ describe('whenVisible', () => {
     return { timers, open: () => openSim(simDisk(), { schedule, nowUs: () => 0 }) };
   }
 
-  test('is true at once for visible writes, and when the write becomes visible', async () => {
+  test('resolves to true at once for visible writes, and otherwise when the write becomes visible', async () => {
     const { timers, open } = withTimers();
     const database = await open();
     expect(await database.whenVisible(database.lastLsn, 0)).toBe(true);
@@ -254,7 +254,7 @@ describe('whenVisible', () => {
     expect(await waits[1]).toBe(true);
   });
 
-  test('is false at the timeout, and one timer serves many waits', async () => {
+  test('resolves to false at the timeout, and one timer serves many waits', async () => {
     const { timers, open } = withTimers();
     const database = await open();
     const ends: number[] = [];
@@ -277,7 +277,7 @@ describe('whenVisible', () => {
     expect(await database.whenVisible(database.lastLsn + 1, 0)).toBe(false);
   });
 
-  test('is false at once when the log fails and when the database closes', async () => {
+  test('resolves to false at once when the log fails or the database closes', async () => {
     const waiting = db.whenVisible(db.lastLsn + 100, 5000);
     fs.schedule = ({ kind }) => (kind === 'datasync' ? { code: 'EIO' } : undefined);
     await codeOf(db.table().insert({ event_ts: 1, members: [1] }));
@@ -292,7 +292,7 @@ describe('whenVisible', () => {
   });
 });
 
-test('compacting all tables leaves out one that is dropped meanwhile', async () => {
+test('compacting all tables skips a table that is dropped meanwhile', async () => {
   const table = await db.createTable({ name: 'zebra' });
   await table.insert({ event_ts: 1, members: [1] });
   await db.table().insert({ event_ts: 1, members: [1] });
@@ -307,10 +307,10 @@ test('compacting all tables leaves out one that is dropped meanwhile', async () 
   expect(await codeOf(late)).toBe('table_not_found');
 });
 
-describe('a log filled by documents and stored answers alone', () => {
+describe('a log that contains only documents and stored answers', () => {
   const options = { logFileBytes: 8192, core: 'release' } as const;
 
-  test('is truncated, and the database opens with what it contained', async () => {
+  test('is truncated, and the database then opens with everything it contained', async () => {
     const notices: string[] = [];
     fs = simDisk();
     db = await openSim(fs, { ...options, notice: (message) => void notices.push(message) });

@@ -1,5 +1,5 @@
-// Segment files replaced by other whole segment files: the manifest knows which one was written,
-// and the table refuses any other.
+// Segment files replaced by other undamaged segment files. The manifest records which file was
+// written, and the table refuses any other.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -10,7 +10,7 @@ import { openSim, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
 describe('a segment file', () => {
-  test('of the same size in the place of another one refuses, also where the manifest knows no checksums', async () => {
+  test('is refused in place of another one of the same size, even if the manifest has no checksums', async () => {
     const disk = simDisk();
     const database = await openSim(disk);
     for (let time = 0; time < 24; time++) await database.table().insert({ event_ts: time, members: [time % 8, 9] });
@@ -31,9 +31,8 @@ describe('a segment file', () => {
     }
   });
 
-  // For example one that a compaction had replaced, brought back by restoring single files from a
-  // backup.
-  test('of the same size, as the table was before, refuses', async () => {
+  // For example a file that a compaction had replaced, restored as a single file from a backup.
+  test('is refused if it is an earlier one of the same size', async () => {
     const disk = simDisk();
     const database = await openSim(disk, { segmentRows: 64 });
     for (let time = 0; time < 24; time++) await database.table().insert({ event_ts: time, members: [time % 8, 9] });
@@ -63,7 +62,7 @@ describe('a segment file', () => {
   });
 });
 
-/** Rewrites the manifest as versions without segment checksums did. */
+/** Rewrites the manifest in the form of versions without segment checksums. */
 async function withoutChecksums(disk: SimFs): Promise<void> {
   const crc32c = makeChecksum(loadCore().instantiate());
   const document = readManifest(disk, '/db', crc32c) as Checkpoint;

@@ -1,4 +1,4 @@
-// Compaction on a failing disk: after a failure at any step either nothing has changed, or writes
+// Compactions on a failing disk. After a failure at any step, either nothing has changed or writes
 // are refused until a restart.
 
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,10 @@ import { codeOf, fill, range, segmentFiles, times } from '../support/sim-tables.
 describe('a failing disk', () => {
   const FAULTS: Fault[] = [{ code: 'EIO' }, { code: 'ENOSPC' }, { shortBytes: 3 }];
 
-  /** A table with segments, new rows within and after their time range, and deletions. */
+  /**
+   * Returns a table with segments, new rows within and after the time range of the segments, and
+   * deletions.
+   */
   async function prepared(): Promise<{ fs: SimFs; database: Database; rows: unknown[] }> {
     const fs = simDisk();
     const database = await openSim(fs, { memoryBudgetBytes: 1, logFileBytes: 4096 + 1500, core: 'release' });
@@ -32,7 +35,7 @@ describe('a failing disk', () => {
     return seen;
   }
 
-  test('at any step changes nothing or stops writes until a restart; no answer is wrong, nothing is lost', async () => {
+  test('changes nothing or stops writes until a restart, at any step, with no wrong answer and no lost row', async () => {
     const operations = await operationsOfCompaction();
     expect(new Set(operations.map(({ kind }) => kind))).toEqual(
       new Set(['open', 'read', 'write', 'sync', 'syncDir', 'rename', 'remove']),
@@ -70,8 +73,8 @@ describe('a failing disk', () => {
     fs.schedule = () => undefined;
     const table = database.table();
     if (table.corrupt !== null) {
-      // A filter that cannot be read back once everything is installed does not undo the
-      // compaction.
+      // If a filter cannot be read back after everything is installed, the compaction is not
+      // undone.
       if (failure !== undefined) expect(failure).toMatchObject({ code: 'table_corrupt' });
       expect(await codeOf(table.insert({ event_ts: 1, members: [1] }))).toBe('table_corrupt');
       await reopened(fs, rows, 0);
@@ -96,7 +99,10 @@ describe('a failing disk', () => {
     return `refused: ${code}`;
   }
 
-  /** After a power loss all rows are there, no unknown file is left, and compaction works. */
+  /**
+   * Checks that after a power loss all rows are there, no unknown file is left, and compaction
+   * works.
+   */
   async function reopened(fs: SimFs, rows: unknown[], more: number): Promise<void> {
     const disk = fs.crash();
     const database = await openSim(disk, { core: 'release' });
@@ -112,7 +118,7 @@ describe('a failing disk', () => {
     expect(disk.openHandles).toBe(0);
   }
 
-  test('a full disk leaves no half written segments behind', async () => {
+  test('leaves no half written segments when it is full', async () => {
     const { fs, database } = await prepared();
     const before = segmentFiles(fs);
     let writes = 0;
@@ -125,7 +131,7 @@ describe('a failing disk', () => {
     expect(segmentFiles(fs)).toEqual(before);
   });
 
-  test('compactions in the background that fail again and again do not pile up memtables', async () => {
+  test('does not make memtables pile up when compactions in the background fail repeatedly', async () => {
     const fs = simDisk();
     const notices: string[] = [];
     const database = await openSim(fs, { notice: (message) => void notices.push(message) });
@@ -165,7 +171,7 @@ describe('a failing disk', () => {
   });
 });
 
-test('a disk that is full at the start says so, and what to do', async () => {
+test('a disk that is full at the start is reported with what to do', async () => {
   for (const kind of ['open', 'write', 'sync'] as const) {
     const fs = simDisk();
     fs.schedule = (operation) => (operation.kind === kind ? { code: 'ENOSPC' } : undefined);

@@ -1,12 +1,12 @@
-// Figures in answers and in health: buckets, nodes, records, pending operations, and the limits of
-// an edge.
+// Figures in answers and in the health report: buckets, nodes, records, pending operations, and the
+// limits for an edge.
 
 import { expect, test } from 'vitest';
 import { drain, openSim, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 
-// Found by the random histories: rows out of key order but in rising buckets, then a sort lost the
-// buckets before it.
-test('buckets are counted once each, in any order of rows', async () => {
+// Found by the random histories: rows were out of key order, but in rising buckets. A sort then
+// lost the buckets before it.
+test('each bucket is counted once, whatever the order of the rows', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   for (const time of [5, 3, 25, 24, 21, 7, 91, 90, -1, -10, -11]) await table.insert({ event_ts: time, members: [1] });
@@ -26,8 +26,8 @@ test('buckets are counted once each, in any order of rows', async () => {
   await database.close();
 });
 
-// Found by the random histories: after a compaction that left no segment, the same number of new
-// rows as before returned the old count.
+// Found by the random histories: a compaction left no segment, and then as many new rows were
+// inserted as there had been before. The old count was returned.
 test('distinct nodes are counted again when rows have been replaced', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
@@ -43,7 +43,7 @@ test('distinct nodes are counted again when rows have been replaced', async () =
   await database.close();
 });
 
-test('health and wal count what is there', async () => {
+test('health and wal report the true counts', async () => {
   const database = await openSim(simDisk());
   const other = await database.createTable({ name: 'Other', bucketSeconds: 100, compactThreshold: 0 });
   for (let time = 0; time < 30; time++) await database.table().insert({ event_ts: time, members: [time % 3, 50] });
@@ -75,7 +75,7 @@ test('health and wal count what is there', async () => {
   await database.close();
 });
 
-test('rows are counted when their write is acknowledged, not before', async () => {
+test('rows are counted only after their write is acknowledged', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const counts = () => [database.health().total_records, database.figures().records, table.item().row_count];
@@ -108,7 +108,7 @@ test('rows are counted when their write is acknowledged, not before', async () =
   await database.close();
 });
 
-test('figures for metrics are taken without counting nodes', async () => {
+test('figures for metrics are reported without counting nodes', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   for (let time = 0; time < 30; time++) await table.insert({ event_ts: time, members: [time % 3] });
@@ -135,7 +135,7 @@ test('figures for metrics are taken without counting nodes', async () => {
   await database.close();
 });
 
-test('members of an edge are a set of 1 to the guard, all numbers safe integers', async () => {
+test('members are a set with at least 1 and at most maxMembers safe integers', async () => {
   const database = await openSim(simDisk(), { maxMembers: 64 });
   const table = database.table();
   const many = Array.from({ length: 65 }, (_, index) => index);
@@ -175,7 +175,7 @@ test('members of an edge are a set of 1 to the guard, all numbers safe integers'
   await database.close();
 });
 
-test('a text of the greatest size and bytes that all need escapes come back, from memtable and segment', async () => {
+test('texts of the greatest size and bytes that all need escapes are read back, from memtable and segment', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const texts = ['\u0001'.repeat(65536), '"'.repeat(65536), '🦔'.repeat(16384), 'é'.repeat(32768)];
@@ -187,7 +187,7 @@ test('a text of the greatest size and bytes that all need escapes come back, fro
   await database.close();
 });
 
-test('a memtable that passes many slices is read whole, while more comes in', async () => {
+test('a memtable that takes many slices is read whole while more rows are inserted', async () => {
   const database = await openSim(simDisk(), { core: 'release', segmentRows: 4096 });
   const table = database.table();
   const bulk = table.bulk();

@@ -1,5 +1,5 @@
-// Filtered scans on a simulated disk against brute force, with and without the order indexes of
-// columns.
+// Compares filtered scans on a simulated disk with brute force, with and without the order indexes
+// of columns.
 
 import { describe, expect, test } from 'vitest';
 import { Scan } from '../../src/engine/index.ts';
@@ -9,7 +9,7 @@ import { Random } from '../support/random.ts';
 import { drain, openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 
 describe('filtered scans', () => {
-  test('give what brute force gives: from the log, from segments without and with orders, at snapshots, in transactions', async () => {
+  test('agree with brute force: log, segments with and without orders, snapshots, transactions', async () => {
     for (let seed = 1; seed <= 9; seed++) {
       const random = new Random(seed);
       const core = (['release', 'plain', 'debug'] as const)[seed % 3]!;
@@ -36,7 +36,7 @@ describe('filtered scans', () => {
     }
   });
 
-  test('see what a transaction staged and what it hides', async () => {
+  test('see what a transaction has staged, and do not see what it hides', async () => {
     const random = new Random(5);
     const database = await openSim(simDisk());
     const pair = await pairOn(database, random);
@@ -56,7 +56,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('are bounded a slice, also while nothing is found and while the row after the limit is sought', async () => {
+  test('take bounded slices, even while nothing is found and while the row after the limit is sought', async () => {
     const database = await openSim(simDisk(), { core: 'release', segmentRows: 64 });
     const table = database.table();
     const fill = async (from: number): Promise<void> => {
@@ -81,7 +81,8 @@ describe('filtered scans', () => {
       { column: 'weight', low: 1, high: 1 },
       { column: 'mean_dist_m', low: 50_000 },
     ];
-    // 20,000 rows in 313 segments, one segment per slice; 20,000 in the log, 8,192 per slice.
+    // There are 20,000 rows in 313 segments, with one segment per slice, and 20,000 rows in the
+    // log, with 8,192 rows per slice.
     expect(count({ where: nothing })[0]).toBeGreaterThan(313);
     const [slices, rows, hasMore] = count({ where: [{ column: 'mean_dist_m', low: 5, high: 39_999 }], limit: 2 });
     expect([rows, hasMore]).toEqual([2, true]);
@@ -91,7 +92,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('skip segments whose header says that no row can be in range', async () => {
+  test('skip segments whose header shows that no row can be in the range', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { core: 'release', memoryBudgetBytes: 1 });
     const table = await database.createTable({ name: 't', columns: [{ name: 'n', type: 'INTEGER', default: 3 }] });
@@ -110,7 +111,7 @@ describe('filtered scans', () => {
     await database.close();
   });
 
-  test('are refused with the reason', async () => {
+  test('are refused with the reason if they are invalid', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(1));
     const refusal = (request: ScanBounds): unknown => {

@@ -1,5 +1,5 @@
-// A full disk: an operation that fails before the manifest is replaced fails alone, writes go on,
-// and operations that free space can use the reserve.
+// Tests a full disk. If an operation fails before the manifest is replaced, only this operation
+// fails, and writes continue. Operations that free space can use the reserve.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -26,14 +26,16 @@ async function prepared(more: object = {}): Promise<{ fs: SimFs; database: Datab
   return { fs, database, notices };
 }
 
-/** No room for tables and manifests while `unless` is false. The log keeps its room. */
+/**
+ * While `unless` returns false, there is no room for tables and manifests. The log keeps its room.
+ */
 function full(fs: SimFs, unless: () => boolean = () => false): void {
   fs.schedule = ({ kind, path }) =>
     kind === 'write' && !path.includes('/log/') && !unless() ? { code: 'ENOSPC' } : undefined;
 }
 
-describe('a manifest that finds no room', () => {
-  test('fails the compaction alone; writes go on, no file is left, and the next one does all of it', async () => {
+describe('a manifest for which there is no room', () => {
+  test('fails only its compaction; writes continue, no file is left, and the next compaction does all the work', async () => {
     const { fs, database } = await prepared();
     await fill(database.table(), range(20, 40));
     const before = segmentFiles(fs);
@@ -51,7 +53,7 @@ describe('a manifest that finds no room', () => {
     expect(times(await openSim(fs.crash()))).toEqual(expected);
   });
 
-  test('that fails at its sync, or to be opened, changes nothing either', async () => {
+  test('changes nothing if its sync or its open fails', async () => {
     for (const kind of ['sync', 'open'] as const) {
       const { fs, database } = await prepared();
       await fill(database.table(), [30]);
@@ -65,7 +67,7 @@ describe('a manifest that finds no room', () => {
     }
   });
 
-  test('does not fail a DROP: the table is gone, its files go with the next manifest or at the next open', async () => {
+  test('does not fail a DROP: the table is gone, and its files are removed with the next manifest or open', async () => {
     for (const next of ['manifest', 'crash', 'kill'] as const) {
       const { fs, database, notices } = await prepared();
       full(fs);
@@ -96,10 +98,10 @@ describe('a manifest that finds no room', () => {
   });
 });
 
-describe('the reserve', () => {
+describe('the reserve on a full disk', () => {
   const options = { reserveBytes: 5000 };
 
-  test('is made after a compaction, given up by a DROP, and made again when there is room', async () => {
+  test('is made after a compaction, released by a DROP, and made again when there is room', async () => {
     const { fs, database } = await prepared(options);
     await turn();
     expect(fs.exists(RESERVE)).toBe(true);
@@ -132,7 +134,7 @@ describe('the reserve', () => {
     await database.close();
   });
 
-  test('causes no refusal when the disk fails while it is created or released', async () => {
+  test('causes no refusal when the disk fails while the reserve is created or released', async () => {
     for (const kind of ['open', 'write', 'datasync', 'remove', 'syncDir'] as const) {
       const { fs, database } = await prepared(options);
       fs.schedule = (operation) =>
@@ -149,7 +151,7 @@ describe('the reserve', () => {
 });
 
 describe('an insert that a full log refuses', () => {
-  test('releases the memory it reserved', async () => {
+  test('releases the memory that it reserved', async () => {
     const { fs, database } = await prepared();
     fs.schedule = ({ kind, path }) => (kind === 'write' && path.includes('/log/') ? { code: 'ENOSPC' } : undefined);
     const wide = Array.from({ length: 200 }, (_, number) => number);

@@ -1,5 +1,5 @@
-// Random histories of the whole engine against the naive model. HEDGEROW_HISTORIES=10000 is the
-// long form; HEDGEROW_FIRST_HISTORY replays one seed.
+// Compares random histories of the whole engine with the naive model. HEDGEROW_HISTORIES=10000 is
+// the long form; HEDGEROW_FIRST_HISTORY replays one seed.
 
 import { expect, test } from 'vitest';
 import { EngineHistory, warmUp } from '../support/engine-history.ts';
@@ -20,7 +20,7 @@ test.each(['files', 'memory'] as const)(
       for (const [name, count] of Object.entries(history.seen)) totals[name] = (totals[name] ?? 0) + count;
     }
     if (HISTORIES < 100) return;
-    // The histories are only worth something if all of these events occurred.
+    // The histories are useful only if all of these events occurred.
     for (const name of ALL_KINDS) expect(totals[name], name).toBeGreaterThan(0);
     if (HISTORIES > 1000) console.log(totals);
   },
@@ -69,7 +69,7 @@ const ALL_KINDS = [
   'crash at sync',
 ];
 
-/** Fails a history that hangs, naming its last steps. */
+/** Runs a history, and fails it with its last steps if it hangs. */
 async function timely(history: EngineHistory, seed: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_, reject) => {

@@ -1,5 +1,5 @@
-// Secondary indexes (PSI) on a simulated disk: their catalog, their orders in segments, restarts
-// and crashes.
+// Tests secondary indexes (PSI) on a simulated disk: their catalog, their orders in segments,
+// restarts and crashes.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -10,7 +10,7 @@ import type { Fault, Operation, SimFs } from '../support/sim-fs.ts';
 import { codeOf } from '../support/sim-tables.ts';
 
 describe('the catalog of indexes', () => {
-  test('lists, refuses and drops by table and column, whatever their case', async () => {
+  test('lists, refuses and drops by table and column, ignoring case', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(2));
     expect(database.indexes()).toEqual([]);
@@ -44,7 +44,7 @@ describe('the catalog of indexes', () => {
     await database.close();
   });
 
-  test('comes back after a restart, from the log and from the manifest; with the answers that were attached', async () => {
+  test('survives a restart, from the log and from the manifest, with the attached answers', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     const pair = await pairOn(database, new Random(3));
@@ -66,7 +66,7 @@ describe('the catalog of indexes', () => {
     await database.close();
   });
 
-  test('creations of the same index at once make one; a table that is dropped meanwhile has none', async () => {
+  test('makes one index if two requests create it at once, and none if the table is dropped meanwhile', async () => {
     const database = await openSim(simDisk());
     const pair = await pairOn(database, new Random(4));
     await pair.insert(50);
@@ -83,8 +83,8 @@ describe('the catalog of indexes', () => {
   });
 });
 
-describe('the orders in segments', () => {
-  test('are built on what is there, kept by compactions, and go after a drop when their segments are rewritten', async () => {
+describe('the index orders in segments', () => {
+  test('are built for existing rows, kept by compactions, and removed when segments are rewritten after a drop', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const pair = await pairOn(database, new Random(6));
@@ -111,14 +111,14 @@ describe('the orders in segments', () => {
     expect(rewritten.length).toBeGreaterThan(0);
     expect(rewritten.length).toBeLessThan(table.version.segments.length);
     expect(rewritten.flatMap(({ facts }) => facts.columns).filter(({ ordered }) => ordered)).toEqual([]);
-    // Three for the table's new or deleted rows, and one to build the index.
+    // Three compactions for the table's new or deleted rows, and one that builds the index.
     expect(database.figures().compactions).toBe(4);
     await database.close();
   });
 
-  // Recovery leaves segments in this state if it compacts before it reaches the index's entry in
-  // the log.
-  test('that a segment lacks are built by the next compaction, and reads are right before', async () => {
+  // Recovery leaves segments in this state if it compacts before it reaches the log entry of the
+  // index.
+  test('are built by the next compaction if a segment lacks them, and reads are right until then', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     const pair = await pairOn(database, new Random(7));
@@ -139,7 +139,7 @@ describe('the orders in segments', () => {
     await database.close();
   });
 
-  test('are built while readers and writers go on, at their snapshots', async () => {
+  test('are built while readers and writers continue, each at its snapshot', async () => {
     const gates: (() => void)[] = [];
     let paused = false;
     const fs = simDisk();
@@ -179,7 +179,7 @@ describe('the orders in segments', () => {
   });
 });
 
-describe('a machine that stops while an index is built', () => {
+describe('building an index', () => {
   interface Prepared {
     fs: SimFs;
     database: Database;
@@ -206,8 +206,8 @@ describe('a machine that stops while an index is built', () => {
   }
 
   /**
-   * What must hold on any disk: all rows are there, the catalog is complete or lacks the index, and
-   * the index can be created.
+   * Checks what must hold on any disk: all rows are there, the index is in the catalog with its
+   * orders or not there at all, and a missing index can be created.
    */
   async function check(disk: SimFs, pair: Pair, what: string): Promise<boolean> {
     const database = await openSim(disk, { core: 'release' });
@@ -223,23 +223,26 @@ describe('a machine that stops while an index is built', () => {
     return isThere;
   }
 
-  test.each(['crash', 'kill'] as const)('at any point (%s) leaves all rows, and the index or none', async (how) => {
-    const operations = await operationsOf();
-    expect(operations.length).toBeGreaterThan(20);
-    const outcomes = new Set<boolean>();
-    // At the last step everything is done.
-    for (let step = 0; step <= operations.length; step++) {
-      const { fs, database, pair } = await prepared();
-      const at = fs.operations + 1 + step;
-      fs.schedule = (operation) => (operation.index === at ? 'crash' : undefined);
-      await Promise.race([database.createIndex('Tracks', 'weight').catch(() => undefined), fs.whenStopped]);
-      const disk = how === 'crash' ? fs.crash() : fs.kill();
-      outcomes.add(await check(disk, pair, `step ${step} of ${how}`));
-    }
-    expect(outcomes).toEqual(new Set([true, false]));
-  });
+  test.each(['crash', 'kill'] as const)(
+    'leaves all rows, and the whole index or none, when the machine stops at any point (%s)',
+    async (how) => {
+      const operations = await operationsOf();
+      expect(operations.length).toBeGreaterThan(20);
+      const outcomes = new Set<boolean>();
+      // At the last step everything is done.
+      for (let step = 0; step <= operations.length; step++) {
+        const { fs, database, pair } = await prepared();
+        const at = fs.operations + 1 + step;
+        fs.schedule = (operation) => (operation.index === at ? 'crash' : undefined);
+        await Promise.race([database.createIndex('Tracks', 'weight').catch(() => undefined), fs.whenStopped]);
+        const disk = how === 'crash' ? fs.crash() : fs.kill();
+        outcomes.add(await check(disk, pair, `step ${step} of ${how}`));
+      }
+      expect(outcomes).toEqual(new Set([true, false]));
+    },
+  );
 
-  test('a disk that fails at any point refuses it and enters nothing, or it is done', async () => {
+  test('either succeeds or is refused without a trace when the disk fails at any point', async () => {
     const operations = await operationsOf();
     const codes = new Set<string>();
     for (let step = 0; step < operations.length; step++) {

@@ -1,5 +1,5 @@
-// Commits executed in slices: what others see and do between two slices, and what is left when a
-// slice fails.
+// Commits that are executed in slices: what others see and do between two slices, and what remains
+// when a slice fails.
 
 import { describe, expect, test } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -12,15 +12,15 @@ import { SimFs } from '../support/sim-fs.ts';
 import { codeOf, fill, range } from '../support/sim-tables.ts';
 
 /**
- * With this clock each step uses up an event loop turn, so that the steps per turn do not depend on
- * the machine.
+ * Returns a scheduler whose clock makes each step use up an event loop turn, so that the number of
+ * steps per turn does not depend on the machine.
  */
 function oneStepATurn(): Partial<EngineOptions> {
   let ms = 0;
   return { scheduler: new Scheduler(() => (ms += 10)) };
 }
 
-/** Every commit yields after each of its steps. */
+/** Returns options with which every commit yields after each of its steps. */
 function inSlices(more: Partial<EngineOptions> = {}): Partial<EngineOptions> {
   let us = 0;
   return {
@@ -35,7 +35,7 @@ function inSlices(more: Partial<EngineOptions> = {}): Partial<EngineOptions> {
 
 const ROWS = 600;
 
-/** A table of ROWS rows, the first half of them in segments. */
+/** Returns a database with a table of ROWS rows, of which the first half is in segments. */
 async function filled(fs = new SimFs(1), more: Partial<EngineOptions> = {}): Promise<Database> {
   const db = await openSim(fs, inSlices(more));
   await fill(db.table(), range(0, ROWS / 2));
@@ -44,7 +44,7 @@ async function filled(fs = new SimFs(1), more: Partial<EngineOptions> = {}): Pro
   return db;
 }
 
-/** Gives every row a weight, and deletes every fifth row. */
+/** Stages a new weight for every row except each fifth row, which it deletes. */
 function changed(db: Database, weight: number): Transaction {
   const table = db.table();
   const transaction = db.begin();
@@ -67,7 +67,7 @@ function inserted(db: Database, count: number): Promise<unknown> {
   return bulk.commit();
 }
 
-/** Everything observable about the table at this moment. */
+/** Returns everything observable about the table at this moment. */
 function told(db: Database): string {
   const table = db.table();
   const { rows, strategy } = table.estimate({ startTs: 5, endTs: 50 });
@@ -83,7 +83,7 @@ function told(db: Database): string {
 }
 
 describe('a commit in slices', () => {
-  test('is seen whole or not at all, at every moment', async () => {
+  test('is either wholly visible or not at all, at every moment', async () => {
     const db = await filled();
     const before = told(db);
     const commit = changed(db, 1).commit();
@@ -103,7 +103,7 @@ describe('a commit in slices', () => {
     await db.close();
   });
 
-  test('is the same as one made at once, byte for byte in the log', async () => {
+  test('is byte for byte the same in the log as one made at once', async () => {
     const stateAfter = async (slicedOperations: number) => {
       const fs = new SimFs(1);
       const db = await filled(fs, { slicedOperations });
@@ -119,7 +119,7 @@ describe('a commit in slices', () => {
     expect(await stateAfter(1)).toEqual(await stateAfter(1e9));
   });
 
-  test('lets those who read from before it read on', async () => {
+  test('does not disturb readers that began before it', async () => {
     const db = await filled();
     const pinned = db.begin({ pinned: true });
     const snapshot = db.snapshot(db.table());
@@ -142,7 +142,7 @@ describe('a commit in slices', () => {
     await db.close();
   });
 
-  test('makes every other write wait, and those come behind it', async () => {
+  test('makes every other write wait, including those that arrive later', async () => {
     const db = await filled();
     const table = db.table();
     const ended: string[] = [];
@@ -182,7 +182,7 @@ describe('a commit in slices', () => {
     ['changes', (db: Database) => changed(db, 6).commit(), ROWS * 0.8],
     ['inserts', (db: Database) => inserted(db, 6000), ROWS + 6000],
   ])(
-    'that %s rows meets no compaction on its way, and no manifest holds a part of it, whenever they begin',
+    'never overlaps a compaction when it %s rows, and no manifest contains a part of it',
     async (_, commit, rows) => {
       for (let moment = -10; moment < 12; moment++) {
         const fs = new SimFs(1);
@@ -205,7 +205,7 @@ describe('a commit in slices', () => {
     120_000,
   );
 
-  test('conflicts with a commit made after its reads, and leaves nothing', async () => {
+  test('conflicts with a commit made after its reads, and leaves nothing behind', async () => {
     const db = await filled();
     const late = changed(db, 7);
     await changed(db, 8).commit();
@@ -217,7 +217,7 @@ describe('a commit in slices', () => {
     await db.close();
   });
 
-  test('of new rows assigns unique ids', async () => {
+  test('assigns unique ids to new rows', async () => {
     const db = await filled();
     const table = db.table();
     const bulk = table.bulk();
@@ -236,13 +236,13 @@ describe('a commit in slices', () => {
   });
 });
 
-describe('a commit in slices that fails', () => {
-  test('in the log refuses writes, is never seen, and is gone after a restart', async () => {
+describe('a failing commit in slices', () => {
+  test('makes the database refuse writes if the log fails, is never visible, and is gone after a restart', async () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const before = rowsOf(db.table());
-    // Syncs of log files only, not those that prepare room: if those fail nothing has been written,
-    // and the log goes on.
+    // Only syncs of log files fail, not those that reserve space. If reserving fails, nothing has
+    // been written and the log continues.
     const isOfLog = (path: string) => /\/log-0/.test(path);
     fs.schedule = ({ kind, path }) => (kind === 'datasync' && isOfLog(path) ? { code: 'EIO' } : undefined);
     expect(await codeOf(changed(db, 9).commit())).toBe('log_failed');
@@ -256,7 +256,7 @@ describe('a commit in slices that fails', () => {
     await again.close();
   });
 
-  test('to be applied refuses writes, is not seen, and is whole after a restart', async () => {
+  test('makes the database refuse writes if it cannot be applied, is not visible, and is whole after a restart', async () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const before = rowsOf(db.table());
@@ -279,7 +279,7 @@ describe('a commit in slices that fails', () => {
     await again.close();
   });
 
-  test('because the database closes changes nothing', async () => {
+  test('changes nothing if it fails because the database closes', async () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const commits = [changed(db, 11).commit(), changed(db, 12).commit()].map(codeOf);
@@ -293,7 +293,7 @@ describe('a commit in slices that fails', () => {
   });
 });
 
-test('few rows with long texts are committed in slices too, in pieces by their bytes, and are there after a restart', async () => {
+test('few rows with long texts are also committed in slices of bounded bytes, and survive a restart', async () => {
   const fs = new SimFs(1);
   const db = await openSim(fs, { core: 'release', ...oneStepATurn() });
   const table = db.table();
@@ -316,7 +316,7 @@ test('few rows with long texts are committed in slices too, in pieces by their b
     { ...kept!, properties: { formation: text(1) } },
   );
   transaction.deleteRow(table, { eventTs: gone!.event_ts, id: gone!.id });
-  // A row of its own, from a later piece.
+  // One of the transaction's own rows, from a later piece.
   transaction.deleteRow(table, { eventTs: 1150, id: own[150]! });
   const commit = transaction.commit();
   let moments = 0;
@@ -341,7 +341,7 @@ test('few rows with long texts are committed in slices too, in pieces by their b
   await again.close();
 });
 
-test('many random commits, in slices and at once, leave the rows that a plain model has', async () => {
+test('many random commits, in slices and at once, leave the rows of a plain model', async () => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = new Random(seed);
     const fs = new SimFs(seed);
@@ -369,7 +369,7 @@ test('many random commits, in slices and at once, leave the rows that a plain mo
   }
 });
 
-/** Commits one transaction; the model applies it when it is acknowledged, in LSN order. */
+/** Commits one transaction. The model applies it when it is acknowledged, in LSN order. */
 async function commitSome(db: Database, model: Map<number, number>, random: Random): Promise<void> {
   const table = db.table();
   const transaction = db.begin({ pinned: random.chance(0.5) });

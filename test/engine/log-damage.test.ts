@@ -1,6 +1,7 @@
-// A log that is cut, zeroed, bit-flipped or lost: every acknowledged row is there, or the database
-// does not open and `verify` says why. HEDGEROW_LOG_DAMAGE=1 tries every byte, sector and bit
-// (hours); a prime number takes steps of that many bytes or bits; without it the steps are large.
+// Damages the log: cuts it, zeroes parts of it, flips bits, or removes files. Then either every
+// acknowledged row is there, or the database does not open and `verify` reports why.
+// HEDGEROW_LOG_DAMAGE=1 tries every byte, sector and bit, which takes hours; a prime number n tries
+// every nth byte or bit. Without the variable, the steps are large.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
@@ -19,8 +20,8 @@ const core = loadCore('release');
 type Disk = SimFs;
 
 /**
- * A database of `rows` rows, each its own commit, optionally compacted in the middle, closed
- * cleanly or killed.
+ * Makes a database with `rows` rows, each inserted by its own commit. It is optionally compacted in
+ * the middle, and then closed cleanly or killed.
  */
 async function made(rows: number, end: 'close' | 'kill', logFileBytes: number, compacted: boolean): Promise<Disk> {
   const fs = simDisk(7);
@@ -58,8 +59,8 @@ async function cut(fs: Disk, path: string, size: number): Promise<void> {
 }
 
 /**
- * How a damaged copy of the disk opens: 'whole' with all rows, or 'refused', in which case verify
- * must report a problem.
+ * Opens a damaged copy of the disk. Returns 'whole' if it opens with all rows, or 'refused', in
+ * which case verify must report a problem.
  */
 async function outcome(fs: Disk, rows: number, what: string): Promise<'whole' | 'refused'> {
   const report = await verifyDirectory({ fs, crc32c, core }, '/db', () => Promise.resolve());
@@ -78,9 +79,9 @@ async function outcome(fs: Disk, rows: number, what: string): Promise<'whole' | 
   return 'whole';
 }
 
-describe.each(['close', 'kill'] as const)('after a %s', (end) => {
-  describe.each([false, true])('compacted: %s', (compacted) => {
-    test('the newest log file cut at a byte is refused', async () => {
+describe.each(['close', 'kill'] as const)('a database after a %s', (end) => {
+  describe.each([false, true])('when compacted is %s', (compacted) => {
+    test('is refused if its newest log file is cut at any byte', async () => {
       const base = await made(ROWS, end, 2 ** 17, compacted);
       const path = newestLog(base);
       const size = bytesOf(base, path).length;
@@ -93,7 +94,7 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
       expect(await outcome(base.kill(), ROWS, 'untouched')).toBe('whole');
     });
 
-    test('a zeroed sector, or zeros from a sector to the end: all rows or refused', async () => {
+    test('has all rows or is refused if sectors of the log are zeroed, singly or up to the end', async () => {
       const base = await made(ROWS, end, 2 ** 17, compacted);
       const path = newestLog(base);
       const size = bytesOf(base, path).length;
@@ -103,7 +104,8 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
           const disk = base.kill();
           disk.edit(path, (bytes) => bytes.fill(0, at, to));
           const seen = await outcome(disk, ROWS, `zeros from ${at} to ${to}`);
-          // After a clean close the seal is no longer needed: the mark says what the log holds.
+          // After a clean close the seal is no longer needed, because the mark records what the log
+          // contains.
           if (at < used - SECTOR_BYTES && (at === 0 || at >= 4096))
             expect(seen, `zeros from ${at} to ${to}`).toBe('refused');
         }
@@ -117,7 +119,7 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
       'all in the directory',
       'the manifest',
       'the log directory',
-    ])('without %s it is refused', async (what) => {
+    ])('is refused without %s', async (what) => {
       const disk = await made(60, end, 2 ** 12, compacted);
       const names = disk.list(LOG);
       expect(names.filter((name) => name.startsWith('log-0')).length).toBeGreaterThan(compacted ? 0 : 1);
@@ -135,7 +137,7 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
     });
   });
 
-  test('any flipped bit of log, mark and manifest: all rows or refused', async () => {
+  test('has all rows or is refused if any bit of the log, the mark or the manifest is flipped', async () => {
     const base = await made(25, end, 2 ** 13, true);
     const paths = [
       '/db/manifest',
@@ -161,7 +163,7 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
   });
 });
 
-describe('a database that lost its manifest and its log', () => {
+describe('a damaged directory', () => {
   async function compacted(): Promise<Disk> {
     const fs = simDisk();
     const database = await openSim(fs);
@@ -171,7 +173,7 @@ describe('a database that lost its manifest and its log', () => {
     return fs;
   }
 
-  test('is refused at every open, and nothing of it is removed', async () => {
+  test('is refused at every open if manifest and log are lost, and nothing in it is removed', async () => {
     for (const keepDir of [true, false]) {
       const disk = await compacted();
       const before = segments(disk);
@@ -191,12 +193,12 @@ describe('a database that lost its manifest and its log', () => {
     }
   });
 
-  test('a manifest that the log does not reach is refused, also when all tables are compacted', async () => {
+  test("is refused if the log ends before the manifest's LSN, even if all tables are compacted", async () => {
     const disk = await compacted();
     const older = disk.kill();
     const database = await openSim(disk.kill(), {});
     await database.close();
-    // The log of an older state next to the newer manifest.
+    // The log of an older state is next to the newer manifest.
     const now = older.kill();
     const path = newestLog(now);
     now.edit(path, (bytes) => bytes.fill(0, 4096 + 400));
@@ -205,7 +207,7 @@ describe('a database that lost its manifest and its log', () => {
     expect(error).toMatchObject({ code: 'corrupt', fields: { file: path } });
   });
 
-  test('with segments of an unknown table number sets them aside instead of removing them', async () => {
+  test('opens with segments of an unknown table number, which are set aside instead of removed', async () => {
     const disk = await compacted();
     disk.makeDir('/db/tables/9');
     const handle = disk.open('/db/tables/9/seg-000000000001.hgs', 'create');
@@ -220,7 +222,7 @@ describe('a database that lost its manifest and its log', () => {
 });
 
 describe('a newly created database', () => {
-  test('has a manifest before its first write, and opens after a crash at any operation of its making', async () => {
+  test('has a manifest before its first write, and opens after a crash at any operation of its creation', async () => {
     let stopped = 0;
     for (let at = 1; ; at++) {
       const fs = simDisk(at);
@@ -241,11 +243,11 @@ describe('a newly created database', () => {
     expect(stopped).toBeGreaterThan(15);
   });
 
-  test('whose process lost the directory gets no manifest and no compaction', async () => {
+  test('writes no manifest and runs no compaction once its process has lost the directory', async () => {
     const fs = simDisk();
     const first = await openSim(fs, { owner: 1 });
     for (let time = 0; time < 20; time++) await first.table().insert({ event_ts: time, members: [time] });
-    // Without the lock, as with two containers on one volume.
+    // The lock does not work here, as with two containers on one volume.
     const second = await openSim(unlocked(fs), { owner: 2 });
     const before = segments(fs);
     await expect(first.compact({})).rejects.toMatchObject({ code: 'conflict' });
@@ -260,7 +262,7 @@ describe('a newly created database', () => {
   });
 });
 
-/** The same disk, with locks that exclude no one. */
+/** Returns the same disk with locks that exclude nobody. */
 function unlocked(fs: Disk): Disk {
   return new Proxy(fs, {
     get(target, name) {

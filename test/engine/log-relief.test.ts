@@ -1,5 +1,5 @@
 // Tables that keep the log from being truncated: an idle table with a pending row, and a table with
-// a corrupt file. They are relieved without losing anything.
+// a corrupt file. The log is truncated without losing anything.
 
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -10,7 +10,7 @@ import { codeOf, fill, range, segmentFiles, times } from '../support/sim-tables.
 const LIMIT = 8 * 8192;
 const options = { core: 'release', logFileBytes: 8192 } as const;
 
-/** Commits rows of a busy table that fill several log files. */
+/** Commits rows of a busy table until they fill several log files. */
 async function busy(database: Database, name: string, files: number): Promise<void> {
   const table = database.table(name);
   for (let i = 0; i < files * 8; i++) {
@@ -29,7 +29,7 @@ async function longest(database: Database, work: () => Promise<void>): Promise<n
   return most;
 }
 
-test('an idle table with one pending row does not hold the log, and others that hold nothing are left alone', async () => {
+test('an idle table with a pending row is compacted so that the log can shrink, and other tables are not', async () => {
   const database = await openSim(simDisk(), { ...options, segmentRows: 64 });
   await database.createTable({ name: 'busy' });
   await database.createTable({ name: 'late' });
@@ -45,8 +45,8 @@ test('an idle table with one pending row does not hold the log, and others that 
 });
 
 /**
- * A database whose primary table has segments and pending operations, reopened with a damaged
- * segment.
+ * Makes a database whose primary table has segments and pending operations, and reopens it with a
+ * damaged segment.
  */
 async function damaged(): Promise<{ fs: SimFs; database: Database; expected: number[]; restore: () => void }> {
   const fs = simDisk();
@@ -72,7 +72,7 @@ async function damaged(): Promise<{ fs: SimFs; database: Database; expected: num
 }
 
 test.each(['close', 'kill', 'crash'] as const)(
-  'a corrupt table does not hold the log, and has all its operations when its file is whole again (%s)',
+  'a corrupt table does not hold the log, and has all its operations once its file is whole again (%s)',
   async (how) => {
     const { fs, database, expected, restore } = await damaged();
     const most = await longest(database, () => busy(database, 'busy', 60));
@@ -81,7 +81,7 @@ test.each(['close', 'kill', 'crash'] as const)(
     let disk = fs;
     if (how === 'close') await database.close();
     else disk = how === 'kill' ? fs.kill() : fs.crash();
-    // Still corrupt: nothing is removed.
+    // The table is still corrupt, so nothing is removed.
     let again = await openSim(disk, options);
     expect(again.table().corrupt).not.toBe(null);
     expect(again.table().held.length).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ test.each(['close', 'kill', 'crash'] as const)(
   60_000,
 );
 
-test('a damaged file of operations makes its table refuse, is named, and is kept', async () => {
+test('a damaged file of held operations makes its table refuse, is named, and is kept', async () => {
   const { fs, database, restore } = await damaged();
   await busy(database, 'busy', 30);
   await database.close();

@@ -1,5 +1,6 @@
-// Commits under memory shortage: before the log has the frame they are refused and leave no trace;
-// after it they are never seen in part, and are complete after a restart.
+// Commits when memory is short. A commit that fails before its frame is in the log is refused and
+// leaves no trace. One that fails after that is never visible in part, and is complete after a
+// restart.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
@@ -23,7 +24,7 @@ function noMemory(): never {
   throw new HedgerowError('overloaded', 'no memory');
 }
 
-/** Allocation number `nth`, counted from 1, and all later ones fail. */
+/** Makes allocation number `nth`, counted from 1, and all later ones fail. */
 function failFrom(nth: number): void {
   let calls = 0;
   CoreMemtable.prototype.reserve = function (this: CoreMemtable, bytes, rows) {
@@ -48,7 +49,10 @@ const answer = (): AnswerToKeep => ({
   at: 1_000_000_000_000,
 });
 
-/** Each commits rows of both tables, or many of one, together with a stored answer. */
+/**
+ * Functions that commit rows of both tables, or many rows of one table, together with a stored
+ * answer.
+ */
 const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
   'a transaction over two tables': async (database) => {
     const transaction = database.begin();
@@ -77,7 +81,7 @@ const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
 
 async function filled() {
   const fs = simDisk();
-  // A memtable holds one or two rows, so that a commit needs several memtables.
+  // A memtable has room for one or two rows, so that a commit needs several memtables.
   const options = { memtableLimits: { rows: 2, smallRows: 1 }, slicedOperations: 1000 };
   const database = await openSim(fs, options);
   await database.createTable({ name: 'other' });
@@ -88,7 +92,7 @@ async function filled() {
 const all = (database: Database) => database.tables().map((table) => [table.name, rowsOf(table), table.pending]);
 
 describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
-  test('that finds no memory is refused at any allocation, leaves nothing, and can be sent again', async () => {
+  test('is refused if any allocation fails, leaves nothing behind, and can be sent again', async () => {
     for (let nth = 1; ; nth++) {
       const { fs, database, options } = await filled();
       const before = [all(database), database.headLsn];
@@ -117,7 +121,7 @@ describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
     }
   });
 
-  test('that cannot be applied after it was logged refuses all writes, is never seen in part, and is whole after a restart', async () => {
+  test('makes writes fail if it is logged but not applied, is never seen in part, and is whole after a restart', async () => {
     const { fs, database, options } = await filled();
     const before = database.tables().map((table) => rowsOf(table));
     let calls = 0;
@@ -139,7 +143,7 @@ describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
   });
 });
 
-test('a batch forgets edges that found no memory to be encoded: they do not come out with the next ones', () => {
+test('a batch drops edges that could not be encoded for lack of memory, and the next edges do not include them', () => {
   const real = core.instantiate();
   let isFull = false;
   const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));
@@ -153,7 +157,7 @@ test('a batch forgets edges that found no memory to be encoded: they do not come
   expect([record[0], record.length]).toEqual([record.length, record.length]);
 });
 
-test('an edge that finds no memory in the middle of its encoding is no wrong edge, whatever failed before it', () => {
+test('an edge that runs out of memory while it is encoded is not reported as invalid', () => {
   const real = core.instantiate();
   let isFull = false;
   const encode: typeof real.exports.hg_records_encode = (...given) =>
@@ -167,7 +171,7 @@ test('an edge that finds no memory in the middle of its encoding is no wrong edg
 });
 
 describe('a memtable that began long ago', () => {
-  test('is not written any more when 2^32 LSNs have passed, here and in a replay', async () => {
+  test('is no longer written after 2^32 LSNs, neither in operation nor in a replay', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = database.table();
@@ -175,7 +179,7 @@ describe('a memtable that began long ago', () => {
     const document = Buffer.from(JSON.stringify({ store: 's', id: 'i', value: 1 }));
     const { committer } = table.context;
     for (let times = 0; times < 3; times++) {
-      // Frames that claim 2^31 operations each: to this table they look like billions of writes to
+      // These frames claim 2^31 operations each. To this table they look like billions of writes to
       // other tables.
       const parts = [runHeader(OPERATION.document, 0, 2 ** 31, document.length), document];
       await (await committer.write(() => committer.commit(2 ** 31, parts))).durable;
@@ -197,7 +201,7 @@ describe('a memtable that began long ago', () => {
 });
 
 describe('instances of the core', () => {
-  test('are few, however many tables there are', async () => {
+  test('are few, even if there are many tables', async () => {
     const fs = simDisk();
     let made = 0;
     core.instantiate = () => {
@@ -224,7 +228,7 @@ describe('instances of the core', () => {
     expect(made).toBeLessThan(200);
   });
 
-  test('that the process has no address space for: reads let others go, writes share, a replay compacts', async () => {
+  test('can run out of address space: reads release others, writes share one, and a replay compacts', async () => {
     const fs = simDisk();
     const limits = { memtableLimits: { rows: 8, smallRows: 2 } };
     const database = await openSim(fs, limits);
@@ -244,7 +248,7 @@ describe('instances of the core', () => {
   });
 });
 
-test('half of a surrogate pair in a text is refused, embedded too', async () => {
+test('half of a surrogate pair in a text is refused, also in the embedded database', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const insert = table.insert({ event_ts: 1, members: [1], properties: { formation: 'a\ud800b' } });

@@ -1,5 +1,5 @@
-// Counting distinct nodes: the merge against sets, immediate exact counts of small tables, slices
-// and bounded waits for large ones.
+// Counts distinct nodes: compares the merge with sets, and checks that small tables are counted
+// exactly at once and large ones in slices with bounded waits.
 
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions } from '../../src/engine/index.ts';
@@ -44,14 +44,14 @@ test('a list that is not ascending is noticed', () => {
   expect(() => merge.step(1000)).toThrow('lists of nodes are ascending');
 });
 
-/** Adds an edge per row, with two new nodes each and one node that all share. */
+/** Adds an edge per row, each with two new nodes and one node that all edges share. */
 async function fillNodes(database: Database, from: number, to: number): Promise<void> {
   const bulk = database.table().bulk();
   for (let row = from; row < to; row++) bulk.add({ event_ts: row, members: [1, 10 + 2 * row, 11 + 2 * row] });
   await bulk.commit();
 }
 
-/** With this clock four steps use up a slice. */
+/** Returns options with a clock that makes four steps use up a slice. */
 function large(): Partial<EngineOptions> {
   let us = 0;
   const nowUs = () => {
@@ -67,7 +67,7 @@ function large(): Partial<EngineOptions> {
   };
 }
 
-test('of a large table the last count is answered at once, and then the new one; dictionaries of both widths', async () => {
+test('the last count of a large table is reported at once, and the new one once it is complete', async () => {
   const database = await openSim(simDisk(), large());
   await fillNodes(database, 0, 30_000);
   await database.table().insert({ event_ts: 1, members: [2 ** 40, -(2 ** 40), Number.MAX_SAFE_INTEGER] });
@@ -85,7 +85,7 @@ test('of a large table the last count is answered at once, and then the new one;
   await database.close();
 });
 
-test('a request waits for the count, for a limited time; the memory of a count is charged and given back', async () => {
+test('a request waits for the count for a limited time, and the memory of the count is charged and released', async () => {
   const database = await openSim(simDisk(), large());
   await fillNodes(database, 0, 30_000);
   let waited = await database.statistics.gatherHealth(0);
@@ -109,7 +109,7 @@ test('rows inserted during a count do not change its result', async () => {
   await database.close();
 });
 
-test('a count that cannot read a file leaves the last count, and is tried again', async () => {
+test('a count that cannot read a file keeps the last count, and is tried again', async () => {
   const fs = simDisk();
   const database = await openSim(fs, large());
   await fillNodes(database, 0, 30_000);

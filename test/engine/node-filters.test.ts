@@ -1,5 +1,5 @@
-// Node filters: many tables in one instance, one table across several, and tables without filters
-// because memory is short.
+// Tests node filters: many tables in one core instance, one table across several, and tables that
+// have no filters because memory is short.
 
 import { expect, test } from 'vitest';
 import { type Core, type CoreModule, FilterDirectory, FilterRoom, loadCore } from '../../src/core/index.ts';
@@ -10,8 +10,8 @@ import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
 /**
- * Adds rows with three kinds of nodes: common to 16 neighbouring rows, to every seventh row, and
- * unique.
+ * Adds rows with three kinds of nodes: one common to 16 neighbouring rows, one common to every
+ * seventh row, and one unique.
  */
 async function fillTable(table: Table, rows: number): Promise<void> {
   const bulk = table.bulk();
@@ -40,7 +40,7 @@ function roomOf(
   return { room: new FilterRoom(module, { limitBytes: 2 ** 30, shardBytes, charge }), charged: () => charged };
 }
 
-test('a directory in many instances finds what one in a single instance finds; instances are shared and given back', async () => {
+test('a directory in many instances finds the same as in one; instances are shared and released', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
@@ -67,7 +67,7 @@ test('a directory in many instances finds what one in a single instance finds; i
   await database.close();
 });
 
-test('a damaged filter is noticed, and its memory is given back', async () => {
+test('a damaged filter is noticed, and its memory is released', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 40);
@@ -81,7 +81,7 @@ test('a damaged filter is noticed, and its memory is given back', async () => {
   await database.close();
 });
 
-test('without an instance or memory for a filter no filter is built, then or later; existing ones keep working', async () => {
+test('no filter is built without an instance or memory for it, then or later, and existing filters work', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
@@ -107,7 +107,7 @@ test('without an instance or memory for a filter no filter is built, then or lat
   await database.close();
 });
 
-test('filters count in the budget; a table beyond their part of it opens and answers without, and says so once', async () => {
+test('filters count in the budget, and a table without room for them opens, answers and reports it once', async () => {
   const fs = simDisk();
   const notices: [string, unknown][] = [];
   const notice = (message: string, fields: Record<string, unknown>) => void notices.push([message, fields.table]);

@@ -1,5 +1,5 @@
-// Recovery of more rows than memory may hold: it compacts on the way, and a disk failure meanwhile
-// loses nothing.
+// Tests recovery of more rows than memory may contain. It compacts on the way, and a disk failure
+// meanwhile loses nothing.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { drain, simOptions } from '../support/sim-engine.ts';
 
-/** Enough rows to exceed, more than once, the 16 MB that memtables may always use. */
+/** So many rows that recovery exceeds the 16 MB, which memtables may always use, several times. */
 const ROWS = 440_000;
 const BATCH = 20_000;
 
 let root: string;
 let expected: string;
 
-/** The real disk, with errors injected into chosen operations. */
+/** Returns the real disk, with errors injected into chosen operations. */
 function failing(fault: (operation: string, path: string) => Error | undefined): Fs {
   const check = (operation: string, path: string): void => {
     const error = fault(operation, path);
@@ -105,7 +105,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(root, { recursive: true }));
 
-test('a small budget makes it compact on the way, and every row is there', async () => {
+test('recovery with a small budget compacts on the way, and every row is there', async () => {
   const dir = copy('small');
   const database = await open(dir, nodeFs, 1);
   expect(database.table().version.segments.length).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ test('a small budget makes it compact on the way, and every row is there', async
   await again.close();
 });
 
-test('the manifests made on the way say no less of the catalog than the one that was found', async () => {
+test('recovery never writes a manifest with an older catalog than the one it found', async () => {
   const dir = copy('manifests');
   const lsnOf = (path: string): number => (readManifestFile(nodeFs, path, crc32c) as Checkpoint).lsn;
   const found = lsnOf(join(dir, 'manifest'));
@@ -134,7 +134,7 @@ test('the manifests made on the way say no less of the catalog than the one that
   for (const lsn of made) expect(lsn).toBeGreaterThanOrEqual(found);
 });
 
-test('a full disk does not keep it from opening', async () => {
+test('recovery opens the database on a full disk', async () => {
   const dir = copy('full');
   const full = failing((operation, path) =>
     operation === 'write' && path.includes('/tables/')
@@ -154,7 +154,7 @@ test.each([
   ['rename', 'manifest.tmp', 1],
   ['sync', 'seg-', 1],
   ['write', 'seg-', 2],
-])('a disk that fails in it (%s of %s, number %i) loses nothing', async (wanted, name, nth) => {
+])('recovery on a disk that fails (%s of %s, number %i) loses nothing', async (wanted, name, nth) => {
   const dir = copy(`${wanted}-${name}`);
   let times = 0;
   const disk = failing((operation, path) =>

@@ -1,6 +1,6 @@
-// Power loss and kill at writes and syncs of the disk: a write and its stored answer are both there
-// or both absent, and documents change all together or not at all. HEDGEROW_CRASH_POINTS=all tries
-// every point; without it some are left out.
+// Loses power or kills the process at writes and syncs of the disk. A write and its stored answer
+// must both be there or both be absent, and documents must change all together or not at all.
+// HEDGEROW_CRASH_POINTS=all tries every point; without it some are left out.
 
 import { expect, test } from 'vitest';
 import type { Attach, Database, EngineOptions } from '../../src/engine/index.ts';
@@ -8,7 +8,7 @@ import { openSim, rowsOf } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 
 interface Step {
-  /** Undefined if it changes nothing that can be read. */
+  /** Undefined if the step changes nothing that can be read. */
   id?: string;
   run: (db: Database) => Promise<unknown>;
 }
@@ -55,7 +55,7 @@ const compact: Step = { run: (db) => db.compact({}) };
 /** Gives a compaction something to do. */
 const TOUCH: Step = { run: (db) => db.table().insert({ event_ts: 9, members: [9] }) };
 
-/** The steps of one inner list run concurrently, started in this order. */
+/** The steps in one inner list run concurrently, and are started in this order. */
 const HISTORY: Step[][] = [
   [insert('i1', 1)],
   [insert('i2', 2), insert('i3', 3), bulk('b1', 10)],
@@ -74,14 +74,14 @@ const HISTORY: Step[][] = [
 ];
 const STEPS = HISTORY.flat().filter((step) => step.id !== undefined);
 
-/** Everything that can be read, as text. */
+/** Returns everything that can be read, as text. */
 function stateOf(db: Database): string {
   const tables = db.tables().map((table) => [table.definition, rowsOf(table)]);
   const answers = STEPS.map(({ id }) => db.replays.find(id!)?.body ?? null);
   return JSON.stringify([tables, db.documents.entries('s'), answers]);
 }
 
-/** The states before the first step and after each step. */
+/** Returns the states before the first step and after each step. */
 async function statesOf(): Promise<string[]> {
   const db = await openSim(new SimFs(1), OPTIONS);
   const states = [stateOf(db)];
@@ -95,8 +95,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at change or sync number `crashAt`; returns the number of
- * acknowledged steps.
+ * Runs the history on a disk that stops at its change or sync number `crashAt`. Returns the number
+ * of acknowledged steps.
  */
 async function runUntil(
   fs: SimFs,
@@ -125,8 +125,8 @@ async function runUntil(
 }
 
 /**
- * Checks that the state is one of the history, not before the acknowledged one, and survives a
- * compaction and one more restart.
+ * Checks that the state is one from the history that is not before the acknowledged one, and that
+ * the state survives a compaction and another restart.
  */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let fs = found;
@@ -149,12 +149,12 @@ async function check(found: SimFs, states: readonly string[], acknowledged: numb
   return place;
 }
 
-/** The disk found after the crash. */
+/** Returns the disk found after the crash. */
 async function diskAfter(what: string, fs: SimFs, crashAt: number): Promise<SimFs> {
   if (what === 'power loss') return fs.crash();
   const next = fs.kill();
   if (what === 'kill') return next;
-  // The next process only gets through a few operations.
+  // The next process completes only a few operations.
   const more = crashAt % 40;
   next.schedule = ({ index }) => (index === more ? 'crash' : undefined);
   const opened = openSim(next, OPTIONS).then(() => undefined);
@@ -162,7 +162,7 @@ async function diskAfter(what: string, fs: SimFs, crashAt: number): Promise<SimF
   return next.crash();
 }
 
-/** Distance between the crash points that are tried. */
+/** Returns the distance between the crash points that are tried. */
 function strideOf(what: string): number {
   if (process.env.HEDGEROW_CRASH_POINTS === 'all') return 1;
   return what === 'power loss' ? 2 : 4;
@@ -171,7 +171,7 @@ function strideOf(what: string): number {
 const CRASHES = ['power loss', 'kill', 'kill, then power loss'];
 
 test.each(CRASHES)(
-  '%s at writes and syncs leaves every write with its answer or without both',
+  '%s at writes and syncs leaves every write together with its answer, or neither',
   async (what) => {
     const states = await statesOf();
     const places = new Set<number>();
@@ -183,14 +183,14 @@ test.each(CRASHES)(
       places.add(await check(await diskAfter(what, fs, crashAt), states, acknowledged));
     }
     expect(crashAt).toBeGreaterThan(100);
-    // Steps issued at the same time are often found together, hence fewer places than steps.
+    // Steps issued at the same time are often found together, so there are fewer places than steps.
     expect(places.size).toBeGreaterThan(STEPS.length * 0.8);
   },
   120_000,
 );
 
 test.each(CRASHES)(
-  '%s at writes and syncs leaves the newest answers while old files go',
+  '%s at writes and syncs leaves the newest answers while old files are removed',
   async (what) => {
     const limits = { ...OPTIONS, replayLimits: { fileBytes: 200, entries: 6 } };
     const stores = Array.from({ length: 16 }, (_, i) => ({
@@ -220,7 +220,7 @@ test.each(CRASHES)(
 );
 
 test.each(CRASHES)(
-  '%s at writes and syncs leaves every key while bodies are let go and files are rewritten',
+  '%s at writes and syncs leaves every key while bodies are dropped and files are rewritten',
   async (what) => {
     const limits = { ...OPTIONS, replayLimits: { fileBytes: 2000, bodyBytes: 3000 }, logFileBytes: 2 ** 16 };
     const body = (i: number) => `${i}`.padEnd(1000, '.');
@@ -238,7 +238,7 @@ test.each(CRASHES)(
       const found = stores.map(({ id }) => db.replays.find(id));
       const known = found.findLastIndex((each) => each !== undefined) + 1;
       expect(known, `crash ${crashAt}`).toBeGreaterThanOrEqual(acknowledged);
-      // All keys up to the newest are known, the last three with their bodies.
+      // All keys up to the newest are known, and the last three still have their bodies.
       const bodies = found.slice(0, known).map((each) => each?.body);
       const expected = Array.from({ length: known }, (_, i) => (i < known - 3 ? null : body(i)));
       expect(bodies, `crash ${crashAt}`).toEqual(expected);

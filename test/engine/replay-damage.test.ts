@@ -1,5 +1,5 @@
-// Damaged, cut and missing files of stored answers: the database opens, what can be read is kept,
-// and a request whose answer may be lost is not executed again.
+// Damaged, cut and missing files of stored answers. The database opens, everything readable is
+// kept, and a request whose answer may be lost is not executed again.
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ async function checkpoint(): Promise<void> {
   await db.compact({});
 }
 
-/** For each id: its body, `unknown`, or the code of the refusal. */
+/** Returns for each id the body of its answer, `unknown`, or the code of the refusal. */
 function answers(): Record<string, string> {
   const found = (id: string): string => {
     try {
@@ -81,7 +81,7 @@ async function put(path: string, bytes: Uint8Array): Promise<void> {
 
 let paths: string[];
 
-/** Three files with three, three and two answers; the answers are an hour apart. */
+/** Makes three files with three, three and two answers; the answers are an hour apart. */
 beforeEach(async () => {
   nowMs = START_MS;
   notices = [];
@@ -104,7 +104,7 @@ const flip = (path: string, at: number): void =>
   });
 
 describe('a damaged file of stored answers', () => {
-  test('keeps the database from nothing: what can be read is kept, the file is set aside and named, what may be lost is refused for a day', async () => {
+  test('is set aside and named; readable answers are kept, and keys that may be lost are refused for a day', async () => {
     const before = bytesOf(paths[1]!);
     flip(paths[1]!, 60);
     await open();
@@ -141,7 +141,7 @@ describe('a damaged file of stored answers', () => {
     expect(fs.exists(`${paths[1]}.damaged`)).toBe(true);
   });
 
-  test.each([0, 1, 2])('cut: file %i loses only the answers after the cut', async (number) => {
+  test.each([0, 1, 2])('loses only the answers after the cut if file %i was cut', async (number) => {
     const handle = fs.open(paths[number]!, 'write');
     await handle.truncate(200);
     await handle.sync();
@@ -153,7 +153,7 @@ describe('a damaged file of stored answers', () => {
     expect(answers()).toEqual(without(...lost));
   });
 
-  test('missing: all of its answers may be lost, those of the others are kept', async () => {
+  test('loses all its answers if it is missing, and no answers in other files', async () => {
     for (const path of [paths[0]!, paths[2]!]) await fs.remove(path);
     await open();
     expect(answers()).toEqual(without('e0', 'e1', 'e2', 'e6', 'e7'));
@@ -168,7 +168,7 @@ describe('a damaged file of stored answers', () => {
     expect(db.replays.find('later')).toBeDefined();
   });
 
-  test('put back under its name: everything is known again', async () => {
+  test('makes everything known again when the whole file is put back under its name', async () => {
     const whole = bytesOf(paths[1]!);
     flip(paths[1]!, 60);
     await open();
@@ -187,7 +187,7 @@ describe('a damaged file of stored answers', () => {
     expect(notices.at(-1)).toBe('a file of stored answers that was damaged is whole again');
   });
 
-  test('put back damaged: the loss stays, and nothing is overwritten', async () => {
+  test('stays lost when it is put back damaged, and nothing is overwritten', async () => {
     flip(paths[1]!, 60);
     await open();
     await db.close();
@@ -211,7 +211,7 @@ describe('a damaged file of stored answers', () => {
     expect([fs.exists(paths[1]!), fs.exists(`${paths[1]}.damaged`)]).toEqual([false, true]);
   });
 
-  test('in a manifest that does not say how new its answers are: counted from when it was found', async () => {
+  test("is refused for a day from its discovery if the manifest does not record the newest answer's time", async () => {
     const document = readManifest(fs, '/db', crc32c) as { replays: StoredReplays };
     for (const file of document.replays.files) delete file.newestAt;
     await installManifest(fs, '/db', crc32c, document);
@@ -224,7 +224,7 @@ describe('a damaged file of stored answers', () => {
     expect([answers(), db.replays.damagedUntil]).toEqual([without('e0'), until]);
   });
 
-  test('a crash at any step of setting it aside loses nothing more', async () => {
+  test('loses nothing more in a crash at any step of setting it aside', async () => {
     flip(paths[1]!, 60);
     const damaged = fs.kill();
     for (let crashAt = 1; ; crashAt++) {
@@ -247,7 +247,7 @@ describe('a damaged file of stored answers', () => {
     }
   });
 
-  test('any bit of it: each answer is given or refused, never unknown, and rows are as they were', async () => {
+  test('makes each answer either given or refused, never unknown, for any flipped bit; rows are unchanged', async () => {
     const size = bytesOf(paths[1]!).length;
     const image = fs.crash();
     for (let at = 0; at < size; at += 5) {
@@ -265,7 +265,7 @@ describe('a damaged file of stored answers', () => {
   });
 });
 
-test('verify names the damaged file, the one that was set aside, and the loss', async () => {
+test('verify reports the damaged file, the file that was set aside, and the loss', async () => {
   const tools = { fs, crc32c, core: loadCore('release') };
   const verify = () => verifyDirectory(tools, '/db', async () => undefined);
   expect(await verify()).toMatchObject({ problems: [], notes: [] });

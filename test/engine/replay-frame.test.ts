@@ -1,12 +1,12 @@
-// Memory runs short in the middle of replaying a frame: the runs before it are applied once, and
-// the run that failed is retried at its own LSN.
+// Memory runs short in the middle of replaying a frame. The runs before that point are applied
+// once, and the run that failed is retried at its own LSN.
 
 import { expect, test } from 'vitest';
 import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';
 import { type ReplayTarget, replayFrame } from '../../src/engine/recovery/recovery.ts';
 import { HedgerowError } from '../../src/errors.ts';
 
-test('replay reports how much of the frame is applied, and continues from there', () => {
+test('replay reports how much of the frame it has applied, and continues from there', () => {
   const runs = ['a', 'b', 'c'].flatMap((text) => singleRun(OPERATION.document, Buffer.from(text)));
   const frame = { firstLsn: 10, operations: 3, payload: new Uint8Array(Buffer.concat(runs)) };
   const tried: [string, number][] = [];

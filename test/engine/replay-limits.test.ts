@@ -1,5 +1,5 @@
-// What is kept of answers under Idempotency-Keys if they are many or large: always the key, and the
-// body within the budget, in memory and in files.
+// What is kept of the answers stored under Idempotency-Keys when they are many or large: always the
+// key, and the body while it is within the budget, in memory and in files.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/idempotency/kept-answer.ts';
@@ -10,7 +10,7 @@ import type { SimFs } from '../support/sim-fs.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DIR = '/db/replays';
-/** JSON size of the ids that each entry here has. */
+/** JSON size of the `ids` that each entry in this file has. */
 const IDS_BYTES = '{"ids":[{"table":"t","first_id":1,"last_id":9}]}'.length;
 
 let fs: SimFs;
@@ -55,7 +55,7 @@ const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + 
 describe('answers over the budget', () => {
   const LIMITS = { bodyBytes: 10_000, fileBytes: 4000 };
 
-  /** Which ids are known, and which of them still have their bodies. */
+  /** Returns how many ids are known, and how many of these still have their bodies. */
   const state = (count: number) => {
     const found = Array.from({ length: count }, (_, i) => db.replays.find(`${i}`));
     return {
@@ -64,7 +64,7 @@ describe('answers over the budget', () => {
     };
   };
 
-  test('lose their bodies, the oldest first, and never their keys, hashes, LSNs and ids; also across restarts and compactions', async () => {
+  test('lose their bodies, oldest first, but never their keys, hashes, LSNs and ids, also across restarts', async () => {
     await open(LIMITS);
     for (let i = 0; i < 60; i++) {
       await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
@@ -84,14 +84,14 @@ describe('answers over the budget', () => {
     expect(state(60)).toEqual({ known: 60, whole: 10 });
   });
 
-  test('leave the files', async () => {
+  test('are removed from the files', async () => {
     await open(LIMITS);
     for (let i = 0; i < 400; i++) {
       await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
       if (i % 20 === 19) await checkpoint();
     }
-    // At most twice 400 records of 300 bytes and ten bodies; with all bodies they would take
-    // 520,000 bytes.
+    // At most two copies of 400 records of 300 bytes and of ten bodies. With all bodies they would
+    // take 520,000 bytes.
     expect(sum(fileSizes())).toBeLessThan(2 * (400 * 300 + 10_000) + LIMITS.fileBytes);
     expect(sum(fileSizes())).toBeGreaterThan(400 * 150);
     expect(fileSizes().length).toBeLessThan((2 * (400 * 300 + 10_000)) / LIMITS.fileBytes + 2);
@@ -100,14 +100,14 @@ describe('answers over the budget', () => {
     expect(state(400)).toEqual({ known: 400, whole: 10 });
   });
 
-  test('stay in the files, whole, when a full disk keeps these from being rewritten', async () => {
+  test('stay whole in the files when a full disk prevents the files from being rewritten', async () => {
     await open(LIMITS);
     for (let i = 0; i < 10; i++) await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
     await checkpoint();
     for (let i = 10; i < 22; i++) await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
     const before = fs.list(DIR);
     let writes = 0;
-    // New answers take three writes; whatever follows is a rewrite.
+    // New answers take three writes. Any further write is a rewrite.
     fs.schedule = ({ kind, path }) =>
       kind === 'write' && path.startsWith(DIR) && ++writes > 3 ? { code: 'ENOSPC' } : undefined;
     await checkpoint();
@@ -124,7 +124,7 @@ describe('answers over the budget', () => {
     expect(state(22)).toEqual({ known: 22, whole: 10 });
   });
 
-  test('are counted as they lie in memory; small ones are never let go', async () => {
+  test('are counted by their size in memory, and small ones are always kept', async () => {
     await open({ bodyBytes: 2000 });
     await db.replays.store(entry('small', 's'.repeat(256)));
     await db.replays.store(entry('a', 'é'.repeat(500)));
@@ -148,7 +148,7 @@ describe('answers over the budget', () => {
     expect(db.replays.figures.memoryBytes).toBe(256 + 5 * (400 + IDS_BYTES));
   });
 
-  test('of more than 1 MB are not kept at all, not in the log either', async () => {
+  test('are not kept at all if they exceed 1 MB, not even in the log', async () => {
     await open({});
     const before = db.wal().size_bytes;
     await db.replays.store(entry('large', 'x'.repeat(MAX_KEPT_BODY_BYTES + 1)));
@@ -165,8 +165,8 @@ describe('answers over the budget', () => {
   });
 });
 
-describe('a key is removed', () => {
-  test('only when as many newer keys exist as the limit says: an id that is stored again counts once', async () => {
+describe('the key of a stored answer', () => {
+  test('is removed only when the limit of newer keys is reached; an id that is stored again counts once', async () => {
     await open({ entries: 5 });
     for (const id of ['a', 'b', 'c']) await db.replays.store(entry(id, id));
     for (let i = 0; i < 20; i++) await db.replays.store(entry('same', `${i}`));
@@ -179,7 +179,7 @@ describe('a key is removed', () => {
     expect(['a', 'b', 'c', 'd', 'e', 'same'].filter((id) => db.replays.find(id))).toEqual(['b', 'c', 'd', 'e', 'same']);
   });
 
-  test('not when it was stored while the clock was set back', async () => {
+  test('is kept if it was stored while the clock was set back', async () => {
     await open({});
     await db.replays.store(entry('before', '1'));
     nowMs -= 30 * HOUR_MS;
@@ -205,7 +205,7 @@ describe('a key is removed', () => {
     expect(db.replays.find('wrong')).toBeUndefined();
   });
 
-  test('never while it is young and the limit is not reached, over random histories', async () => {
+  test('is kept while it is young and the limit is not reached, over random histories', async () => {
     const limits = { entries: 1000, bodyBytes: 3000, fileBytes: 2000 };
     await open(limits);
     const model = new Map<string, { at: number; body: string }>();
@@ -234,7 +234,7 @@ describe('a key is removed', () => {
   });
 });
 
-test('ids are gathered into ranges, the first eight are kept', () => {
+test('ids are gathered into ranges, and the first eight ranges are kept', () => {
   const ranges = new IdRanges();
   expect(ranges.written()).toBeUndefined();
   for (const id of [5, 6, 7]) ranges.add('a', id, id);
@@ -251,7 +251,7 @@ test('ids are gathered into ranges, the first eight are kept', () => {
   expect(ranges.written()).toMatchObject({ ids: { length: 8 }, ranges_left_off: 5 });
 });
 
-test('an entry without a body or with ids goes through its bytes unchanged', () => {
+test('an entry without a body or with ids is encoded and decoded unchanged', () => {
   const plain: AnswerToKeep = { id: 'i', bodyHash: 'h', status: 200, contentType: 'c', body: null, at: 1 };
   for (const each of [plain, { ...plain, body: '' }, { ...plain, written: { id: 'r' } }])
     expect(decodeReplay(encodeReplay(each), 'here', 0)).toEqual(each);

@@ -36,7 +36,7 @@ function entry(id: string, body = `{"of":"${id}"}`): AnswerToKeep {
   return { id, bodyHash: `hash of ${id}`, status: 201, contentType: 'application/json', body, at: nowMs };
 }
 
-/** Stores the write's answer. */
+/** Returns a function that makes the stored answer from the outcome of a write. */
 function keep<T>(id: string): Attach<T> {
   return (outcome) => entry(id, JSON.stringify(outcome ?? null));
 }
@@ -50,7 +50,7 @@ function replayFiles(): string[] {
   return fs.exists(DIR) ? fs.list(DIR) : [];
 }
 
-/** Moves the contents of the log to segments and files. */
+/** Moves the contents of the log into segments and files. */
 async function checkpoint(): Promise<void> {
   await db.table().insert({ event_ts: 77, members: [1] });
   await db.compact({});
@@ -84,7 +84,7 @@ describe('an answer stored with a write', () => {
     expect(found('unknown')).toBeUndefined();
   });
 
-  test('counts what a transaction deletes as its commit does, over random transactions', async () => {
+  test('counts what a transaction deletes as the commit does, over random transactions', async () => {
     const random = new Random(3);
     const other = await db.createTable({ name: 'other' });
     const edge = () => ({ event_ts: random.below(3) - 1, members: [random.below(2), 5] });
@@ -108,7 +108,7 @@ describe('an answer stored with a write', () => {
     expect(deletes).toBeGreaterThan(50);
   });
 
-  test('that cannot be made leaves nothing behind', async () => {
+  test('makes its write fail without a trace if the answer cannot be made', async () => {
     const table = db.table();
     await table.insert({ event_ts: 5, members: [5] });
     const before = { lsn: db.lastLsn, nextId: table.nextId, rows: rowsOf(table), definition: table.definition };
@@ -140,7 +140,7 @@ describe('an answer stored with a write', () => {
     expect(rowsOf(db.table())).toHaveLength(2);
   });
 
-  test('is not asked for when the write is refused', async () => {
+  test('is not requested when the write is refused', async () => {
     const never = (): never => {
       throw new Error('asked');
     };
@@ -183,7 +183,7 @@ describe('stored answers', () => {
     expect(found('0.7')).toMatchObject({ row: { event_ts: 7, members: [7, 1000] } });
   });
 
-  test('cost a checkpoint only what is new', async () => {
+  test('make a checkpoint write only the new ones', async () => {
     await db.close();
     db = await open({ replayLimits: { fileBytes: 2 ** 20 } });
     const writes = async (): Promise<{ bytes: number; opens: number }> => {
@@ -239,7 +239,7 @@ describe('stored answers', () => {
     expect(found('later')).toBeDefined();
   });
 
-  test('never exceed the limit; the oldest are removed first', async () => {
+  test('never exceed the limit, and the oldest are removed first', async () => {
     const replayLimits = { entries: 10, fileBytes: 300 };
     await db.close();
     db = await open({ replayLimits });
@@ -256,7 +256,7 @@ describe('stored answers', () => {
     expect(here()).toEqual(lastTen);
   });
 
-  test('the newest of one id counts, in memory and after a restart', async () => {
+  test('are replaced by newer ones with the same id, in memory and after a restart', async () => {
     for (const body of ['1', '2', '3']) {
       await db.replays.store(entry('same', body));
       if (body === '2') await checkpoint();
@@ -272,7 +272,7 @@ describe('stored answers', () => {
     expect(found('same')).toBe(4);
   });
 
-  test('what follows the listed bytes, and files that no manifest lists, are not looked at', async () => {
+  test('do not include bytes after the listed ones, or files that no manifest lists', async () => {
     for (let i = 0; i < 6; i++) await db.replays.store(entry(`e${i}`));
     await checkpoint();
     await db.close();
@@ -289,13 +289,13 @@ describe('stored answers', () => {
     expect(found('next')).toBeDefined();
   });
 
-  test('a file of them that cannot be written stops the checkpoint and loses nothing', async () => {
+  test('stop the checkpoint if a file cannot be written, and none is lost', async () => {
     await db.replays.store(entry('a'));
     await checkpoint();
     await db.replays.store(entry('b'));
     fs.schedule = ({ kind, path }) => (kind === 'sync' && path.startsWith(DIR) ? { code: 'ENOSPC' } : undefined);
     expect(await codeOf(checkpoint())).toBe('disk_full');
-    // Nothing was changed, so writes go on.
+    // Nothing was changed, so writes continue.
     expect(await codeOf(db.replays.store(entry('c')))).toBe('none');
     expect(found('b')).toBeDefined();
     fs.schedule = () => undefined;
@@ -306,7 +306,7 @@ describe('stored answers', () => {
     for (const id of ['a', 'b', 'c']) expect(found(id)).toBeDefined();
   });
 
-  test('that stand in a file and still in the log count once', async () => {
+  test('count once if they are both in a file and still in the log', async () => {
     const replayLimits = { ...LIMITS, entries: 10 };
     await db.close();
     db = await open({ replayLimits });
@@ -321,7 +321,7 @@ describe('stored answers', () => {
     for (let i = 0; i < 10; i++) expect(found(`e${i}`), `e${i}`).toBeDefined();
   });
 
-  test('files that a manifest on the disk may still list go only when the next one is surely there', async () => {
+  test('keep the files that a manifest on the disk may list, until the next manifest is durable', async () => {
     const replayLimits = { fileBytes: 200, entries: 2 };
     const options = { core: 'release', replayLimits } as const;
     for (let seed = 1; seed < 40; seed++) {
@@ -346,7 +346,7 @@ describe('stored answers', () => {
   });
 });
 
-describe('writing the files', () => {
+describe('writing the files of stored answers', () => {
   const options = {
     dir: DIR,
     crc32c,
@@ -358,7 +358,7 @@ describe('writing the files', () => {
   const make = (): IdempotencyStore => new IdempotencyStore({ ...options, fs, limits });
   const answer = (id: string): AnswerToKeep => ({ ...entry(id), at: 0 });
 
-  test('goes on after a failure without writing anything twice', async () => {
+  test('continues after a failure without writing anything twice', async () => {
     const replays = make();
     replays.load({ lsn: 0, next: 1, files: [] });
     for (let lsn = 1; lsn <= 6; lsn++) replays.add(answer(`e${lsn}`), lsn);

@@ -1,6 +1,7 @@
-// Power loss and kill at writes and syncs of the disk, while rows are changed by id, transactions
-// commit and conflict, and tables are altered: every acknowledged change is there, every other one
-// in full or not at all. HEDGEROW_CRASH_POINTS=all tries every point; without it some are left out.
+// Loses power or kills the process at writes and syncs of the disk, while rows are changed by id,
+// transactions commit and conflict, and tables are altered. Every acknowledged change must be
+// there, and every other change wholly or not at all. HEDGEROW_CRASH_POINTS=all tries every point;
+// without it some are left out.
 
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions, Transaction } from '../../src/engine/index.ts';
@@ -8,7 +9,7 @@ import { openSim, rowsOf } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 import { range } from '../support/sim-tables.ts';
 
-/** A separate change; its number is its position. */
+/** One change; its number is its position in the history. */
 type Change = (db: Database) => Promise<unknown>;
 /** Work that changes nothing that can be read. */
 interface Work {
@@ -17,7 +18,7 @@ interface Work {
 
 const AT_ONCE: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
 
-/** Every commit runs in slices and yields after each step. */
+/** Returns options with which every commit runs in slices and yields after each step. */
 function inSlices(): Partial<EngineOptions> {
   let us = 0;
   return { ...AT_ONCE, slicedOperations: 1, nowUs: () => (us += 10_000) };
@@ -39,7 +40,7 @@ function changed(stage: (transaction: Transaction, db: Database) => void): Chang
   };
 }
 
-/** Raises the weight of every row in [from, to), and moves or removes some of them. */
+/** Raises the weight of every row in [from, to), and moves or removes some of the rows. */
 function statement(from: number, to: number): Change {
   return changed((transaction, db) => {
     const table = db.table();
@@ -57,7 +58,7 @@ function statement(from: number, to: number): Change {
   });
 }
 
-/** Two transactions change one row at once: the first wins. */
+/** Changes one row in two transactions at once; the first commit wins. */
 const rivals: Change = async (db) => {
   const [first, second] = [1, 2].map((member) => {
     const transaction = db.begin();
@@ -78,7 +79,7 @@ const rivals: Change = async (db) => {
 
 const compact: Work = { work: (db) => db.compact({}) };
 
-/** The entries of one list run concurrently. */
+/** The entries of one inner list run concurrently. */
 const HISTORY: (Change | Work)[][] = [
   [inserted(0, 14)],
   [statement(0, 8)],
@@ -109,7 +110,7 @@ const HISTORY: (Change | Work)[][] = [
 ];
 const CHANGES = HISTORY.flat().filter((step) => typeof step === 'function');
 
-/** Everything that can be read, as text. */
+/** Returns everything that can be read, as text. */
 function stateOf(db: Database): string {
   return JSON.stringify(db.tables().map((table) => [table.item(), rowsOf(table), table.count({})]));
 }
@@ -127,8 +128,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at change or sync number `crashAt`; returns the number of
- * acknowledged changes.
+ * Runs the history on a disk that stops at its change or sync number `crashAt`. Returns the number
+ * of acknowledged changes.
  */
 async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
   let acknowledged = 0;
@@ -152,8 +153,8 @@ async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptio
 }
 
 /**
- * Checks that the state is one of the history, not before the acknowledged one, and survives a
- * compaction and one more restart.
+ * Checks that the state is one from the history that is not before the acknowledged one, and that
+ * the state survives a compaction and another restart.
  */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let db = await openSim(found, AT_ONCE);
@@ -181,7 +182,7 @@ test.each([
   ['power loss', 'in slices', 3, inSlices],
   ['kill', 'in slices', 5, inSlices],
 ] as const)(
-  '%s at writes and syncs leaves whole changes only, commits made %s (1 of %i points)',
+  '%s at writes and syncs leaves only whole changes, commits made %s (1 of %i points)',
   async (what, _, stride, options) => {
     const states = await statesOf();
     const places = new Set<number>();

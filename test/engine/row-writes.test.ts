@@ -1,5 +1,5 @@
-// Rows changed by their id: updates that keep the id, and removals of one row, wherever older
-// versions of the row are.
+// Rows changed by their id: updates that keep the id, and removals of one row, wherever the older
+// versions of the row are stored.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { codeOf, fill, range } from '../support/sim-tables.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** Changes one row in its own commit; returns its LSN. */
+/** Changes one row in its own commit, and returns the LSN of the commit. */
 async function update(database: Database, table: Table, key: RowKey, edge: EdgeInput): Promise<number> {
   const transaction = database.begin();
   transaction.updateRow(table, key, edge);
@@ -31,7 +31,7 @@ async function remove(database: Database, table: Table, key: RowKey): Promise<nu
   return (await transaction.commit()).lsn;
 }
 
-/** `id@time [members]` of every row. */
+/** Returns `id@time [members]` for every row. */
 function shown(rows: readonly Record<string, unknown>[]): string[] {
   return rows.map(({ id, event_ts, members }) => `${id}@${event_ts} [${members}]`);
 }
@@ -42,8 +42,8 @@ async function faultsOf(fs: SimFs): Promise<unknown[]> {
   return (await verifyDirectory(tools, '/db', async () => {})).problems;
 }
 
-describe('the log', () => {
-  test('has the bytes of FORMAT.md for an update', async () => {
+describe('the encoding of changes by id', () => {
+  test('has the bytes documented in FORMAT.md for an update', async () => {
     const format = readFileSync(new URL('../../src/storage/FORMAT.md', import.meta.url), 'utf8');
     const example = format.slice(format.indexOf('Example: edge 7 of table 1'), format.indexOf('## Epochs'));
     const wanted = [...example.matchAll(/^[0-9a-f]{4}: ((?:[0-9a-f]{2} ?)+) {2,}/gm)].flatMap(([, bytes]) =>
@@ -63,7 +63,7 @@ describe('the log', () => {
     expect(found.includes(log)).toBe(true);
   });
 
-  test('keys of any safe integers come back, and nothing else does', () => {
+  test('encodes and decodes keys of any safe integers, and refuses other keys', () => {
     const keys = [
       { eventTs: -MAX, id: 1 },
       { eventTs: MAX, id: MAX },
@@ -104,7 +104,7 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     ];
     for (const [round, before] of settle.entries()) {
       await before();
-      // First an update in place, then one that changes only members; at the end one row is
+      // First an update in place, then one that changes only members. In the end one row is
       // deleted.
       await update(database, table, { eventTs: 3 + round, id: 4 + round }, { event_ts: 3 + round, members: [round] });
       await update(database, table, { eventTs: 9, id: 10 }, { event_ts: 9, members: [7, round] });
@@ -129,7 +129,7 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     }
   });
 
-  test('is found once by every kind of read, also where an older version has the same key', async () => {
+  test('is found once by every kind of read, even if an older version has the same key', async () => {
     const database = await openSim(simDisk(), options);
     const table = database.table();
     await fill(table, range(0, 20));
@@ -171,7 +171,7 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     expect(table.timeBounds({ startTs: 3, endTs: 11 })).toEqual({ least: 3, greatest: 11 });
   });
 
-  test('is as it was for an older snapshot, also after compactions', async () => {
+  test('is unchanged for an older snapshot, also after compactions', async () => {
     const database = await openSim(simDisk(), options);
     const table = database.table();
     await fill(table, range(0, 10));
@@ -194,7 +194,7 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
   });
 });
 
-test('a backup holds what was changed by id and altered, in its log and in its segments', async () => {
+test('a backup contains rows changed by id and altered columns, from the log and from segments', async () => {
   const root = mkdtempSync(join(tmpdir(), 'hedgerow-rows-'));
   mkdirSync(join(root, 'backups'));
   const fs = nodeFs;
@@ -229,8 +229,8 @@ test('a backup holds what was changed by id and altered, in its log and in its s
   rmSync(root, { recursive: true });
 });
 
-describe('while a compaction runs', () => {
-  test('a row may be changed again and again at the same key', async () => {
+describe('a row changed by its id while a compaction runs', () => {
+  test('can be changed repeatedly at the same key', async () => {
     for (const step of ['open', 'part', 'close'] as const) {
       const fs = simDisk();
       let met: () => void = () => {};
@@ -273,7 +273,7 @@ describe('while a compaction runs', () => {
     }
   });
 
-  test('that drops old rows, an update takes its row with it to the new time', async () => {
+  test('survives a compaction that drops old rows if the update moves it to a newer time', async () => {
     const fs = simDisk();
     let go: () => void = () => {};
     const gate = new Promise<void>((resolve) => (go = resolve));
@@ -292,8 +292,8 @@ describe('while a compaction runs', () => {
   });
 });
 
-describe('in one transaction', () => {
-  test('the later change acts on the earlier one, and all is one frame', async () => {
+describe('the changes in one transaction', () => {
+  test('act on the earlier ones, and form one frame', async () => {
     for (const compacted of [false, true]) {
       const fs = simDisk();
       const database = await openSim(fs);
@@ -333,7 +333,7 @@ describe('in one transaction', () => {
     }
   });
 
-  test('removals by time and members take what the changes before them left; the answer says so before it is logged', async () => {
+  test('can remove by time and members what earlier ones left, and the stored answer has the right counts', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     for (const _ of range(0, 3)) await table.insert({ event_ts: 1, members: [1] });
@@ -361,7 +361,7 @@ describe('in one transaction', () => {
     expect(shown(rowsOf(table))).toEqual(['6@1 [1]']);
   });
 
-  test('a removal by time and members hides a row from the changes behind it', async () => {
+  test('do not see rows that an earlier one removed by time and members', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     await fill(table, range(0, 4));
@@ -379,7 +379,7 @@ describe('in one transaction', () => {
     expect(shown(rowsOf(table))).toEqual(['1@0 [0,100]', '4@3 [3,103]']);
   });
 
-  test('very many hidden rows are gone through in slices', async () => {
+  test('may hide very many rows, which the commit processes in slices', async () => {
     let us = 0;
     const database = await openSim(simDisk(), { core: 'release', nowUs: () => (us += 4000), logFileBytes: 2 ** 20 });
     const table = database.table();

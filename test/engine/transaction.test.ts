@@ -1,4 +1,5 @@
-// Transactions: reads of own writes over one snapshot, atomicity, and cases that once went wrong.
+// Transactions: reads of their own writes over one snapshot, atomicity, and cases that were once
+// wrong.
 
 import { expect, test } from 'vitest';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -16,7 +17,7 @@ function read(text: Uint8Array | null): { event_ts: number }[] {
   return text === null ? [] : JSON.parse(`[${Buffer.from(text)}]`);
 }
 
-test('a row that another writer deleted after the snapshot is gone for a transaction that deletes it too', async () => {
+test('a transaction cannot delete a row that another writer deleted after its snapshot', async () => {
   for (const compacted of [true, false]) {
     const database = await openSim(simDisk());
     const table = database.table();
@@ -53,7 +54,7 @@ test('hasMore does not count rows that the transaction deleted', async () => {
   }
 });
 
-test('its rows have their ids before the commit, and a rollback leaves nothing', async () => {
+test('rows of a transaction have their ids before the commit, and a rollback leaves nothing', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   const table = database.table();
@@ -72,7 +73,7 @@ test('its rows have their ids before the commit, and a rollback leaves nothing',
   expect(rowsOf((await openSim(fs)).table())).toHaveLength(1);
 });
 
-test('a row with a smaller id than committed ones finds its place among them, also in segments', async () => {
+test('a row with a smaller id than rows committed before it is ordered among them, also in segments', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const transaction = database.begin();
@@ -88,7 +89,7 @@ test('a row with a smaller id than committed ones finds its place among them, al
   await database.close();
 });
 
-test('a bulk insert takes nothing after its commit', async () => {
+test('a bulk insert accepts nothing after its commit', async () => {
   const database = await openSim(simDisk());
   const bulk = database.table().bulk();
   bulk.add({ event_ts: 1, members: [1] });
@@ -105,7 +106,7 @@ test('a bulk insert takes nothing after its commit', async () => {
   await database.close();
 });
 
-test('two bulk inserts at once keep their edges apart', async () => {
+test('two concurrent bulk inserts keep their edges apart', async () => {
   const database = await openSim(simDisk());
   const [a, b] = [database.table().bulk(), database.table().bulk()];
   for (let count = 0; count < 5000; count++) {

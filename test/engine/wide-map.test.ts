@@ -14,32 +14,35 @@ const KEYS: Record<string, (random: Random) => unknown> = {
     ],
 };
 
-test.each(Object.keys(KEYS))('agrees with a Map beyond every size at which its layout changes: %s', (name) => {
-  const random = new Random(1);
-  const wide = new WideMap<unknown, number>();
-  const plain = new Map<unknown, number>();
-  for (let step = 0; step < 60_000; step++) {
-    const key = KEYS[name]!(random);
-    if (random.chance(0.1)) expect(wide.delete(key)).toBe(plain.delete(key));
-    else {
-      wide.set(key, step);
-      plain.set(key, step);
+test.each(Object.keys(KEYS))(
+  'a wide map agrees with a Map beyond every size at which its layout changes: %s',
+  (name) => {
+    const random = new Random(1);
+    const wide = new WideMap<unknown, number>();
+    const plain = new Map<unknown, number>();
+    for (let step = 0; step < 60_000; step++) {
+      const key = KEYS[name]!(random);
+      if (random.chance(0.1)) expect(wide.delete(key)).toBe(plain.delete(key));
+      else {
+        wide.set(key, step);
+        plain.set(key, step);
+      }
     }
-  }
-  expect(wide.size).toBe(plain.size);
-  for (const [key, value] of plain) if (wide.get(key) !== value || !wide.has(key)) throw new Error(`${String(key)}`);
-  expect([wide.has('never'), wide.get('never')]).toEqual([false, undefined]);
-  wide.clear();
-  expect([wide.size, wide.has([...plain.keys()][0])]).toEqual([0, false]);
-});
+    expect(wide.size).toBe(plain.size);
+    for (const [key, value] of plain) if (wide.get(key) !== value || !wide.has(key)) throw new Error(`${String(key)}`);
+    expect([wide.has('never'), wide.get('never')]).toEqual([false, undefined]);
+    wide.clear();
+    expect([wide.size, wide.has([...plain.keys()][0])]).toEqual([0, false]);
+  },
+);
 
-test('long texts of one length are told apart quickly, and are kept, replaced and deleted like others', () => {
+test('a wide map handles long texts of one length quickly, and keeps, replaces and deletes them', () => {
   const keys = Array.from({ length: 3000 }, (_, i) => `${'a'.repeat(17_000)}${String(i).padStart(6, '0')}`);
   const wide = new WideMap<string, number>();
   const before = process.cpuUsage();
   for (const [place, key] of keys.entries()) wide.set(key, place);
   for (const [place, key] of keys.entries()) if (wide.get(`${key}`) !== place) throw new Error(`${place}`);
-  // A Map takes some eight seconds: V8 hashes strings this long by their length only.
+  // A Map takes about eight seconds, because V8 hashes strings of this length by their length only.
   expect(process.cpuUsage(before).user).toBeLessThan(3e6);
   wide.set(keys[7]!, -1);
   expect([wide.size, wide.get(keys[7]!), wide.delete(keys[8]!), wide.delete(keys[8]!)]).toEqual([

@@ -1,4 +1,4 @@
-// Compaction in a worker thread, on real files. Needs dist/ (npm run build).
+// Compactions in a worker thread, on real files. Needs dist/ (npm run build).
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ async function fill(database: Database, from: number, to: number): Promise<void>
   await bulk.commit();
 }
 
-test.skipIf(!BUILT)('gives the rows that were there, in files that a later open reads', async () => {
+test.skipIf(!BUILT)('a compaction in a thread keeps all rows, in files that a later open reads', async () => {
   let database = await open();
   const table = await database.createTable({
     name: 'typed',
@@ -58,7 +58,7 @@ test.skipIf(!BUILT)('gives the rows that were there, in files that a later open 
   await database.close();
 });
 
-test.skipIf(!BUILT)('the end of an idle thread does not fail the next compaction', async () => {
+test.skipIf(!BUILT)('the end of an idle thread does not make the next compaction fail', async () => {
   const database = await open();
   await fill(database, 0, 20);
   await database.compact({});
@@ -73,7 +73,7 @@ test.skipIf(!BUILT)('the end of an idle thread does not fail the next compaction
 });
 
 test.skipIf(!BUILT)(
-  'a disk failure in the thread is reported with its code and advice; nothing is changed',
+  'a disk failure in the thread is reported with its code and advice, and changes nothing',
   async () => {
     const database = await open();
     await fill(database, 0, 24);
@@ -97,7 +97,7 @@ test.skipIf(!BUILT)(
   },
 );
 
-test.skipIf(!BUILT)('a damaged segment makes the table refuse, naming file and offset', async () => {
+test.skipIf(!BUILT)('a damaged segment makes the table refuse, with file and offset', async () => {
   const database = await open();
   await fill(database, 0, 24);
   await database.compact({});

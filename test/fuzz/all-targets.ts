@@ -1,4 +1,4 @@
-// All targets by name, and a run over all of them with a watchdog for hangs.
+// All fuzz targets by name, and a run over all of them with a watchdog that detects hangs.
 
 import { Worker } from 'node:worker_threads';
 import { recordTarget, segmentTarget } from './core-targets.ts';
@@ -7,7 +7,7 @@ import { type FuzzFigures, fuzzTarget, type Target } from './fuzz-loop.ts';
 import { httpTarget } from './http-target.ts';
 import { textTargets } from './text-targets.ts';
 
-/** An input without a result after this time counts as a hang. */
+/** An input that has no result after this time counts as a hang. */
 const HANG_MS = 30_000;
 const WATCH = `
 const { workerData } = require('node:worker_threads');
@@ -21,7 +21,7 @@ setInterval(() => {
   }
 }, 1000);`;
 
-/** Runs the inputs, divided among all targets, or on the one that is named. */
+/** Runs the inputs, divided among all targets, or all on the target named `only`. */
 export async function fuzzAll(
   inputs: number,
   seed: number,

@@ -1,6 +1,6 @@
-// Feeds arbitrary and damaged bytes, some with correct checksums, to the core's checks, and
-// everything that passes to every read: the result must be a value or a status, never a trap, a
-// hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer, HEDGEROW_FUZZ_SEED=<n> runs
+// Feeds arbitrary and damaged bytes, some with correct checksums, to the core's checks. Everything
+// that passes a check goes to every read. The result must be a value or a status, never a trap, a
+// hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer; HEDGEROW_FUZZ_SEED=<n> runs
 // other cases.
 
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const SEED = Number(process.env.HEDGEROW_FUZZ_SEED ?? 1);
 const CASE_MS = 3000;
 const TIMEOUT_MS = 60_000 + CASES * 20;
 
-/** Runs cases; a failure names the case, so that it can be run alone. */
+/** Runs cases. A failure names its case, so that the case can be run alone. */
 function run(name: string, cases: number, one: (random: Random) => boolean): number {
   let passed = 0;
   for (let number = 0; number < cases; number++) {
@@ -40,7 +40,7 @@ function run(name: string, cases: number, one: (random: Random) => boolean): num
 describe('the core, debug build, fed with', () => {
   const core = new EdgeOfMemory();
 
-  it('arbitrary bytes: gives a status', { timeout: TIMEOUT_MS }, () => {
+  it('arbitrary bytes: returns a status', { timeout: TIMEOUT_MS }, () => {
     const magic = new TextEncoder().encode('HEDGESEG\u0001\0\0\0');
     const passed = run('arbitrary', CASES, (random) => {
       const bytes = randomBytes(random, random.below(random.below(4) === 0 ? 600 : 60));
@@ -52,10 +52,10 @@ describe('the core, debug build, fed with', () => {
       const records = core.x.hg_records_check(at, bytes.length, random.below(4));
       return status === 0 || header === 0 || records === 0;
     });
-    expect(passed).toBeLessThan(CASES / 10); // only empty input can pass: no bytes are no records
+    expect(passed).toBeLessThan(CASES / 10); // only empty input can pass, as zero records
   });
 
-  it('damaged records: refuses them or reads them', { timeout: TIMEOUT_MS }, () => {
+  it('damaged records: refuses or reads them', { timeout: TIMEOUT_MS }, () => {
     const seeds = seedTables().map((edges) => recordsOf(edges, COLUMNS));
     const passed = run('records', CASES, (random) => {
       const records = seeds[random.below(seeds.length)]!.slice(0, 1 + random.below(12));
@@ -69,7 +69,7 @@ describe('the core, debug build, fed with', () => {
     expect(passed).toBeGreaterThan(CASES / 50);
   });
 
-  it('damaged segments with right checksums: refuses them or reads them', { timeout: TIMEOUT_MS }, () => {
+  it('damaged segments with correct checksums: refuses or reads them', { timeout: TIMEOUT_MS }, () => {
     const seeds = seedSegments();
     const passed = run('segments', CASES, (random) => {
       const source = seeds[random.below(seeds.length)]!;

@@ -1,5 +1,5 @@
-// Fuzz targets in the debug build of the core, whose input ends where memory ends: records, and
-// segments with correct checksums.
+// Fuzz targets in the debug build of the core: records, and segments with correct checksums. The
+// input ends where memory ends.
 
 import { COLUMNS, concat } from '../core/support/model.ts';
 import { recordsOf } from '../core/support/segments.ts';

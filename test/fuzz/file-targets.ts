@@ -1,4 +1,5 @@
-// Fuzz targets on files: a manifest, kept answers, a log, and whole databases with changed bytes.
+// Fuzz targets that change files: a manifest, kept answers, a log, and any file of a whole
+// database.
 
 import { checkCheckpoint } from '../../src/engine/checkpoint/checkpoint.ts';
 import { decodeReplay } from '../../src/engine/idempotency/kept-answer.ts';
@@ -12,7 +13,7 @@ import type { SimFs } from '../support/sim-fs.ts';
 import { type Target, Wrong } from './fuzz-loop.ts';
 import { mutate } from './support/mutate.ts';
 
-/** Path -> bytes. */
+/** The bytes of each file, by path. */
 type Files = ReadonlyMap<string, Uint8Array>;
 
 interface Change {
@@ -22,7 +23,7 @@ interface Change {
 
 const MANIFEST_HEADER = /^hedgerow-manifest (\d+) [0-9a-f]{8} \d+\n/;
 const ANSWER_HEADER_BYTES = 16;
-/** Leading bytes that mutations focus on: file headers and the first entries. */
+/** Number of leading bytes on which mutations focus: file headers and the first entries. */
 const FOCUS_BYTES = 200;
 const MOST_FILE_BYTES = 2 ** 20;
 
@@ -37,7 +38,10 @@ async function place(files: Files): Promise<SimFs> {
   return fs;
 }
 
-/** A closed database with segments, a log of several files, documents and kept answers. */
+/**
+ * Returns the files of a closed database with segments, a log of several files, documents and kept
+ * answers.
+ */
 async function makeFiles(): Promise<{ files: Files; rows: string }> {
   const fs = simDisk();
   const database = await openSim(fs);
@@ -73,15 +77,15 @@ async function makeFiles(): Promise<{ files: Files; rows: string }> {
     const bytes = new Uint8Array(handle.size());
     handle.read(bytes, 0);
     handle.close();
-    // Leaves out the reserve, which is zeros that nothing reads.
+    // The reserve is left out, because it consists of zeros that nothing reads.
     if (bytes.length <= MOST_FILE_BYTES) files.set(path, bytes);
   }
   return { files, rows };
 }
 
 /**
- * The directories of a database with up to two tables; listed here because the simulated disk
- * enumerates only files.
+ * The directories of a database with up to two tables. They are listed here because the simulated
+ * disk enumerates only files.
  */
 const DIRECTORIES = ['/db', '/db/log', '/db/replays', '/db/tables/1', '/db/tables/2'];
 
@@ -120,7 +124,7 @@ function repairManifest(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`hedgerow-manifest ${header[1]} ${sum} ${document.length}\n`), document]);
 }
 
-/** Corrects the checksums of the frames of a log file, as far as their lengths make sense. */
+/** Corrects the checksums of the frames in a log file, as far as their lengths make sense. */
 function repairLog(bytes: Uint8Array): Uint8Array {
   const region = regionOf(bytes);
   for (let offset = FILE_HEADER_BYTES; ; ) {
@@ -177,7 +181,7 @@ function fileTarget(
 
 export async function fileTargets(): Promise<Target<Change>[]> {
   const { files, rows } = await makeFiles();
-  /** Opens the directory with one file changed. Throws whatever the open threw. */
+  /** Opens the directory with one file changed. Throws any error that the open throws. */
   const opened = async ({ path, bytes }: Change, judge: (found: string) => void) => {
     const fs = await place(new Map([...files, [path, bytes]]));
     const database = await openSim(fs);
@@ -209,7 +213,8 @@ export async function fileTargets(): Promise<Target<Change>[]> {
       },
     }),
     fileTarget(files, {
-      // Checksums are correct again: whatever the files hold, the result is a value or a refusal.
+      // Checksums are correct again. Whatever the files contain, the result must be a value or a
+      // refusal.
       ...{ name: 'database', share: 3, chosen: () => true },
       run: (change) =>
         opened(
@@ -218,7 +223,7 @@ export async function fileTargets(): Promise<Target<Change>[]> {
         ),
     }),
     fileTarget(files, {
-      // Checksums are wrong: after a clean close, either every row is there or the open is refused.
+      // Checksums are wrong. After a clean close, either every row is there or the open is refused.
       ...{ name: 'damage', share: 8, chosen: () => true },
       run: (change) =>
         opened(change, (found) => {

@@ -1,10 +1,10 @@
-// Coverage-guided fuzzing: feeds targets with mutated inputs and checks each result, which must be
+// Coverage-guided fuzzing. Feeds targets with mutated inputs and checks each result, which must be
 // a value or a typed error, within a second. Inputs that reach new code join the corpus of the run.
 //
 // Reading the coverage costs as much as hundreds of inputs, so it is read once per batch of inputs.
 // When a batch has reached new code, up to MOST_INPUTS_AGAIN of its inputs are run again, with one
-// coverage read each, and those that reach new code by themselves are kept. Batches grow while
-// nothing new is found.
+// coverage read each. Those that reach new code by themselves are kept. Batches grow while nothing
+// new is found.
 
 import { HedgerowError } from '../../src/errors.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
@@ -15,15 +15,15 @@ export interface Target<T> {
   /** Approximate share of the inputs for this target, out of 1,000. */
   share: number;
   seeds: readonly T[];
-  /** Whether it reaches code that V8 can count, so that coverage can guide the corpus. */
+  /** Whether the target reaches code that V8 can count, so that coverage can guide the corpus. */
   guided: boolean;
   mutate(random: Random, source: T, corpus: readonly T[]): T;
   /**
-   * True if the input was accepted. Throws what the code threw, or a `Wrong` error if the result is
-   * wrong.
+   * Returns true if the input was accepted. Throws the error that the code threw, or a `Wrong`
+   * error if the result is wrong.
    */
   run(input: T, random: Random): boolean | Promise<boolean>;
-  /** The input as text for the report. */
+  /** Returns the input as text for the report. */
   show(input: T): string;
   end?(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface FuzzFigures {
   inputs: number;
   accepted: number;
   refused: number;
-  /** Number of seeds and of inputs that reached new code. */
+  /** Number of seeds plus number of inputs that reached new code. */
   corpus: number;
   slowestMs: number;
   failures: string[];
@@ -43,11 +43,11 @@ export interface FuzzFigures {
 const INPUT_MS = 1000;
 const FIRST_LOOK = 50;
 const MOST_INPUTS_A_LOOK = 20_000;
-/** Inputs of a batch that are run again, evenly spread over it. */
+/** Number of inputs from a batch that are run again, evenly spread over the batch. */
 const MOST_INPUTS_AGAIN = 40;
 /**
- * A coverage read costs about 10 ms, so, except at the start, there is at most one for this many
- * inputs.
+ * A coverage read costs about 10 ms. So, except at the start, there is at most one read for this
+ * many inputs.
  */
 const INPUTS_A_LOOK = 100;
 const FIRST_LOOKS = 40;
@@ -55,7 +55,7 @@ const MOST_CORPUS = 2000;
 const MOST_FAILURES = 10;
 const SEED_STEP = 1_000_003;
 
-/** A wrong result, as a target detected it. */
+/** A wrong result, as detected by a target. */
 export class Wrong extends Error {}
 
 export async function fuzzTarget<T>(
@@ -97,8 +97,8 @@ export async function fuzzTarget<T>(
 }
 
 /**
- * Runs some of the inputs again, with one coverage read each; those that reach code no input
- * reached before join the corpus. Returns the number of reads.
+ * Runs some of the inputs again, with one coverage read each. Inputs that reach code no earlier
+ * input has reached join the corpus. Returns the number of reads.
  */
 async function keepNew<T>(target: Target<T>, inputs: readonly T[], corpus: T[], coverage: Coverage): Promise<number> {
   const step = Math.max(1, Math.ceil(inputs.length / MOST_INPUTS_AGAIN));
@@ -107,7 +107,7 @@ async function keepNew<T>(target: Target<T>, inputs: readonly T[], corpus: T[], 
     try {
       await target.run(input, randomFrom(1));
     } catch {
-      // It was judged when it first ran.
+      // The input was judged when it first ran.
     }
     if (coverage.take('one') > 0 && corpus.length < MOST_CORPUS) corpus.push(input);
   }
@@ -123,7 +123,7 @@ async function runOne<T>(
 ): Promise<void> {
   figures.inputs++;
   let ms = 0;
-  // On a busy machine any process may pause for a second, so only an input that is slow twice
+  // On a busy machine any process may pause for a second. So only an input that is slow twice
   // counts as slow.
   for (let attempt = 0; attempt < 2; attempt++) {
     const begunMs = performance.now();
@@ -150,7 +150,7 @@ async function runOne<T>(
     );
 }
 
-/** Undefined if it is an error that a caller may get. */
+/** Returns undefined if the error is one that a caller may get, else a description of the fault. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof HedgerowError) {
     if (error.code === 'internal') return `internal: ${error.message}`;

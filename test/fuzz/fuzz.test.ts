@@ -1,4 +1,4 @@
-// 50,000 mutated inputs for every decoder and parser; the long form is `npm run fuzz`.
+// Feeds 50,000 mutated inputs to all decoders and parsers. The long form is `npm run fuzz`.
 
 import { expect, test } from 'vitest';
 import { fuzzAll } from './all-targets.ts';

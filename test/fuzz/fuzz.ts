@@ -1,5 +1,5 @@
-// `npm run fuzz -- --inputs 2000000 --seed 1 --target statement`: mutated inputs for every decoder
-// and parser, guided by coverage where V8 counts it.
+// `npm run fuzz -- --inputs 2000000 --seed 1 --target statement` feeds mutated inputs to every
+// decoder and parser, guided by coverage where V8 counts it.
 
 import { progress, readFlags } from '../process/flags.ts';
 import { fuzzAll } from './all-targets.ts';

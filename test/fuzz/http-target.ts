@@ -1,5 +1,5 @@
-// A fuzz target that sends raw HTTP to the service in this process: each connection must be
-// answered or closed, and no answer may be a 500 or contain a stack trace.
+// A fuzz target that sends raw HTTP to the service in this process. Each connection must be
+// answered or closed, and no answer may have status 500 or contain a stack trace.
 
 import { connect } from 'node:net';
 import { startServer } from '../http/support.ts';
@@ -33,7 +33,10 @@ export async function httpTarget(): Promise<Target<string>> {
   };
 }
 
-/** Everything received until the service closes the connection or has been silent long enough. */
+/**
+ * Returns everything received until the service closes the connection or has been silent for long
+ * enough.
+ */
 function exchange(port: number, bytes: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -1,22 +1,23 @@
-// Statements that try to exhaust memory or time: every operator and function, nested, with large
-// parameters, over joins, groups, orders and writes.
+// Generates statements that try to exhaust memory or time: every operator and function, nested,
+// with large parameters, over joins, groups, orders and writes.
 
 import type { Random } from '../support/random.ts';
 
 export interface HostileStatement {
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Whether it queries a virtual graph rather than tables. */
+  /** Whether the statement queries a virtual graph rather than tables. */
   readonly isVirtual?: true;
 }
 
-/** Tables of the service, named after their size: see `statement-run.ts`. */
+/** Tables of the service, named after their sizes: see `statement-run.ts`. */
 const TABLES = ['few', 'few', 'some', 'some', 'some', 'many', 'long'];
 const LENGTHS = [0, 1, 10, 100, 1000, 5000, 20_000, 30_000, 60_000, 65_530, 100_000, 131_072, 140_000];
 const ITEMS = [0, 1, 2, 10, 100, 1000, 10_000, 60_000, 100_000];
 /**
- * Size classes: `lengths` and `items` say how many of the sizes above may be used, smallest first;
- * `most` is the maximum repetition of a piece; `rooms` are the choices for the number of operators.
+ * Size classes. `lengths` and `items` are the numbers of sizes above that may be used, smallest
+ * first; `most` is the maximum repetition of a piece; `rooms` are the choices for the number of
+ * operators.
  */
 const SIZES = [
   { lengths: 9, items: 5, most: 20, rooms: [3, 10, 30] },
@@ -37,7 +38,7 @@ class Maker {
   readonly #parameters: Record<string, unknown> = {};
   #aliases: string[] = [];
   readonly #size: (typeof SIZES)[number] | typeof LARGE;
-  /** Operators that may still be generated. */
+  /** Number of operators that may still be generated. */
   #room: number;
 
   constructor(random: Random) {
@@ -61,7 +62,7 @@ class Maker {
     return Array.from({ length: count }, (_, index) => make(index));
   }
 
-  /** A count that is mostly small, and sometimes up to `most`. */
+  /** Returns a count that is mostly small, and sometimes up to `most`. */
   #count(most: number): number {
     const share = this.#random.below(12);
     if (share < 8) return 1 + this.#random.below(3);
@@ -88,7 +89,7 @@ class Maker {
     }
   }
 
-  /** The name of a table, which determines the columns that the rest of the statement uses. */
+  /** Returns the name of a table, and makes the rest of the statement use that table's columns. */
   #bare(table: string): string {
     this.#aliases = [table];
     return table;
@@ -208,7 +209,7 @@ class Maker {
     return `INSERT INTO thrown (event_ts, members, place) VALUES ${values.join(', ')}`;
   }
 
-  /** Long repetitions of one token, and texts that end at random places. */
+  /** Returns long repetitions of one token, or texts that end at random places. */
   #garbage(): string {
     const count = this.#size === LARGE ? this.#pick([1000, 100_000, 300_000]) : this.#pick([10, 1000]);
     const piece = this.#pick([

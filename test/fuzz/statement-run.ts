@@ -1,5 +1,5 @@
-// Sends hostile statements to the built service, which has a heap of 300 MB, and checks that it
-// survives, what it answers, and how long its event loop is blocked.
+// Sends hostile statements to the built service, which has a heap of 300 MB. Checks that the
+// service survives, what it answers, and how long its event loop is blocked.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,23 +12,23 @@ import { type HostileStatement, hostileStatement } from './statement-grammar.ts'
 
 const HEAP_MB = 300;
 const WATCH = fileURLToPath(new URL('./support/loop-watch.mjs', import.meta.url));
-/** Bytes of an answer to read before the client disconnects. */
+/** Bytes of an answer that are read before the client disconnects. */
 const MOST_READ = 2 ** 20;
 const CLIENTS = 4;
 const TIMEOUT_MS = 200;
 const ATTEMPTS = 30;
-/** Acceptable statuses. 503 and 507: out of memory, or disk space, for now. */
+/** Acceptable statuses. 503 means out of memory for now, 507 out of disk space for now. */
 const CLEAN = [200, 400, 404, 409, 413, 503, 504, 507];
 
 export interface Figures {
   readonly statements: number;
-  /** Counts by status; 0 is an answer that was cut off after it had begun. */
+  /** Counts by status; 0 stands for an answer that was cut off after it had begun. */
   readonly statuses: Record<number, number>;
-  /** Defects, each with its statement: how the service ended, or an answer without a reason. */
+  /** Defects, each with its statement: how the service died, or an answer without a reason. */
   readonly failures: string[];
   /**
-   * Event loop steps over 100 ms: their duration, the garbage collection in it, and the statements
-   * that ran at the time.
+   * Event loop steps over 100 ms: their duration, the time of the garbage collection in them, and
+   * the statements that ran meanwhile.
    */
   readonly steps: { ms: number; collectedMs: number; during: string[] }[];
 }
@@ -36,9 +36,9 @@ export interface Figures {
 const STEP = /loop-watch: a step of (\d+) ms, garbage collection (\d+) ms.*/g;
 
 export interface HostileOptions {
-  /** Also measure the steps of the event loop. */
+  /** Whether the steps of the event loop are measured too. */
   watched?: boolean;
-  /** Statements that run concurrently. */
+  /** Number of statements that run concurrently. */
   clients?: number;
   tell?: (text: string) => void;
 }
@@ -67,7 +67,7 @@ export async function runHostile(
     server.output.error = '';
     let sent = 0;
     const running = new Map<number, string>();
-    /** Statements that ended recently: a step is reported a little after it happens. */
+    /** Statements that ended recently. A step is reported a little after it has happened. */
     const ended: string[] = [];
     server.process.stderr!.on('data', (text: string) => {
       if (process.env.HEDGEROW_LOOP_PROFILE === '1') process.stderr.write(text);
@@ -102,7 +102,7 @@ function shownProgress(count: number, { statuses, failures, steps }: Figures): s
   return `${count} statements: ${JSON.stringify(statuses)}, ${steps.length} long steps, ${failures.length} failures`;
 }
 
-/** Checks that the service still works after all of this. */
+/** Checks that the service still works after all statements. */
 async function expectAlive(server: ChildServer, figures: Figures): Promise<void> {
   const { status, text } = await patient(server, { query: 'MATCH (a:few) RETURN count(*) AS n' });
   if (status !== 200 || !text.includes('"rows":[{"n":3}]'))
@@ -148,8 +148,8 @@ function isCut(error: unknown): boolean {
 }
 
 /**
- * Retries if the answer was the (short) deadline or a lack of memory: other processes may be using
- * the machine.
+ * Sends a query, and retries if the answer reports that the (short) deadline has passed or memory
+ * is short: other processes may be using the machine.
  */
 async function patient(server: ChildServer, body: object): Promise<{ status: number; text: string }> {
   for (let attempt = 1; ; attempt++) {
@@ -176,8 +176,8 @@ async function ask(server: ChildServer, path: string, body: object): Promise<{ s
 }
 
 /**
- * `few`: three edges; `some`: 200; `many`: 2,000, most of them in segments; `long`: 30 with texts
- * of 20 KB; `thrown`: the target of INSERT.
+ * Fills the tables: `few` has three edges; `some` 200; `many` 2,000, most of them in segments;
+ * `long` 30 with texts of 20 KB; `thrown` is the target of INSERT.
  */
 async function fill(server: ChildServer, root: string): Promise<void> {
   const run = async (query: string, parameters: object = {}) => {

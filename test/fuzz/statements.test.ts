@@ -1,10 +1,10 @@
-// Statements that try to crash the service, which has a heap of 300 MB here; the long form is `npm
-// run statements`.
+// Sends statements that try to crash the service, which has a heap of 300 MB here. The long form is
+// `npm run statements`.
 
 import { expect, test } from 'vitest';
 import { runHostile } from './statement-run.ts';
 
-test('hostile statements are answered or refused with a reason, and the service lives', {
+test('hostile statements are answered or refused with a reason, and the service survives', {
   timeout: 300_000,
 }, async () => {
   const { statuses, failures } = await runHostile(300, 16);

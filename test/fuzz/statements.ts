@@ -1,5 +1,6 @@
-// `npm run statements -- --statements 100000 --seed 1`: hostile statements for the built service
-// under a heap of 300 MB. The exit code is 1 if it dies, answers badly, or blocks its event loop.
+// `npm run statements -- --statements 100000 --seed 1` sends hostile statements to the built
+// service under a heap of 300 MB. The exit code is 1 if the service dies, gives a wrong answer, or
+// blocks its event loop.
 
 import { progress, readFlags } from '../process/flags.ts';
 import { runHostile } from './statement-run.ts';

@@ -1,4 +1,5 @@
-// Fuzz targets that parse: statements, queries of virtual graphs, their specs, and rules.
+// Fuzz targets that parse: statements, queries on virtual graphs, specs of virtual graphs, and
+// rules.
 
 import { readStatement } from '../../src/query/parser/parser.ts';
 import { readRuleSet } from '../../src/rules/rule-set.ts';

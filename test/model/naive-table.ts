@@ -1,5 +1,5 @@
-// A table as an array of edges: the naive model that the engine's answers are compared with. Every
-// row version knows the LSNs of its birth and death.
+// A table as an array of edges: the naive model with which the engine's answers are compared. Every
+// version of a row records the LSNs at which it was born and died.
 
 import type {
   ColumnDefinition,
@@ -39,14 +39,14 @@ export class NaiveRow {
   born = Infinity;
   died = Infinity;
 
-  /** `row` has the current columns of the table. */
+  /** `row` must have the current columns of the table. */
   constructor(table: NaiveTable, row: EdgeRow) {
     this.#table = table;
     this.#values = new Map(table.allColumns.map(({ key, name }) => [key, row[name] as PropertyValue]));
     this.#shown = { row, columns: table.columns };
   }
 
-  /** The row with the current columns of the table. */
+  /** Returns the row with the current columns of the table. */
   get row(): EdgeRow {
     const { columns, allColumns } = this.#table;
     if (this.#shown.columns === columns) return this.#shown.row;
@@ -77,7 +77,7 @@ export class NaiveTable {
     return [...BUILT_IN, ...this.columns];
   }
 
-  /** The row that an insert of `edge` stores. */
+  /** Returns the row that an insert of `edge` stores. */
   rowOf(id: number, edge: EdgeInput): EdgeRow {
     const members = [...new Set(edge.members)].sort((a, b) => a - b);
     const row: EdgeRow = { id, event_ts: edge.event_ts, members, weight: null, mean_dist_m: null, formation: null };
@@ -91,13 +91,15 @@ export class NaiveTable {
     this.bear(new NaiveRow(this, row), lsn);
   }
 
-  /** Inserts an existing version. */
+  /** Inserts `version`, which was made earlier, at `lsn`. */
   bear(version: NaiveRow, lsn: number): void {
     version.born = lsn;
     this.rows.push(version);
   }
 
-  /** Ends every live edge with that time and member set; returns how many. */
+  /**
+   * Ends every live edge that has this time and this member set. Returns the number of ended edges.
+   */
   delete(eventTs: number, members: readonly number[], lsn: number): number {
     let matched = 0;
     for (const entry of this.rows) {
@@ -108,12 +110,12 @@ export class NaiveTable {
     return matched;
   }
 
-  /** Whether the version is part of the newest state. */
+  /** Returns whether the version is part of the newest state. */
   isLive(version: NaiveRow): boolean {
     return version.died === Infinity && this.rows.includes(version);
   }
 
-  /** Rows visible to a reader at `lsn`, in (event_ts, id) order. */
+  /** Returns the rows visible to a reader at `lsn`, in (event_ts, id) order. */
   at(lsn: number): EdgeRow[] {
     return this.versionsAt(lsn).map((entry) => entry.row);
   }
@@ -134,15 +136,15 @@ export class NaiveTable {
     this.columns = this.columns.map((column) => (column.name === name ? { ...column, name: to } : column));
   }
 
-  /** A crash: nothing after `lsn` has happened. */
+  /** Undoes everything that happened after `lsn`, as a crash does. */
   forgetAfter(lsn: number): void {
     this.rows = this.rows.filter((entry) => entry.born <= lsn);
     for (const entry of this.rows) if (entry.died !== Infinity && entry.died > lsn) entry.died = Infinity;
   }
 
   /**
-   * A compaction: drops dead rows and, with a cutoff, rows with a smaller time. Returns the number
-   * of live rows dropped.
+   * Does what a compaction does: drops the dead rows and, with a cutoff, the rows with a smaller
+   * time. Returns the number of live rows dropped.
    */
   compact(cutoffTs = -Infinity): number {
     const live = this.rows.filter((entry) => entry.died === Infinity);
@@ -151,7 +153,7 @@ export class NaiveTable {
   }
 }
 
-/** In (event_ts, id) order. */
+/** Returns the versions in (event_ts, id) order. */
 export function inOrder(versions: readonly NaiveRow[]): NaiveRow[] {
   return [...versions].sort((a, b) => a.row.event_ts - b.row.event_ts || a.row.id - b.row.id);
 }
@@ -165,7 +167,7 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
   );
 }
 
-/** The rows of `ordered` that a request selects, and whether its limit left some out. */
+/** Returns the rows of `ordered` that a request selects, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
   const { startTs = -Infinity, endTs = Infinity, nodes = [], where = [], limit = Infinity, after } = request;
   const rows = ordered.filter(
@@ -188,8 +190,8 @@ function isInRange(row: EdgeRow, condition: RangeCondition): boolean {
 }
 
 /**
- * The row text of the specification: the output of JSON.stringify, with rows separated by commas or
- * ended by newlines.
+ * Returns the text of rows as a client receives it: the output of JSON.stringify for each row,
+ * separated by commas ('json') or each followed by a newline ('ndjson').
  */
 export function textOf(rows: readonly EdgeRow[], format: 'json' | 'ndjson'): string {
   const lines = rows.map((row) => JSON.stringify(row));

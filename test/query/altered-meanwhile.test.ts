@@ -1,4 +1,5 @@
-// Writes whose table's columns or name change while they search for rows: they start reading again.
+// Tests writes on a table whose columns or name change while the write searches for rows: the write
+// starts reading again.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +49,7 @@ async function run(text: string, slices = atOnce, session = 's') {
   return (await runDoor(statements, text, {}, session, slices)).rows;
 }
 
-/** Runs `meanwhile` before step number `after`: once, or on every attempt if `again`. */
+/** Runs `meanwhile` before step number `after`: once, or in every attempt if `again`. */
 function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSteps {
   let times = 0;
   return async (step) => {
@@ -69,7 +70,7 @@ const cases = [
   "ALTER TABLE T ADD COLUMN more TEXT DEFAULT 'x'",
 ].flatMap((alter) => PLACES.map((after) => [alter, after] as const));
 
-test.each(cases)('UPDATE beside %s, before step %i', async (alter, after) => {
+test.each(cases)('UPDATE succeeds during %s, before step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(UPDATE, slices)).toMatchObject([{ operation: 'UPDATE', rows_affected: ROWS }]);
   const before = (ROWS * (ROWS - 1)) / 2;
@@ -84,7 +85,7 @@ test.each(cases)('UPDATE beside %s, before step %i', async (alter, after) => {
   else expect(own).toEqual({ n: 8, another: 'o7' });
 });
 
-test.each(cases)('DELETE beside %s, before step %i', async (alter, after) => {
+test.each(cases)('DELETE succeeds during %s, before step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(DELETE, slices)).toMatchObject([{ operation: 'DELETE', rows_affected: ROWS - 200 }]);
   expect(await run('MATCH (t:T) RETURN COUNT(*) AS rows')).toEqual([{ rows: 200 }]);
@@ -95,7 +96,7 @@ test.each([
   ['ALTER TABLE T RENAME COLUMN n TO m', 'unknown_column', /"?n"?/],
   ['ALTER TABLE T RENAME TO T2', 'table_not_found', /T/],
   ['DROP HYPEREDGE TABLE T', 'table_not_found', /T/],
-])('UPDATE beside %s of what it names is refused as it would be afterwards: %s', async (alter, code, message) => {
+])('UPDATE during %s of something it names is refused as it would be afterwards: %s', async (alter, code, message) => {
   for (const after of [1, 9]) {
     const error = await run(
       UPDATE,
@@ -105,7 +106,7 @@ test.each([
   }
 });
 
-test('UPDATE beside changes that do not end is a conflict, and changes nothing', async () => {
+test('UPDATE during endless changes of the table ends with a conflict, and changes nothing', async () => {
   const toggle = (time: number) =>
     run(`ALTER TABLE T RENAME COLUMN ${time % 2 ? 'other TO another' : 'another TO other'}`);
   const error = await run(UPDATE, interrupted(toggle, { after: 9, again: true })).catch((thrown) => thrown);
@@ -114,7 +115,7 @@ test('UPDATE beside changes that do not end is a conflict, and changes nothing',
   expect(sums).toEqual({ sum: (ROWS * (ROWS - 1)) / 2 });
 });
 
-test('in a transaction the UPDATE itself is the conflict, and the transaction stays open until it ends', async () => {
+test('an UPDATE in a transaction fails with the conflict, and the transaction stays open until it ends', async () => {
   await run('BEGIN', atOnce, 'other');
   const slices = interrupted(() => run('ALTER TABLE T DROP COLUMN other'), { after: 9 });
   await expect(run(UPDATE, slices, 'other')).rejects.toMatchObject({ code: 'conflict' });
@@ -122,7 +123,7 @@ test('in a transaction the UPDATE itself is the conflict, and the transaction st
   await run('ROLLBACK', atOnce, 'other');
 });
 
-test('an error that no change of the table explains stays what it is', async () => {
+test('an error that no change to the table explains is reported unchanged', async () => {
   await expect(run("UPDATE T SET n = 'x'")).rejects.toMatchObject({ status: 400 });
   const overflow = `UPDATE T SET n = ${Number.MAX_SAFE_INTEGER} * 2`;
   await expect(

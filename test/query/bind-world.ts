@@ -1,4 +1,4 @@
-// The tables that binder tests bind against, and helpers to bind a statement.
+// The tables on which binder tests bind statements, and helpers that bind a statement.
 
 import { beforeAll } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -49,7 +49,7 @@ export function match(text: string, parameters?: ParameterValues): BoundMatch {
   return bind(text, parameters) as BoundMatch;
 }
 
-/** `code line:column` and the message of the refusal. */
+/** Returns `code line:column` and the message with which a statement is refused. */
 export function refusal(
   text: string,
   parameters?: ParameterValues,

@@ -1,10 +1,10 @@
-// What the binder refuses: unknown names, wrong types, misplaced aggregates; each with its position
-// and a suggestion.
+// Tests what the binder refuses: unknown names, wrong types and misplaced aggregates, each with its
+// position and a suggestion.
 
 import { describe, expect, it } from 'vitest';
 import { refusal } from './bind-world.ts';
 
-describe('refusals', () => {
+describe('the binder refuses', () => {
   const where = (condition: string) => `MATCH (a:Contact), (t:Trip) WHERE ${condition} RETURN *`;
 
   it.each<[string, string, string]>([
@@ -122,7 +122,7 @@ describe('refusals', () => {
     expect(detail).toContain(part);
   });
 
-  it('show a long expression shortened', () => {
+  it('long expressions in a shortened form', () => {
     const long = `'${'x'.repeat(500)}'`;
     expect(refusal(where(`a.n = ${long}`)).detail.length).toBeLessThan(300);
   });

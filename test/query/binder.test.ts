@@ -1,4 +1,5 @@
-// The binder: names of result columns, types, parameters, groups, order, changes.
+// Tests what the binder finds: names of result columns, types, parameters, groups, order and
+// changes.
 
 import { describe, expect, it } from 'vitest';
 import type { BoundDelete, BoundInsert, BoundUpdate } from '../../src/query/binder/bound.ts';
@@ -16,7 +17,7 @@ function typeOf(expression: string, parameters?: ParameterValues): string {
     .type;
 }
 
-describe('result columns', () => {
+describe('the names of result columns', () => {
   it.each([
     ['MATCH (a:Contact) RETURN a.id, a.n AS m, a.PLACE, a', ['id', 'm', 'Place', 'a']],
     [
@@ -37,18 +38,18 @@ describe('result columns', () => {
     ],
     ["MATCH (a:Contact) RETURN 'x''y', $p, '$p' = 1", ["'x''y'", '$p', "'$p' = 1"]],
     ['MATCH (a:Contact) RETURN a.n AS x, a.n AS X', ['x', 'X']],
-  ])('%s', (text, expected) => {
+  ])('are right for %s', (text, expected) => {
     expect(match(text, { p: 1 }).items.map((item) => item.name)).toEqual(expected);
   });
 
-  it('of one name are refused', () => {
+  it('are refused if two are equal', () => {
     expect(refusal('MATCH (a:Contact) RETURN a.n, a.N').place).toBe('invalid_statement 1:31');
     expect(refusal('MATCH (a:Contact) RETURN a.n, a.score AS n').detail).toContain('two result columns are called "n"');
     expect(columns('MATCH (a:Contact), (b:Contact) RETURN a.n, b.n')).toEqual(['a.n', 'b.n']);
   });
 });
 
-describe('types', () => {
+describe('the type of an expression', () => {
   it.each([
     ['a.id', 'integer'],
     ['a.event_ts', 'integer'],
@@ -107,7 +108,7 @@ describe('types', () => {
 describe('parameters', () => {
   const text = 'MATCH (a:Contact) WHERE a.n = $num RETURN *';
 
-  it('that are missing are named, with what may be meant', () => {
+  it('are named if they are missing, with a suggestion of what was meant', () => {
     expect(refusal(text).place).toBe('invalid_statement 1:31');
     expect(refusal(text, { nun: 1 }).detail).toContain('Did you mean nun?');
     expect(refusal(text, { Num: 1 }).detail).toContain('parameter $num is missing');
@@ -126,14 +127,14 @@ describe('parameters', () => {
     [Number.POSITIVE_INFINITY, 'no finite number'],
     [() => 1, 'of type function'],
     [new Array(100_001).fill(1), 'more than 100000'],
-  ])('of another kind are refused: %j', (value, part) => {
+  ])('are refused if they are of another kind: %j', (value, part) => {
     const { error, detail } = refusal(text, { num: value });
     expect(error.code).toBe('invalid_statement');
     expect(error.errors?.[0]?.loc).toEqual(['body', 'parameters', 'num']);
     expect(detail).toContain(part);
   });
 
-  it('are checked as values written in the text are', () => {
+  it('are checked just as values in the text are', () => {
     expect(refusal(text, { num: 'x' }).detail).toContain('cannot be compared');
     expect(refusal(text, { num: [1] }).detail).toContain('cannot be compared');
     expect(refusal('MATCH (a:Contact) WHERE a.n IN $p RETURN *', { p: 5 }).detail).toContain('IN takes a list');
@@ -148,13 +149,13 @@ describe('parameters', () => {
     });
   });
 
-  it('of no use are left alone', () => {
+  it('are ignored if the statement does not use them', () => {
     expect(match('MATCH (a:Contact) RETURN *', { unused: { deep: 1 } }).items).toHaveLength(10);
   });
 });
 
-describe('groups', () => {
-  it('are made by the plain items, each once; aggregates that are equal share a place', () => {
+describe('groups in a statement', () => {
+  it('are made by the plain items, each once, and equal aggregates share a place', () => {
     const { grouping, items } = match(
       'MATCH (a:Contact) RETURN a.n, a.N + 0 AS m, a.n AS again, COUNT(*), count(*) + sum(A.n), SUM( a.n ) AS s',
     );
@@ -170,14 +171,14 @@ describe('groups', () => {
     ]);
   });
 
-  it('take COUNT of an alias as COUNT(*)', () => {
+  it('treat COUNT of an alias as COUNT(*)', () => {
     expect(match('MATCH (a:Contact) RETURN count(*) AS x, count(a) AS y').grouping!.aggregates).toHaveLength(1);
     expect(
       match('MATCH (a:Contact) RETURN count(a.n) AS x, count(DISTINCT a.n) AS y').grouping!.aggregates,
     ).toHaveLength(2);
   });
 
-  it('may be used in what stands beside them', () => {
+  it('can be used inside the other items and in ORDER BY', () => {
     expect(
       match('MATCH (a:Contact) RETURN a.n + 1 AS m, (a.n + 1) * count(*) AS c ORDER BY (a.n + 1) * 2 DESC').orderBy,
     ).toHaveLength(1);
@@ -185,13 +186,13 @@ describe('groups', () => {
     expect(match('MATCH (a:Contact) RETURN a, count(*)').grouping!.keys.map((key) => key.type)).toEqual(['row']);
   });
 
-  it('are not made without an aggregate', () => {
+  it('are absent without an aggregate', () => {
     expect(match('MATCH (a:Contact) RETURN a.n').grouping).toBeUndefined();
   });
 });
 
 describe('ORDER BY', () => {
-  it('finds names of items, without case where none has the very name', () => {
+  it('finds names of items, ignoring case only if no name matches exactly', () => {
     const order = (text: string) => match(text).orderBy.map(({ expression }) => expression.text);
     expect(order('MATCH (a:Contact) RETURN a.n AS Total ORDER BY total')).toEqual(['a.n']);
     expect(order('MATCH (a:Contact) RETURN a.n AS x, a.score AS X ORDER BY X, x')).toEqual(['a.score', 'a.n']);
@@ -201,7 +202,7 @@ describe('ORDER BY', () => {
     expect(order('MATCH (a:Contact) RETURN a.n AS m ORDER BY -m + 1, bucket(a)')).toEqual(['-m + 1', 'bucket(a)']);
   });
 
-  it('stands over items with DISTINCT and groups', () => {
+  it('refers to items when there are DISTINCT or groups', () => {
     const kinds = (text: string) => match(text).orderBy.map(({ expression }) => expression.kind);
     expect(kinds('MATCH (a:Contact) RETURN DISTINCT a.n, a.score AS s ORDER BY s, a.N, a.n + S')).toEqual([
       'itemValue',
@@ -218,7 +219,7 @@ describe('ORDER BY', () => {
 });
 
 describe('conditions', () => {
-  it('are taken apart at AND, BETWEEN too', () => {
+  it('are split at AND and at BETWEEN', () => {
     const conditions = match(
       'MATCH (a:Contact) WHERE (a.n = 1 AND (a.ok AND a.score BETWEEN 1 AND 2)) AND (a.ok OR a.ok AND a.ok) RETURN *',
     ).where;
@@ -226,8 +227,8 @@ describe('conditions', () => {
   });
 });
 
-describe('changes', () => {
-  it('bind their columns and values', () => {
+describe('changes of rows', () => {
+  it('have their columns and values bound', () => {
     const insert = bind('INSERT INTO contact (EVENT_TS, members, place, score) VALUES (1 + 1, [1, $n], null, 5)', {
       n: 7,
     }) as BoundInsert;
@@ -297,15 +298,15 @@ describe('changes', () => {
   });
 });
 
-describe('work', () => {
+describe('the work of binding', () => {
   /**
-   * The number of bound parts that a statement consists of; binding must not visit them repeatedly.
+   * Counts the visits of bound parts of a statement. Binding must not visit the parts repeatedly.
    */
   it.each([
     ['aggregates', (i: number) => `count(a.n + ${i}) AS r${i}`, ''],
     ['keys beside an aggregate', (i: number) => `a.n + ${i} AS r${i}`, ', count(*)'],
     ['sums of aggregates', (i: number) => `sum(a.n) + ${i} AS r${i}`, ''],
-  ])('on thousands of %s is no square of them', (_, item, behind) => {
+  ])('does not grow with the square of thousands of %s', (_, item, behind) => {
     const items = (count: number) => Array.from({ length: count }, (_, i) => item(i));
     const text = `MATCH (a:Contact) RETURN ${items(2000 - 1).join(', ')}${behind} ORDER BY ${items(100)
       .map((_, i) => `r${i}`)

@@ -1,5 +1,5 @@
-// Memory limits of a statement: joined texts are as compact as stored ones, every operator counts
-// its bytes, and all running statements share a budget.
+// Tests the memory limits for a statement: joined texts are as compact as stored ones, every
+// operator counts its bytes, and all running statements share a budget.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -53,9 +53,9 @@ function statementsOf(memory: MemoryPool): Statements {
 
 const refusal = (code: string) => expect.objectContaining({ code, message: expect.stringMatching(/.{30}/) });
 
-describe('many tables of numbers', () => {
+describe('large tables of numbers', () => {
   const ROWS = 20_000;
-  /** Working memory of a batch, and garbage that has not been collected yet. */
+  /** Working memory of a batch, plus garbage that has not been collected yet. */
   const SLACK = 24 * MB;
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -78,7 +78,7 @@ describe('many tables of numbers', () => {
     ['COUNT(DISTINCT ..)', `RETURN ${columns(160, (i) => `COUNT(DISTINCT e.n * ${i + 1}) AS c${i}`)}`],
     ['COUNT(DISTINCT ..) of groups', `RETURN e.n AS g, ${columns(80, (i) => `COUNT(DISTINCT e.n * ${i}) AS c${i}`)}`],
     ['AVG of groups', `RETURN e.n AS g, ${columns(200, (i) => `AVG(e.n * ${i}) AS c${i}`)}`],
-  ])('of %s take no more than is counted, until that is too much', async (_, items) => {
+  ])('take no more than is counted for %s, until that is too much', async (_, items) => {
     const memory = new MemoryPool({ statementBytes: 64 * MB, totalBytes: 1024 * MB });
     const statements = statementsOf(memory);
     const result = await statements.execute(statements.prepare(`MATCH (e:numbers) ${items}`), {
@@ -106,7 +106,7 @@ test.each([
   ['many texts', Array.from({ length: 100_000 }, (_, i) => `t${i}`)],
   ['many numbers', Array.from({ length: 100_000 }, (_, i) => i * 7)],
   ['long texts', Array.from({ length: 300 }, (_, i) => `${i}`.padStart(17_000, 'x'))],
-])('a list of %s is made ready for IN in steps, and counted', async (_, list) => {
+])('a list of %s is prepared for IN in steps, and counted', async (_, list) => {
   const memory = new MemoryPool({ statementBytes: 512 * MB, totalBytes: 1024 * MB });
   const statements = statementsOf(memory);
   const column = typeof list[0] === 'number' ? 'e.n' : 'e.place';
@@ -132,7 +132,7 @@ describe('a joined text', () => {
   const joined = (one: string, two: string) =>
     runDoor(plain, 'MATCH (e:three) RETURN $one + $two AS t, size(e.members) AS s LIMIT 1', { one, two });
 
-  test('holds at most 64 KB of UTF-8', async () => {
+  test('has at most 64 KB of UTF-8', async () => {
     expect((await joined('x'.repeat(65_535), 'y')).rows[0].t.length).toBe(65_536);
     await expect(joined('x'.repeat(65_535), 'yz')).rejects.toThrow(refusal('invalid_statement'));
     expect((await joined('é'.repeat(32_767), 'éé'.slice(0, 1))).rows[0].t.length).toBe(32_768);
@@ -147,19 +147,19 @@ describe('a joined text', () => {
     "WHERE e.place + $p + $p = 'x' RETURN e.id",
     'WHERE size(e.members) > 99 OR $p + $p = e.place RETURN e.id',
     'RETURN DISTINCT e.place + ($p + (e.place + $p)) AS t',
-  ])('is bounded wherever it occurs: %s', async (rest) => {
+  ])('is limited wherever it occurs: %s', async (rest) => {
     const run = runDoor(plain, `MATCH (e:three) ${rest}`, { p: LONG });
     await expect(run).rejects.toThrow(refusal('invalid_statement'));
   });
 
-  test('that no row has may be too long', async () => {
+  test('may be too long if no row has it', async () => {
     const { rows } = await runDoor(plain, "MATCH (e:three) WHERE e.id < 0 AND e.place + $p + $p = 'x' RETURN e", {
       p: LONG,
     });
     expect(rows).toEqual([]);
   });
 
-  test('is null where a part is, and made of its parts from left to right', async () => {
+  test('is null where a part is null, and is joined from left to right', async () => {
     const { rows } = await runDoor(
       plain,
       "MATCH (e:three) RETURN e.place + ('-' + $p) + e.place AS t, e.place + e.formation AS none, 'a' + $none AS also ORDER BY e.id",
@@ -169,7 +169,7 @@ describe('a joined text', () => {
   });
 });
 
-describe('a statement under 8 MB', () => {
+describe('a statement limited to 8 MB', () => {
   const PAIRS = 'MATCH (a:t), (b:t)';
   const CASES: [name: string, text: string, parameters?: ParameterValues][] = [
     ['COLLECT of texts', `${PAIRS} RETURN collect(a.place + $p + b.place) AS c`],
@@ -190,14 +190,14 @@ describe('a statement under 8 MB', () => {
     ['what UPDATE sets', 'UPDATE t SET place = place + $p'],
   ];
 
-  test.each(CASES)('%s: refused, and nothing stays counted', async (_, text, parameters = { p: LONG }) => {
+  test.each(CASES)('is refused for %s, and nothing stays counted', async (_, text, parameters = { p: LONG }) => {
     const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
     const run = runDoor(statementsOf(memory), text, parameters);
     await expect(run).rejects.toThrow(refusal('query_too_large'));
     expect(memory.usedBytes).toBe(0);
   });
 
-  test('that is small enough is answered, and nothing stays counted', async () => {
+  test('is answered if it is small enough, and nothing stays counted', async () => {
     const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
     const { rows } = await runDoor(statementsOf(memory), 'MATCH (a:t) RETURN a.n, collect(a.place) AS c ORDER BY a.n');
     expect([rows.length, rows[3].c.length]).toEqual([50, 8]);
@@ -211,14 +211,14 @@ describe('a statement under 8 MB', () => {
     expect(rows).toEqual([1, 2, 3].map((b) => ({ a: 1, b })));
   });
 
-  test('of one row that is too large is refused', async () => {
+  test('is refused if one row is too large', async () => {
     const items = list(700, (i) => `a.place + $p + '${i}' AS i${i}`);
     const run = runDoor(plain, `MATCH (a:three) RETURN ${items}`, { p: LONG });
     await expect(run).rejects.toThrow(refusal('query_too_large'));
   });
 });
 
-test('statements that together hold too much: 503 for the one that asks for more, and the others go on', async () => {
+test('when statements together hold too much, the one that asks for more gets 503 and the others continue', async () => {
   const memory = new MemoryPool({ statementBytes: 6 * MB, totalBytes: 4 * MB });
   const statements = statementsOf(memory);
   const begin = () =>
@@ -280,19 +280,19 @@ test('answers that wait for slow clients are counted', async () => {
 describe('conditions and lists', () => {
   const items = Array.from({ length: 100_000 }, (_, i) => i);
 
-  test('without rows are bounded before they are worked out', async () => {
+  test('are limited before they are evaluated, even without rows', async () => {
     const text = `MATCH (a:t) WHERE ${list(1000, () => '$l = $m', ' AND ')} RETURN a.id`;
     await expect(runDoor(plain, text, { l: items, m: items })).rejects.toThrow(refusal('query_too_large'));
   });
 
-  test('of times are planned once for each list', async () => {
+  test('plan the reads of the times in a list once for each list', async () => {
     const text = `MATCH (a:t) WHERE ${list(500, () => 'a.event_ts IN $l', ' AND ')} RETURN count(*) AS n`;
     const spaced = items.map((item) => 2 * item);
     expect((await runDoor(plain, text, { l: spaced })).rows).toEqual([{ n: 200 }]);
     expect((await runDoor(plain, text, { l: items })).rows).toEqual([{ n: 400 }]);
   });
 
-  test('are compared as sets', async () => {
+  test('compare member lists as sets', async () => {
     const equal = async (l: unknown) =>
       (await runDoor(plain, 'MATCH (a:three) WHERE a.members = $l RETURN a.id', { l })).rows.length;
     expect([await equal([100, 0]), await equal([0, 100, 0]), await equal([0]), await equal([0, 100, 5])]).toEqual([
@@ -305,7 +305,7 @@ describe('conditions and lists', () => {
     ['a text', { p: 'x'.repeat(140_000) }],
     ['lists', Object.fromEntries(list5().map((name) => [name, items]))],
     ['names', Object.fromEntries(Array.from({ length: 65_536 }, (_, i) => [`p${i}`, i]))],
-  ])('of parameters that are too large: %s', async (_, parameters) => {
+  ])('are refused if a parameter is too large: %s', async (_, parameters) => {
     const run = runDoor(plain, 'MATCH (a:three) RETURN a.id, $p AS p', { p: 1, ...parameters });
     await expect(run).rejects.toThrow(refusal('invalid_statement'));
   });
@@ -334,7 +334,7 @@ describe('an open transaction', () => {
 
   beforeAll(() => place.table('staged'));
 
-  test('holds no more than a statement may, and commits what it holds', async () => {
+  test('is limited like a statement, and commits what it holds', async () => {
     const memory = new MemoryPool({ statementBytes: 10 * MB, totalBytes: 64 * MB });
     const statements = statementsOf(memory);
     await runDoor(statements, 'BEGIN', {}, 's');
@@ -346,14 +346,14 @@ describe('an open transaction', () => {
     expect(staged).toBeGreaterThan(20);
     expect(staged).toBeLessThan(60);
     expect(memory.usedBytes).toBeGreaterThan(3 * MB);
-    // What was refused is rolled back, and nothing else.
+    // Only the refused statement is rolled back.
     expect(await count(statements, 's')).toBe(staged);
     await runDoor(statements, 'COMMIT', {}, 's');
     expect(memory.usedBytes).toBe(0);
     expect(await count(statements, 'other')).toBe(staged);
   });
 
-  test('leaves half of the memory to others, and gives its own back when it ends', async () => {
+  test('leaves half of the memory to others, and releases its memory when it ends', async () => {
     const memory = new MemoryPool({ statementBytes: 10 * MB, totalBytes: 12 * MB });
     const statements = statementsOf(memory);
     for (const session of ['a', 'b']) await runDoor(statements, 'BEGIN', {}, session);

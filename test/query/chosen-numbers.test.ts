@@ -1,11 +1,11 @@
-// Numbers that a client chose to collide in V8's integer hash, which has no seed: a Set of some ten
-// thousand of them takes seconds.
+// Tests numbers that a client chose so that they collide in V8's integer hash, which has no seed. A
+// Set of about ten thousand such numbers takes seconds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkKey, distinctNumbers } from '../../src/model/edge.ts';
 import { CopyPlace } from './copy-place.ts';
 
-/** V8's hash of a small integer (ComputeUnseededHash). */
+/** Returns V8's hash of a small integer (ComputeUnseededHash). */
 function hashOf(key: number): number {
   let hash = key;
   hash = (~hash + (hash << 15)) >>> 0;
@@ -16,7 +16,10 @@ function hashOf(key: number): number {
   return (hash ^ (hash >>> 16)) & 0x3fffffff;
 }
 
-/** Enough of them that a Set would take minutes: each number is compared with all before it. */
+/**
+ * So many colliding numbers that a Set would take minutes: each number is compared with all earlier
+ * ones.
+ */
 const chosen: number[] = [];
 let place: CopyPlace;
 beforeAll(async () => {
@@ -30,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-test('lists of them are looked up, compared and matched', async () => {
+test('lists of colliding numbers are looked up, compared and matched', async () => {
   const rows = async (query: string) => (await place.run(query, { l: chosen })).rows;
   expect(await rows('MATCH (e:t) WHERE e.event_ts IN $l RETURN count(*) AS n')).toEqual([
     { n: [1, 2].filter((time) => chosen.includes(time)).length },
@@ -44,7 +47,7 @@ test('lists of them are looked up, compared and matched', async () => {
   ]);
 });
 
-test('an edge of too many is refused without counting all of them', () => {
+test('an edge with too many colliding members is refused without counting all of them', () => {
   const memberSet = (members: number[], limit: number) => checkKey(1, members, limit).members;
   expect(() => memberSet([...chosen].reverse(), 64)).toThrow(/4096 or more distinct node ids; at most 64/);
   expect(() => memberSet([3, 2, 1, 1], 2)).toThrow(/holds 3 distinct/);

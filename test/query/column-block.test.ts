@@ -1,5 +1,5 @@
-// Column blocks in every build: columns from segment rows and memtable records must say what the
-// rows say, whatever parts are selected and however small the buffer is.
+// Compares column blocks with rows, in every build. Columns from segment rows and memtable records
+// must contain what the rows contain, whichever parts are selected and however small the buffer is.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -19,7 +19,7 @@ import { Random as SeededRandom } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import { makeTables as makeRandomTables, randomEdges } from './random-tables.ts';
 
-/** What a block must say about a row: its parts, in the plan's order. */
+/** The parts of a row that a block must contain, in the plan's order. */
 type Row = { time?: number; id?: number; size?: number; members?: number[]; values: Value[] };
 
 interface Wanted {
@@ -77,8 +77,8 @@ function valueIn(block: ColumnBlock, place: number, row: number, type: string): 
 }
 
 /**
- * All blocks of a call that is repeated until done, with a larger buffer only where a single row
- * needs it.
+ * Returns all blocks of a call that is repeated until done. The buffer is enlarged only where a
+ * single row needs that.
  */
 function gatherBlocks(
   instance: Instance,
@@ -114,7 +114,7 @@ function gatherBlocks(
   return blocks;
 }
 
-/** Follows the buffer that is passed in: nothing may be written there. */
+/** Bytes after the buffer that is passed in, which no call may change. */
 const GUARD = Uint8Array.from({ length: 16 }, (_, i) => 0xa0 + i);
 
 function wantedOf(random: Random, columns: readonly Column[]): Wanted {
@@ -141,7 +141,9 @@ function somePlaces(random: Random, count: number): number[] {
 
 const MOST_PLACES = 600;
 
-/** Texts with every UTF-8 length, with the ends of its ranges and random characters in between. */
+/**
+ * Returns texts with every UTF-8 length: the ends of its ranges, and random characters in between.
+ */
 function unicodeTexts(random: Random): string[] {
   const ends = [
     0, 1, 0x1f, 0x22, 0x5c, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x10ffff,
@@ -170,8 +172,8 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
     { name: 'every character', bucketSeconds: 10, columns: COLUMNS, edges: unicodeEdges(randomFrom(5)) },
   ];
 
-  describe.each(tables)('of $name', ({ edges, columns, bucketSeconds }) => {
-    it('from a segment', () => {
+  describe.each(tables)('read from $name', ({ edges, columns, bucketSeconds }) => {
+    it('contain the rows of a segment', () => {
       const core = new Instance(build);
       const random = randomFrom(edges.length);
       const segment = buildSegment(core, edges, columns, bucketSeconds);
@@ -191,7 +193,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
       }
     });
 
-    it('from records', () => {
+    it('contain the rows of records', () => {
       const core = new Instance(build);
       const random = randomFrom(edges.length + 1);
       const list = placeRecords(core, edges, columns);
@@ -213,7 +215,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
     });
   });
 
-  it('of segments that were built before their columns were there have the defaults', () => {
+  it('contain the defaults if the segment was built before its columns were added', () => {
     const core = new Instance(build);
     const random = randomFrom(77);
     const edges = randomTable(random, {
@@ -238,7 +240,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
     );
   });
 
-  it('of scans stand behind each other, and say what the rows in JSON say', async () => {
+  it('follow each other in a scan, and contain the same as the rows in JSON', async () => {
     for (const seed of [1, 2, 3]) {
       const random = new SeededRandom(seed);
       const database = await openSim(simDisk(seed), { core: build });
@@ -254,7 +256,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
   });
 });
 
-/** Runs some scans of a table, in both forms. */
+/** Runs some scans of a table in both forms, and compares them. */
 function expectSameRows(database: Database, table: Table, random: SeededRandom): void {
   const requests = [
     {},

@@ -1,4 +1,5 @@
-// The column types that an answer declares match the values in it, for every kind of statement.
+// Checks that the column types declared in an answer match the values in it, for every kind of
+// statement.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -30,7 +31,7 @@ async function typesOf(query: string, parameters: ParameterValues = {}): Promise
   return json.column_types;
 }
 
-/** Checks that each value has the type its column declares, or is null. */
+/** Checks that each value has the type that its column declares, or is null. */
 function checkRow(row: Record<string, unknown>, columns: readonly string[], types: readonly string[]): void {
   expect(Object.keys(row)).toEqual(columns);
   for (const [place, name] of columns.entries()) {
@@ -63,7 +64,7 @@ function fits(value: unknown, type: string): boolean {
 
 const EVERY = ['INTEGER', 'TIME', 'NODES', 'REAL', 'REAL', 'TEXT', 'TEXT', 'INTEGER', 'REAL', 'BOOLEAN'];
 
-describe('column types of MATCH', () => {
+describe('the column types of MATCH', () => {
   test.each([
     ['v', ['EDGE']],
     ['v AS edge', ['EDGE']],
@@ -84,12 +85,12 @@ describe('column types of MATCH', () => {
     ['COUNT(*) AS n, v.place AS place, MIN(v.event_ts) AS t', ['INTEGER', 'TEXT', 'TIME']],
     ['v.open, MAX(v.score), AVG(v.n), SUM(v.score), MIN(v.place)', ['BOOLEAN', 'REAL', 'REAL', 'REAL', 'TEXT']],
     ['v AS row, COUNT(*) AS n', ['EDGE', 'INTEGER']],
-  ])('RETURN %s', async (items, types) => {
+  ])('match the values for RETURN %s', async (items, types) => {
     expect(await typesOf(`MATCH (v:visits) RETURN ${items}`)).toEqual(types);
     expect(await typesOf(`MATCH (v:visits) WHERE v.event_ts > 1000 RETURN ${items}`)).toEqual(types);
   });
 
-  test('of joins and of parameters, whose types come with the request', async () => {
+  test('match the values of joins and of parameters, whose types are known only from the request', async () => {
     expect(await typesOf('MATCH (a:visits), (b:visits) WHERE overlaps(a, b, 5) RETURN *')).toEqual([
       ...EVERY,
       ...EVERY,
@@ -103,7 +104,7 @@ describe('column types of MATCH', () => {
     }
   });
 
-  test('stand before the rows of an answer that is streamed', async () => {
+  test('precede the rows of a streamed answer', async () => {
     const values = Array.from({ length: 5000 }, (_, index) => `(${index}, [${index}, 1])`).join(', ');
     await run('CREATE HYPEREDGE TABLE many (x)');
     await run(`INSERT INTO many (event_ts, members) VALUES ${values}`);
@@ -116,7 +117,7 @@ describe('column types of MATCH', () => {
   });
 });
 
-describe('column types of other statements', () => {
+describe('the column types of other statements', () => {
   test.each([
     'CREATE HYPEREDGE TABLE other (x) PROPERTIES (n INTEGER)',
     'SHOW TABLES',
@@ -143,7 +144,7 @@ describe('column types of other statements', () => {
     'COMMIT',
     'DROP HYPEREDGE TABLE other',
     'DROP HYPEREDGE TABLE IF EXISTS other',
-  ])('%s', async (statement) => {
+  ])('match the values of %s', async (statement) => {
     expect((await typesOf(statement)).length).toBeGreaterThan(0);
   });
 });

@@ -67,7 +67,7 @@ describe('the file of a COPY', () => {
     `${'x/'.repeat(600)}x.csv`,
   ];
 
-  test.each(WAYS_OUT)('may not be %j, neither to read nor to write', async (file) => {
+  test.each(WAYS_OUT)('is refused for reading and writing if it is %j', async (file) => {
     const before = place.names;
     const { rowCount } = place.database.table('t');
     for (const statement of ['COPY t FROM $file', 'COPY t TO $file']) {
@@ -78,25 +78,25 @@ describe('the file of a COPY', () => {
     expect(place.database.table('t').rowCount).toBe(rowCount);
   });
 
-  test('may be named from the root of the disk, when it lies below the copy root', async () => {
+  test('may be an absolute path below the copy root', async () => {
     await place.run('COPY t TO $file', { file: join(place.root, 'dir', 'Absolute.CSV') });
     expect(place.has('dir/Absolute.CSV')).toBe(true);
   });
 
-  test('must be there to be read', async () => {
+  test('must exist in order to be read', async () => {
     const error = await place.refused("COPY t FROM 'gone.csv'");
     expect(error).toMatchObject({ code: 'invalid_input' });
     expect(error.message).toMatch(/no such file/);
   });
 
-  test('is a text', async () => {
+  test('must be a text', async () => {
     expect(await place.refused('COPY t FROM $file', { file: 5 })).toMatchObject({ status: 400 });
     expect(await place.refused('COPY t FROM $file')).toMatchObject({ status: 400 });
     expect(await place.refused('COPY t FROM $file', { file: ['x.csv'] })).toMatchObject({ status: 400 });
   });
 });
 
-test('without a copy root nothing is read or written, and the answer says what to set', async () => {
+test('nothing is read or written without a copy root, and the answer names the setting', async () => {
   const off = place.statements({ copyRoot: undefined });
   for (const statement of ["COPY t TO 'x.csv'", "COPY t FROM 'there.csv'", "COPY t FROM '../x'"]) {
     const error = await place.refused(statement, {}, off);
@@ -105,7 +105,7 @@ test('without a copy root nothing is read or written, and the answer says what t
   }
 });
 
-test('a copy root that is not there yet is made when something is written into it', async () => {
+test('a missing copy root is made when something is written into it', async () => {
   const copyRoot = join(place.home, 'new', 'root');
   const statements = place.statements({ copyRoot });
   expect(await place.refused("COPY t FROM 'x.csv'", {}, statements)).toMatchObject({ code: 'invalid_input' });
@@ -114,7 +114,7 @@ test('a copy root that is not there yet is made when something is written into i
   expect(readFileSync(join(copyRoot, 'x.csv'), 'utf8')).toMatch(/^"id"/);
 });
 
-test('COPY needs the role admin, and stands in no transaction', async () => {
+test('COPY needs the role admin, and is refused in a transaction', async () => {
   const statements = place.statements();
   await place.run('BEGIN', {}, {}, statements);
   for (const statement of ["COPY t TO 'transacted.csv'", "COPY t FROM 'there.csv'"])
@@ -126,7 +126,7 @@ test('COPY needs the role admin, and stands in no transaction', async () => {
   expect(statements.prepare("EXPLAIN COPY t FROM 'x.csv'").role).toBe('readonly');
 });
 
-describe('a bad row', () => {
+describe('a bad row in a copied file', () => {
   const head = 'event_ts,members,n,ok,place\n';
   const CASES: [name: string, file: string, content: string | Uint8Array, message: RegExp, line?: number][] = [
     ['no number', 'a.csv', `${head}1,1,x,,\n`, /Line 2: n is "x", but it takes an integer/, 2],
@@ -229,7 +229,7 @@ describe('a bad row', () => {
   ];
 
   test.each(CASES)(
-    '%s (%s) is named with its place, and nothing is inserted',
+    '%s (%s) is refused with its place, and nothing is inserted',
     async (_name, file, content, message, line) => {
       place.file(file, content);
       const { rowCount } = place.database.table('t');
@@ -244,14 +244,14 @@ describe('a bad row', () => {
     },
   );
 
-  test('of Parquet is named by its number', async () => {
+  test('is named by its number if the file is Parquet', async () => {
     await place.run("COPY (MATCH (t:t) RETURN t.event_ts, t.members, 7 AS formation) TO 'wrong.parquet'");
     const error = await place.refused("COPY t FROM 'wrong.parquet'");
     expect(error.message).toMatch(/^Row 1: formation must be a text/);
     expect(error.fields).toEqual({ row: 1 });
   });
 
-  test('of a file over the limit of one commit ends it early', async () => {
+  test('is not reached in a file over the limit of one commit, which ends COPY early', async () => {
     place.file('large.ndjson', '{"event_ts":1,"members":[1,2,3]}\n'.repeat(40_000));
     const small = place.statements({ copyBytes: 2 ** 18 } as object);
     const before = place.steps;
@@ -261,8 +261,8 @@ describe('a bad row', () => {
   });
 });
 
-describe('a file that is written', () => {
-  test('never takes the place of another', async () => {
+describe('a file that COPY writes', () => {
+  test('never replaces another file', async () => {
     place.file('mine.csv', 'keep me');
     const error = await place.refused("COPY t TO 'mine.csv'");
     expect(error).toMatchObject({ code: 'file_exists', status: 409 });
@@ -270,7 +270,7 @@ describe('a file that is written', () => {
     expect(await place.refused("COPY t TO 'dir-link'")).toMatchObject({ status: 400 });
   });
 
-  test('nor of one that comes while it is written', async () => {
+  test('never replaces a file that appears while it is written', async () => {
     place.beforeStep = () => place.file('race.csv', 'I was first');
     try {
       expect(await place.refused("COPY t TO 'race.csv'")).toMatchObject({ code: 'file_exists' });
@@ -282,7 +282,7 @@ describe('a file that is written', () => {
   });
 
   test.each(['stop.csv', 'stop.csv.gz', 'stop.ndjson.gz', 'stop.parquet'])(
-    'leaves nothing when the statement is stopped: %s',
+    'leaves nothing behind when the statement is stopped: %s',
     async (file) => {
       const before = place.names;
       let steps = 0;
@@ -300,7 +300,7 @@ describe('a file that is written', () => {
     },
   );
 
-  test('leaves nothing when its MATCH is wrong, before or while it runs', async () => {
+  test('leaves nothing behind when its MATCH fails, before or while it runs', async () => {
     const before = place.names;
     expect(await place.refused("COPY (MATCH (t:nowhere) RETURN *) TO 'x.csv'")).toMatchObject({
       code: 'table_not_found',
@@ -323,7 +323,7 @@ describe('a file that is written', () => {
     ['syncDir', 'EIO', 'disk_failed'],
   ];
 
-  test.each(CODES)('leaves nothing when %s fails with %s', async (what, code, expected) => {
+  test.each(CODES)('leaves nothing behind when %s fails with %s', async (what, code, expected) => {
     const before = place.names;
     for (const file of ['disk.csv', 'disk.csv.gz', 'disk.parquet']) {
       const error = await place.refused(`COPY t TO '${file}'`, {}, place.statements({ fs: breaking(what, code) }));
@@ -352,7 +352,7 @@ describe('a file that is written', () => {
   }
 });
 
-test('a disk that fails while a file is read is no fault of the file', async () => {
+test('a disk that fails during a read is not reported as a fault of the file', async () => {
   await place.run("COPY t TO 'sound.parquet'");
   const failing: Fs = {
     ...nodeFs,
@@ -373,7 +373,7 @@ test('a disk that fails while a file is read is no fault of the file', async () 
   }
 });
 
-test('whole lines are found however the bytes are cut', async () => {
+test('whole lines are found however the bytes are cut into chunks', async () => {
   const text = '\ufeffein\r\nzwölf\n\n日本語 👍\nlast without end';
   const bytes = Buffer.from(text);
   const random = new Random(7);
@@ -397,7 +397,7 @@ test('whole lines are found however the bytes are cut', async () => {
   }
 });
 
-test('a line without end is given up before it fills the memory', async () => {
+test('reading a line without an end stops before the line fills the memory', async () => {
   let taken = 0;
   const endless = function* () {
     for (;;) {
@@ -412,7 +412,7 @@ test('a line without end is given up before it fills the memory', async () => {
   expect(taken).toBe(11);
 });
 
-test('damaged files of every format are refused or read, never more than that', { timeout: 60_000 }, async () => {
+test('damaged files of every format are either refused or read', { timeout: 60_000 }, async () => {
   const random = new Random(11);
   await place.insert(
     't',

@@ -1,4 +1,5 @@
-// Temporary files of COPY TO: those left by a killed server are removed, those being written stay.
+// Temporary files of COPY TO. Those left by a killed server are removed, and those being written
+// are kept.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeFs } from '../../src/storage/node-fs.ts';
@@ -12,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-describe('files that a killed COPY left', () => {
+describe('temporary files that a killed COPY left', () => {
   const copies = (names: readonly string[]) => names.filter((name) => name.endsWith('.tmp'));
 
-  test('go with the next COPY into their directory, those of others stay', async () => {
+  test('are removed by the next COPY into their directory, and files of others are kept', async () => {
     const mark = /^\.hedgerow-copy-([0-9a-f]{16})-/;
     const names: string[] = [];
     const statements = place.statements({
@@ -37,7 +38,7 @@ describe('files that a killed COPY left', () => {
     for (const name of others) expect(place.names).toContain(name);
   });
 
-  test('are told from those that are being written', async () => {
+  test('are distinguished from those being written', async () => {
     const statements = place.statements();
     let second: Promise<unknown> | undefined;
     place.beforeStep = () => {

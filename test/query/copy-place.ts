@@ -1,4 +1,4 @@
-// A database with a copy root next to it, and statements over both.
+// A database with a copy root next to it, and statements that use both.
 
 import {
   existsSync,
@@ -29,7 +29,7 @@ export class CopyPlace {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), 'hedgerow-copy-')));
   readonly root = join(this.home, 'files');
   readonly database: Database;
-  /** Steps run through `slices` so far. */
+  /** Number of steps run through `slices` so far. */
   steps = 0;
   /** Called before every step. */
   beforeStep: () => void = () => {};
@@ -45,7 +45,7 @@ export class CopyPlace {
     return new CopyPlace(await openDatabase({ dir, memoryBudgetMb: 64 }));
   }
 
-  /** Columns of every type, and one with a default. */
+  /** Creates a table with columns of every type, one of which has a default. */
   table(name: string, more: Partial<TableInput> = {}) {
     return this.database.createTable({
       name,
@@ -101,7 +101,7 @@ export class CopyPlace {
     return { columns: result.columns, rows };
   }
 
-  /** The error that a statement fails with. */
+  /** Returns the error with which a statement fails. */
   async refused(
     text: string,
     parameters: ParameterValues = {},
@@ -115,7 +115,7 @@ export class CopyPlace {
     throw new Error(`nothing was wrong with ${text}`);
   }
 
-  /** Rows of a table, without their ids. */
+  /** Returns the rows of a table, without their ids. */
   async rowsOf(name: string): Promise<Record<string, unknown>[]> {
     const { rows } = await this.run(`MATCH (t:${name}) RETURN * ORDER BY t.event_ts, t.id`);
     return rows.map(({ id: _, ...row }) => row);
@@ -133,7 +133,7 @@ export class CopyPlace {
     return existsSync(join(this.root, name));
   }
 
-  /** File names in the copy root. */
+  /** Names of the files in the copy root. */
   get names(): string[] {
     return readdirSync(this.root).sort();
   }

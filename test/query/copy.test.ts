@@ -14,21 +14,21 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-/** A new empty table with columns of every type. */
+/** Creates an empty table with columns of every type, and returns its name. */
 async function emptyTable(): Promise<string> {
   const name = `t${++tables}`;
   await place.table(name);
   return name;
 }
 
-/** Loads the file into a new table; returns the name of the table. */
+/** Loads the file into a new table, and returns the name of the table. */
 async function loaded(file: string): Promise<string> {
   const name = await emptyTable();
   await place.run(`COPY ${name} FROM '${file}'`);
   return name;
 }
 
-/** JSON has only one zero, and so do text files. */
+/** Returns the rows after a round trip through JSON, which has only one zero, as text files do. */
 function plain(rows: Record<string, unknown>[]): unknown {
   return JSON.parse(JSON.stringify(rows));
 }
@@ -108,7 +108,7 @@ function hostileEdges(seed: number, count: number): EdgeInput[] {
   }));
 }
 
-describe('a table that is written and read again', () => {
+describe('a table that is written and then read again', () => {
   let source: string;
   beforeAll(async () => {
     source = await emptyTable();
@@ -122,13 +122,13 @@ describe('a table that is written and read again', () => {
     expect(plain(await place.rowsOf(copy))).toEqual(plain(await place.rowsOf(source)));
   });
 
-  test('is the same in the ending .gz as without it', async () => {
+  test('has the same bytes in a .gz file as in one that is not compressed', async () => {
     for (const name of ['all.csv', 'all.ndjson'])
       expect(gunzipSync(place.read(`${name}.gz`)).equals(place.read(name))).toBe(true);
   });
 });
 
-test('more rows than one step and one row group hold go out and in, with turns for others in between', {
+test('more rows than one step and one row group are copied both ways, with turns for others in between', {
   timeout: 60_000,
 }, async () => {
   const source = await emptyTable();
@@ -148,7 +148,7 @@ test('more rows than one step and one row group hold go out and in, with turns f
   }
 });
 
-test('a file of CSV looks like this', async () => {
+test('a CSV file is written in the expected form', async () => {
   const source = await emptyTable();
   await place.insert(source, [
     {
@@ -166,7 +166,7 @@ test('a file of CSV looks like this', async () => {
   );
 });
 
-test('the rows of a MATCH go out as they are answered: order, names, aggregates, lists, row objects', async () => {
+test('rows of a MATCH are written as it returns them: order, names, aggregates, lists, row objects', async () => {
   const source = await emptyTable();
   const edge = (event_ts: number, place: string | null) => ({ event_ts, members: [event_ts], properties: { place } });
   await place.insert(source, [edge(1, 'b'), edge(2, 'a'), edge(3, 'b'), edge(4, null)]);
@@ -184,7 +184,7 @@ test('the rows of a MATCH go out as they are answered: order, names, aggregates,
   expect(JSON.parse(row!)).toMatchObject({ 'a.event_ts': 1, 'b.members': [2], a: { id: 1, place: 'b' } });
 });
 
-test('a result without rows is a file with its columns, and comes back as nothing', async () => {
+test('an empty result is a file that has only its columns, and is read as no rows', async () => {
   const source = await emptyTable();
   for (const ending of FILES) {
     await place.run(`COPY ${source} TO 'empty${ending}'`);
@@ -196,8 +196,8 @@ test('a result without rows is a file with its columns, and comes back as nothin
   expect(place.read('empty.ndjson').length).toBe(0);
 });
 
-describe('columns of a file', () => {
-  test('are found by name, without case, in any order; what is left out takes its default, what is empty is null', async () => {
+describe('the columns of a copied file', () => {
+  test('are found by name in any order, ignoring case; a missing one has its default, an empty one is null', async () => {
     place.file('names.csv', '\ufeffN, Kind ,MEMBERS,Event_TS,ID\r\n1,,"[3, 1]",10,77\r\n\r\n,"x, y",5;4;5,11,78\r\n');
     const name = await loaded('names.csv');
     expect(await place.rowsOf(name)).toMatchObject([
@@ -214,7 +214,7 @@ describe('columns of a file', () => {
     expect(rows).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  test('of CSV take numbers and truth in the ways people write them', async () => {
+  test('may have numbers and booleans in the forms that people write in CSV', async () => {
     place.file(
       'loose.csv',
       'event_ts,members,n,score,ok,place\n +7 ,[5],3.0,.5,TRUE,NULL\n8,"6",-4,1E3,false,\n9,6,"","","",""\n',
@@ -227,7 +227,7 @@ describe('columns of a file', () => {
     ]);
   });
 
-  test('may be called as nothing else can be', async () => {
+  test('may have names that are special in JavaScript', async () => {
     const name = `t${++tables}`;
     await place.database.createTable({
       name,
@@ -250,10 +250,10 @@ describe('columns of a file', () => {
   });
 });
 
-describe('files of other programs', () => {
+describe('Parquet files of other programs', () => {
   const made = readdirSync('test/fixtures/parquet').filter((name) => name.endsWith('.parquet'));
 
-  test.each(made)('%s is read whole', async (file) => {
+  test.each(made)('are read whole: %s', async (file) => {
     copyFileSync(`test/fixtures/parquet/${file}`, `${place.root}/${file}`);
     const name = await loaded(file);
     const rows = await place.rowsOf(name);
@@ -272,7 +272,7 @@ describe('files of other programs', () => {
   });
 });
 
-test('what is inserted is one commit, and its answer stands in the frame of the commit', async () => {
+test('inserted rows are one commit, and the stored answer is in the frame of that commit', async () => {
   place.file('once.ndjson', '{"event_ts":1,"members":[1]}\n{"event_ts":2,"members":[2]}\n');
   const name = await emptyTable();
   const seen: unknown[] = [];
@@ -287,7 +287,7 @@ test('what is inserted is one commit, and its answer stands in the frame of the 
   expect(place.database.replays.find('k')).toMatchObject({ status: 200 });
 });
 
-test('packed text is text', async () => {
+test('a compressed text file is read as text', async () => {
   place.file('packed.csv.gz', gzipSync('event_ts,members\n1,2\n'));
   expect(await place.rowsOf(await loaded('packed.csv.gz'))).toMatchObject([{ event_ts: 1, members: [2] }]);
 });

@@ -1,7 +1,9 @@
-// Counts method calls while a function runs: a measure of work that does not depend on the load of
-// the machine.
+// Counts method calls while a function runs. This measures work independently of the load of the
+// machine.
 
-/** Number of calls of `methods` of a class during `run`, whether it returns or throws. */
+/**
+ * Returns the number of calls of a class's `methods` during `run`, whether `run` returns or throws.
+ */
 export function countCalls<T extends object>(prototype: T, methods: readonly (keyof T)[], run: () => void): number {
   let calls = 0;
   const originals = methods.map((name) => prototype[name] as (...args: unknown[]) => unknown);

@@ -30,7 +30,9 @@ async function cut(text: string | Buffer, rules: CutRules, chunkBytes = 1 << 20)
   return all;
 }
 
-/** The records that csv-parse reads, with empty texts as we distinguish them: null if unquoted. */
+/**
+ * Returns the records that csv-parse reads. As in our reader, an empty cell without quotes is null.
+ */
 function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: boolean }> {
   const records: (string | null)[][] = [];
   const parser = new Parser({
@@ -50,7 +52,7 @@ function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: 
   });
 }
 
-test('random texts give what csv-parse gives, however they are cut', async () => {
+test('random texts are read as csv-parse reads them, however they are cut', async () => {
   let whole = 0;
   for (let seed = 0; seed < 1500; seed++) {
     const random = new Random(seed);
@@ -68,7 +70,7 @@ test('random texts give what csv-parse gives, however they are cut', async () =>
   expect(whole).toBeGreaterThan(250);
 });
 
-test('the same bytes give the same records with any cut into chunks', async () => {
+test('the same bytes give the same records, however they are cut into chunks', async () => {
   const text = 'a,b\n1,"two\nlines"\r\n"é ""x""",\n,""\n3,4';
   const want = await cut(text, STRICT);
   expect(want.records).toEqual([
@@ -86,7 +88,7 @@ test.each([
   ['a quote that never ends', '3,"open', 'a cell in quotes does not end.'],
   ['a quote inside of a cell', '3,5" disk', 'a quote stands in a cell that is not in quotes.'],
   ['a quote that is not doubled', '3,"a"b"', 'a quote inside of a cell in quotes is not doubled.'],
-])('%s fails, or costs its own line only where faults are passed over', async (_name, line, reason) => {
+])('%s fails, or makes only its own line fail where faults are skipped', async (_name, line, reason) => {
   const text = `1,2\n${line}\n4,5\n6,7\n`;
   const strict = await cut(text, STRICT);
   expect([strict.records, strict.failure]).toEqual([[['1', '2']], reason]);
@@ -99,7 +101,7 @@ test.each([
   }
 });
 
-test('a line that is not UTF-8 is a fault of its own, and the others are read as they are', async () => {
+test('a line that is not UTF-8 is a fault by itself, and the other lines are read', async () => {
   const text = Buffer.concat([Buffer.from('é,1\nJos'), Buffer.from([0xe9]), Buffer.from(',2\n😀,3\n')]);
   const { records, faults, ends } = await cut(text, PASSING);
   expect(records).toEqual([['é', '1'], [], ['😀', '3']]);
@@ -107,7 +109,7 @@ test('a line that is not UTF-8 is a fault of its own, and the others are read as
   expect(ends).toEqual([5, 12, 19]);
 });
 
-test('a record of several lines with another number of cells than the others began with an open quote', async () => {
+test('a record of several lines with a wrong number of cells is taken for an open quote on its first line', async () => {
   const text = '1,2\n"open,3\n4,5\n6,7"\n"a\nb",8\n';
   const { records, faults } = await cut(text, { ...PASSING, width: 2 });
   expect(records).toEqual([['1', '2'], [], ['4', '5'], [], ['a\nb', '8']]);
@@ -117,14 +119,14 @@ test('a record of several lines with another number of cells than the others beg
   ]);
 });
 
-test('an open quote before many bytes is given up at the limit, without being read again with every block', async () => {
+test('an open quote before many bytes fails at the limit, and is not read again with every block', async () => {
   const text = `1,2\n"open\n${'3,4\n'.repeat(20_000)}`;
   const { records, faults } = await cut(text, PASSING, 1024);
   expect(records.length).toBe(20_002);
   expect([...faults]).toEqual([[1, 'the row is longer than 1000 bytes.']]);
 });
 
-test('lines without a delimiter are not searched to the end of the file, each of them', async () => {
+test('lines without a delimiter are not each searched to the end of the file', async () => {
   const { records } = await cut('x\n'.repeat(200_000), STRICT);
   expect(records.length).toBe(200_000);
 });

@@ -1,5 +1,5 @@
-// Runs statements through the service's own entry point: text, parameters and session in; columns
-// and rows, or the error's code, out.
+// Runs statements through the service's own entry point. Takes text, parameters and a session;
+// returns columns and rows, or throws an error with its code.
 
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
@@ -8,9 +8,9 @@ import type { RunSteps } from '../../src/schedule/scheduler.ts';
 
 export interface DoorAnswer {
   readonly columns: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every form.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of rows of every form.
   readonly rows: readonly any[];
-  /** Log position the rows reflect. */
+  /** Log position whose state the rows reflect. */
   readonly lsn: number;
 }
 

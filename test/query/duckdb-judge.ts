@@ -1,5 +1,5 @@
-// DuckDB as a reference for statements: tables with the rows of a naive table, the same statement
-// as SQL, its rows as a naive result.
+// DuckDB as a reference for statements. Loads the rows of naive tables, runs the same statement as
+// SQL, and returns the rows as a naive result.
 
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import type { DuckColumn, DuckDb } from '../support/duckdb.ts';
@@ -10,7 +10,7 @@ import type { NaiveValue } from './naive-values.ts';
 
 const TYPES = { INTEGER: 'BIGINT', REAL: 'DOUBLE', TEXT: 'VARCHAR', BOOLEAN: 'BOOLEAN' } as const;
 
-/** Recreates the tables. */
+/** Drops and recreates the tables in DuckDB. */
 export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]): Promise<void> {
   for (const { name, columns, rows } of tables) {
     const types: Record<string, DuckColumn> = { id: 'BIGINT', event_ts: 'BIGINT', members: 'BIGINT[]' };
@@ -25,7 +25,7 @@ export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]):
   }
 }
 
-/** The expected rows; a string if DuckDB met an out-of-range value. */
+/** The expected rows, or a message if a value was out of DuckDB's range. */
 export type Judgement = Pick<NaiveResult, 'entries' | 'tied' | 'skip' | 'limit'> | string;
 
 export async function judge(
@@ -40,8 +40,8 @@ export async function judge(
     rows = await duckdb.rows(sql);
   } catch (error) {
     const { message } = error as Error;
-    // DuckDB overflows 64 bits even on rows that need not be evaluated, or in constants; the
-    // service refuses beyond 2^53.
+    // DuckDB overflows 64 bits even in rows that need not be evaluated, and in constants. The
+    // service refuses integers beyond 2^53.
     if (message.startsWith('Out of Range Error')) return message;
     throw new Error(`${message}\n${sql}`);
   }

@@ -1,11 +1,11 @@
-// Translates a MATCH into DuckDB SQL with the same meaning by section 4 of the contract. It shares
-// only the syntax tree with src/query, and the rules for unifying types with the naive evaluator.
+// Translates a MATCH into DuckDB SQL with the same meaning. Shares only the syntax tree with
+// src/query, and the rules for unifying types with the naive evaluator.
 
 import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
 import { findColumn, isAggregate, type NaiveTable, type ScalarType, type Type, unify } from './naive-expressions.ts';
 
-/** SQL of one expression of a statement that is known to be valid. */
+/** SQL for one expression of a valid statement. */
 interface Piece {
   readonly sql: string;
   readonly type: Type;
@@ -14,27 +14,30 @@ interface Piece {
 interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** In ORDER BY: the returned item of that name. */
+  /** In ORDER BY, returns the item that has the given name. */
   readonly itemNamed?: (name: string) => Expression | undefined;
 }
 
 interface Item {
   readonly node: Expression;
-  /** The name by which ORDER BY may refer to it. */
+  /** The name by which ORDER BY may refer to the item. */
   readonly name: string | undefined;
 }
 
 export interface MatchSql {
   /**
-   * Columns c0, c1, ... in the order they are returned, then `rank`, which is equal where ORDER BY
-   * ties. Ordered by rank, with every row: SKIP and LIMIT are not applied.
+   * Returns columns c0, c1, ... in the order of the items, then `rank`, which is equal where ORDER
+   * BY ties. Rows are ordered by rank. SKIP and LIMIT are not applied.
    */
   readonly sql: string;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Tables and columns keep their names in DuckDB, which also ignores case in names. */
+/**
+ * Returns the SQL of a MATCH. Tables and columns keep their names in DuckDB, which also ignores
+ * case in names.
+ */
 export function matchSql(
   node: MatchNode,
   tables: readonly NaiveTable[],
@@ -72,7 +75,10 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
-/** By position: DuckDB would take a literal in GROUP BY as a position anyway. */
+/**
+ * Returns a GROUP BY by position, because DuckDB would take a literal in GROUP BY as a position
+ * anyway.
+ */
 function groupBy(items: readonly Expression[]): string {
   if (!items.some(hasAggregate)) return '';
   const keys = items.flatMap((item, place) => (hasAggregate(item) ? [] : [place + 1]));
@@ -122,8 +128,8 @@ function itemOf({ expression, as }: ItemNode, names: Names): Item {
 }
 
 /**
- * A bare name refers to the returned item of exactly that name, else to one that differs only in
- * case.
+ * Returns the SQL of an ORDER BY term. A bare name refers to the returned item with exactly that
+ * name, else to an item whose name differs only in case.
  */
 function orderSql(node: Expression, items: readonly Item[], names: Names): string {
   const itemNamed = (name: string) =>
@@ -137,7 +143,9 @@ function countOf(node: MatchNode['skip'], parameters: Names['parameters']): numb
   return (node.kind === 'parameter' ? parameters[node.name] : node.value) as number;
 }
 
-/** MEMBERS: the edge holds every node; no edge holds null. */
+/**
+ * Returns the conditions for MEMBERS: the edge contains every listed node. No edge contains null.
+ */
 function holdsAll(alias: string, node: Expression | undefined, names: Names): string[] {
   if (node === undefined) return [];
   return itemsOf(node, names).map(
@@ -220,7 +228,8 @@ function rowSql(node: NameNode, names: Names): Piece {
 }
 
 /**
- * Numbers are written with their type: otherwise DuckDB takes 1 as 32 bits and 0.5 as a decimal.
+ * Returns a value with its type written out. Otherwise DuckDB takes 1 as a 32-bit integer and 0.5
+ * as a decimal.
  */
 function valueSql(value: unknown, type: ScalarType): Piece {
   if (value === null) return { sql: 'null', type: 'null' };
@@ -246,7 +255,7 @@ function listSql(items: readonly Piece[]): Piece {
   return { sql: `cast([${texts.join(', ')}] as ${sqlType(type)}[])`, type: `list of ${type}` as Type };
 }
 
-/** The items of a list that is written out or passed as a parameter. */
+/** Returns the items of a list that is written out or passed as a parameter. */
 function itemsOf(node: Expression, names: Names): Piece[] {
   if (node.kind === 'list' || node.kind === 'values') return itemNodes(node).map((item) => sqlOf(item, names));
   if (node.kind !== 'parameter') throw new Error(`a list cannot be a ${node.kind}`);
@@ -261,8 +270,8 @@ const TESTS: Readonly<Record<string, string>> = {
 
 function binarySql(operator: string, left: Piece, right: Piece): Piece {
   const test = TESTS[operator];
-  // Always cast: an operand that DuckDB sees to be null has no type there, and these functions
-  // accept lists too.
+  // Operands are always cast: an operand that DuckDB knows to be null has no type, and these
+  // functions also accept lists.
   if (test !== undefined)
     return { sql: `${test}(cast(${left.sql} as VARCHAR), cast(${right.sql} as VARCHAR))`, type: 'boolean' };
   const type = unify(left.type, right.type)!;
@@ -274,7 +283,7 @@ function binarySql(operator: string, left: Piece, right: Piece): Piece {
     case '*':
       return { sql: `(${a} ${operator} ${b})`, type };
     case '/':
-      // In DuckDB division by 0 gives infinity.
+      // In DuckDB, division by 0 gives infinity.
       return { sql: type === 'real' ? `(${a} / nullif(${b}, 0))` : `(${a} // ${b})`, type };
     case '%':
       return { sql: type === 'real' ? `(${a} % nullif(${b}, 0))` : `(${a} % ${b})`, type };
@@ -284,14 +293,17 @@ function binarySql(operator: string, left: Piece, right: Piece): Piece {
   }
 }
 
-/** Order and duplicates do not matter; a null in either list counts as a member. */
+/**
+ * Compares lists as sets: order and duplicates do not matter, and a null in either list counts as a
+ * member.
+ */
 function sameSet(operator: string, a: string, b: string): string {
   const sorted = (list: string) => `list_sort(list_distinct(${list}))`;
   const hasNull = (list: string) => `len(list_filter(${list}, lambda item: item is null)) > 0`;
   return `(case when ${a} is null or ${b} is null then null when (${hasNull(a)}) <> (${hasNull(b)}) then ${operator === '<>'} else ${sorted(a)} ${operator} ${sorted(b)} end)`;
 }
 
-/** IN [] is false even for null. */
+/** Returns the SQL of IN. IN [] is false even for null. */
 function membershipSql(operand: Piece, list: Expression, names: Names): Piece {
   if (list.kind === 'column') {
     const members = sqlOf(list, names).sql;
@@ -326,7 +338,7 @@ function callSql(node: CallNode, names: Names): Piece {
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;
       if (node.name.name.toLowerCase() === 'overlaps')
         return { sql: `(abs(${difference}) <= ${width})`, type: 'boolean' };
-      // Without a width the result is unknown, whatever the order.
+      // Without a width the result is unknown, whatever the order is.
       return {
         sql: `(case when ${width} is not null then ${difference} > 0 and ${difference} <= ${width} end)`,
         type: 'boolean',

@@ -1,5 +1,5 @@
-// A second reference: DuckDB, where it is installed, runs the same random statements and golden
-// reads as SQL, and the rows must be the same.
+// A second reference: where DuckDB is installed, it runs the same random statements and golden
+// reads as SQL. Its rows must be the same.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -18,13 +18,15 @@ import { expectSameRows } from './same-rows.ts';
 /** HEDGEROW_STATEMENTS=20000 is the long form. */
 const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 250);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
-/** Golden files with statements that read rows; the others show refusals and plans. */
+/**
+ * Names of golden files with statements that read rows. The other files show refusals and plans.
+ */
 const READS = /^(0[1-9]|10)-/;
 
 const installed = await openDuckDb();
 if (installed === undefined) console.log(`skipped, DuckDB as a second judge: ${DUCKDB_MISSING}`);
 
-/** Outcome counts: what DuckDB judged, and what it could not. */
+/** Counts of outcomes: the answers that DuckDB judged, and those that it could not judge. */
 const tally = { rows: 0, empty: 0, refused: 0, outOfRange: 0 };
 
 async function attempt(execute: Execute, { text, parameters }: RandomStatement): Promise<Answer | undefined> {
@@ -36,7 +38,10 @@ async function attempt(execute: Execute, { text, parameters }: RandomStatement):
   }
 }
 
-/** Compares one answer with the rows of `wanted`; refusals are left to the naive evaluator. */
+/**
+ * Compares one answer with the rows that `wanted` returns. Refusals are checked by the naive
+ * evaluator instead.
+ */
 async function check(
   execute: Execute,
   statement: RandomStatement,
@@ -86,8 +91,8 @@ function parse(text: string): MatchNode {
 }
 
 /**
- * EXPLAIN and the like do not read rows; text that is not a statement is refused and needs no
- * reference.
+ * EXPLAIN and similar statements do not read rows. A text that is not a statement is refused, which
+ * needs no reference.
  */
 function isMatch({ text }: GoldenCase): boolean {
   return /^\s*MATCH\b/i.test(text);
@@ -118,18 +123,18 @@ describe.skipIf(installed === undefined)('DuckDB as a second judge', () => {
     runGolden(name, installed!),
   );
 
-  it('judged most golden statements', () => {
+  it('has judged most golden statements', () => {
     expect(tally.rows + tally.empty).toBeGreaterThan(250);
     expect(tally.outOfRange).toBe(0);
   });
 
   it.each(Array.from({ length: worlds }, (_, place) => FIRST_SEED + place))(
-    'agrees with random statements of seed %i',
+    'agrees with random statements from seed %i',
     (seed) => runWorld(seed, installed!),
     120_000,
   );
 
-  it('judged most random statements, many of them with rows', () => {
+  it('has judged most random statements, and many of these return rows', () => {
     if (worlds < 10) return;
     const { rows, empty, refused, outOfRange } = tally;
     expect(rows).toBeGreaterThan((rows + empty + refused) * 0.4);

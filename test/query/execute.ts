@@ -1,4 +1,5 @@
-// Runs statements as the service does: one function from text and parameters to columns and rows.
+// Runs statements as the service does: one function takes text and parameters and returns columns
+// and rows.
 
 import type { Database } from '../../src/engine/index.ts';
 import type { BoundMatch } from '../../src/query/binder/bound.ts';
@@ -17,13 +18,16 @@ export interface Answer {
   readonly columns: readonly string[];
   /** Each row as JSON. */
   readonly rows: readonly string[];
-  /** Null if the statement reads no table rows. */
+  /** Null if the statement reads no rows from tables. */
   readonly plan: { strategy: string; indexType: string; bucketsScanned: number; totalBuckets: number } | null;
 }
 
 export type Execute = (text: string, parameters?: ParameterValues) => Promise<Answer>;
 
-/** Runs statements on the newest state of a database. Rejects with the service's errors. */
+/**
+ * Returns a function that runs statements on the newest state of a database, and rejects with the
+ * service's errors.
+ */
 export function executor(database: Database): Execute {
   return async (text, parameters = {}) => {
     const node = parseStatement(text);

@@ -1,5 +1,5 @@
-// The executor's limits: memory, products and pauses; rows in slices, groups in slices, the newest
-// rows first.
+// Tests the executor's limits on memory, products and pauses, its slices of rows and groups, and
+// queries for the newest rows.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -17,7 +17,10 @@ import { planBound } from './execute.ts';
 const ROWS = 32_000;
 let database: Database;
 
-/** 32,000 rows, three per second, 20,000 of them compacted; and a table of three rows. */
+/**
+ * Makes one table of 32,000 rows, three per second, of which 20,000 are compacted, and another of
+ * three rows.
+ */
 beforeAll(async () => {
   database = await openSim(simDisk(), { core: 'release', segmentRows: 4096, logFileBytes: 2 ** 22 });
   const columns = [
@@ -48,7 +51,7 @@ interface Run {
   readonly pauses: number;
 }
 
-/** Scans of the newest state that have not been closed yet. */
+/** Scans of the newest state that are not yet closed. */
 const open = new Set<object>();
 function watched<T extends { close(): void }>(scan: T): T {
   open.add(scan);
@@ -111,7 +114,7 @@ function refusal(text: string, memoryBytes?: number): HedgerowError {
   throw new Error(`${text} ran`);
 }
 
-describe('memory', () => {
+describe('the memory of a statement', () => {
   it.each([
     ['sorts', 'MATCH (a:Big) RETURN a.n ORDER BY a.place, a.n'],
     ['groups', 'MATCH (a:Big) RETURN a.n, count(*)'],
@@ -123,14 +126,14 @@ describe('memory', () => {
     ['member joins', 'MATCH (a:Big), (b:Big) WHERE shared(a, b) >= 2 RETURN count(*)'],
     ['joins by time', 'MATCH (a:Big), (b:Big) WHERE overlaps(a, b, 0) RETURN count(*)'],
     ['unions', 'MATCH (a:Big) WHERE a.event_ts < 4000 OR a.event_ts > 4500 AND 7 IN a.members RETURN a.n'],
-  ])('of %s is guarded', (_, text) => {
+  ])('is limited for %s', (_, text) => {
     const error = refusal(text, 50_000);
     expect([error.code, error.status]).toEqual(['query_too_large', 400]);
     expect(error.message).toContain('narrow its window or add a LIMIT');
     expect(run(text, 2 ** 28).rows.length).toBeGreaterThan(0);
   });
 
-  it('is not taken by what is only passed on', () => {
+  it('is not used for rows that are only passed on', () => {
     for (const text of [
       'MATCH (a:Big) RETURN a.n, a.place',
       'MATCH (a:Big) RETURN a.n ORDER BY a.event_ts',
@@ -141,14 +144,14 @@ describe('memory', () => {
       expect(run(text, 50_000).rows.length).toBeGreaterThan(0);
   });
 
-  it('of a sort with a limit is that of the limit', () => {
+  it('is that of the limit for a sort with a limit', () => {
     const { rows } = run('MATCH (a:Big) RETURN a.n AS n ORDER BY n DESC LIMIT 3', 2_000_000);
     expect(rows).toEqual(['{"n":31999}', '{"n":31998}', '{"n":31997}']);
   });
 });
 
-describe('products', () => {
-  it('stop at a number of pairs, and say what to do', () => {
+describe('products of two patterns', () => {
+  it('stop at a number of pairs, and the error says what to do', () => {
     const error = refusal('MATCH (a:Big), (b:Big) WHERE a.n > 5 AND b.n > 5 RETURN count(*)');
     expect(error.code).toBe('query_too_large');
     expect(error.message).toContain('31994 x 31994 rows are more than 1000000');
@@ -157,14 +160,14 @@ describe('products', () => {
     );
   });
 
-  it('of few rows run', () => {
+  it('run if they have few rows', () => {
     expect(run('MATCH (a:Big), (s:Small) RETURN count(*)').rows).toEqual(['{"count(*)":96000}']);
     expect(run('MATCH (a:Big), (s:Small) WHERE a.n < s.n RETURN count(*)').rows).toEqual(['{"count(*)":9}']);
   });
 });
 
-describe('slices', () => {
-  it('of results hold a few thousand rows at most', () => {
+describe('slices of an execution', () => {
+  it('return at most a few thousand rows each', () => {
     for (const text of [
       'MATCH (a:Big) RETURN 1',
       'MATCH (a:Big) RETURN a.n, a.place, a.members',
@@ -181,7 +184,7 @@ describe('slices', () => {
     }
   });
 
-  it('pause where much is done and little given', () => {
+  it('pause where much is computed and little is returned', () => {
     for (const text of [
       'MATCH (a:Big) RETURN count(a.n)',
       "MATCH (a:Big) WHERE a.place = 'zz' RETURN a.n",
@@ -197,7 +200,7 @@ describe('slices', () => {
       expect(run(text).pauses, text).toBeGreaterThan(1);
   });
 
-  it('end when nobody asks for more, and close their scans', () => {
+  it('close their scans when the caller stops asking for more', () => {
     for (const text of [
       'MATCH (a:Big) RETURN a.n',
       'MATCH (a:Big) RETURN a.place, count(*)',
@@ -211,7 +214,7 @@ describe('slices', () => {
     }
   });
 
-  it('count what they touched, also when they end early', () => {
+  it('count the buckets they touched, even when they end early', () => {
     const { steps: all, context } = steps('MATCH (a:Big) WHERE a.n % 2 = 0 RETURN a.n LIMIT 5');
     for (const _ of all) void _;
     expect(context.bucketsScanned).toBeGreaterThan(0);
@@ -222,15 +225,15 @@ describe('slices', () => {
   });
 });
 
-describe('the newest rows', () => {
+describe('a query for the newest rows', () => {
   const n = (rows: readonly string[]) => rows.map((row) => (JSON.parse(row) as { n: number }).n);
 
-  it('come first from windows that grow', () => {
+  it('returns them first, from windows that grow', () => {
     const { rows } = run('MATCH (a:Big) RETURN a.n AS n ORDER BY a.event_ts DESC, a.id DESC LIMIT 2000');
     expect(n(rows)).toEqual(Array.from({ length: 2000 }, (_, i) => ROWS - 1 - i));
   });
 
-  it('with conditions go as far back as they must', () => {
+  it('goes back as far as its conditions require', () => {
     const rare = 'MATCH (a:Big) WHERE a.n % 10000 = 17 RETURN a.n AS n ORDER BY a.event_ts DESC LIMIT 2';
     expect(n(run(rare).rows)).toEqual([30_017, 20_017]);
     const none = 'MATCH (a:Big) WHERE a.n < 0 RETURN a.n AS n ORDER BY a.event_ts DESC LIMIT 2';
@@ -245,7 +248,7 @@ describe('the newest rows', () => {
 });
 
 describe('a join by time', () => {
-  it('finds rows that several ways in gave, in whatever order', () => {
+  it('finds each row once if several access paths return it, in any order', () => {
     const near =
       'overlaps(s, a, 600) AND (7 IN a.members AND a.event_ts < 5000 OR a.event_ts = 4900 OR a.event_ts = 5100)';
     const ways = run(`MATCH (s:Small), (a:Big) WHERE ${near} RETURN s.n, a.n`);

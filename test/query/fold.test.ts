@@ -1,6 +1,6 @@
-// Aggregates over the columns of many segments: the answers equal those of the naive evaluator over
-// the rows of a plain MATCH, in every state of a table, and no segment row is read where none is
-// needed.
+// Aggregates over the columns of many segments. The answers must equal those of the naive evaluator
+// over the rows of a plain MATCH, in every state of a table, and no segment row may be read without
+// need.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
@@ -88,7 +88,7 @@ async function open(seed: number): Promise<World> {
   return { database, statements, random: new Random(seed) };
 }
 
-/** The rows of a table, as a MATCH reads them. */
+/** Returns the rows of a table as a MATCH reads them. */
 async function rowsOf({ statements }: World): Promise<NaiveTable> {
   const { rows, columns } = await runDoor(statements, 'MATCH (a:T) RETURN *');
   const known = COLUMNS.filter(({ name }) => columns.includes(name));
@@ -118,7 +118,7 @@ async function expectSame(world: World, table: NaiveTable, text: string, state: 
   }
 }
 
-/** How often rows of a segment are read, rather than only its columns. */
+/** Number of reads of whole rows of a segment, rather than only its columns. */
 let rowReads = 0;
 const { blocks } = SegmentScan.prototype;
 function countRowReads(): void {
@@ -131,7 +131,7 @@ function countRowReads(): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Computed without reading a row of a segment. */
+/** Statements that are computed without reading a row of a segment. */
 const FOLDED = [
   'RETURN sum(a.weight), avg(a.weight), min(a.weight), max(a.weight), count(a.weight)',
   'RETURN sum(a.mean_dist_m), count(a.mean_dist_m), avg(a.narrow), sum(a.middle), min(a.middle), max(a.wide)',
@@ -169,7 +169,7 @@ const FOLDED = [
   'WHERE a.id <> 5 AND a.event_ts <> 700 RETURN count(*), sum(a.id)',
 ] as const;
 
-/** Need the rows of some or all segments. */
+/** Statements that need the rows of some or all segments. */
 const READ = [
   'RETURN sum(a.weight * 2), avg(a.middle % 10)',
   'RETURN a.middle, count(*) AS c ORDER BY c DESC, a.middle LIMIT 7',
@@ -246,7 +246,7 @@ describe('aggregates over columns', () => {
     120_000,
   );
 
-  it('see what a transaction staged, and no one else does', async () => {
+  it('see what their transaction has staged, and others do not', async () => {
     const world = await open(4);
     await insert(world, 900, 0, false);
     await world.database.compact();
@@ -264,7 +264,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   }, 60_000);
 
-  it('agree where the orders of columns answer conditions', async () => {
+  it('agree where the order indexes of columns answer conditions', async () => {
     const world = await open(5);
     await insert(world, 900, 0, false);
     for (const column of ['weight', 'middle', 'narrow', 'wide']) await world.database.createIndex('T', column);
@@ -283,7 +283,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   }, 60_000);
 
-  it('are the same at random', async () => {
+  it('agree for random statements', async () => {
     const world = await open(6);
     await insert(world, 700, 0, false);
     await world.database.compact();
@@ -295,7 +295,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   }, 60_000);
 
-  it('do not stumble over values that no row has', async () => {
+  it('do not fail because of values that no row has', async () => {
     const world = await open(9);
     const bulk = world.database.table('T').bulk();
     for (let i = 0; i < 600; i++) bulk.add({ event_ts: i, members: [1], properties: { narrow: i % 2 === 0 ? 0 : 9 } });
@@ -318,7 +318,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   });
 
-  it('take figures of a whole segment once', async () => {
+  it('compute the figures of a whole segment only once', async () => {
     const world = await open(7);
     await insert(world, 800, 0, false);
     await world.database.compact();
@@ -336,7 +336,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   });
 
-  it('touch the buckets that reading the rows touches', async () => {
+  it('report the same buckets as reading the rows does', async () => {
     const world = await open(8);
     await insert(world, 800, 0, false);
     await world.database.compact();

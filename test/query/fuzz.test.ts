@@ -1,5 +1,5 @@
-// Fuzzing: statements that are cut, spliced and garbled must give rows or one of the refusals in
-// the contract, with bounded work.
+// Fuzzes statements: cut, spliced and garbled ones must return rows or a documented refusal, with
+// bounded work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -134,10 +134,10 @@ function source(random: Random): string {
   return kind < 4 ? randomStatement(random).text : pick(random, CORPUS);
 }
 
-/** Maximum steps of one statement over a dozen rows; a step takes at most a few ms. */
+/** Maximum number of steps of one statement over a dozen rows. A step takes at most a few ms. */
 const MOST_STEPS = 20_000;
 
-/** Runs a statement through all phases; true if it gave an answer. */
+/** Runs a statement through all phases. Returns true if it had an answer. */
 function run(text: string, parameters: Readonly<Record<string, unknown>>): boolean {
   try {
     through(parseStatement(text), text, parameters);
@@ -172,7 +172,7 @@ function through(statement: Statement, text: string, parameters: Readonly<Record
 describe('garbled statements', () => {
   const rounds = 20;
   it.each(Array.from({ length: rounds }, (_, place) => FIRST_SEED + place))(
-    'of seed %i give rows or a refusal',
+    'give rows or a refusal for seed %i',
     (seed) => {
       const random = new Random(seed);
       let answers = 0;
@@ -186,7 +186,7 @@ describe('garbled statements', () => {
     600_000,
   );
 
-  it('of arbitrary characters are refused', () => {
+  it('are refused if they consist of arbitrary characters', () => {
     const random = new Random(FIRST_SEED);
     for (let i = 0; i < STATEMENTS / 10; i++) {
       const codes = Array.from({ length: random.below(60) }, () =>
@@ -197,7 +197,7 @@ describe('garbled statements', () => {
   });
 });
 
-describe('100 KB of one thing', () => {
+describe('a statement with 100 KB of one element', () => {
   const LENGTH = 100_000;
   const fill = (before: string, piece: (i: number) => string, behind: string, length = LENGTH) => {
     let text = before;
@@ -246,7 +246,7 @@ describe('100 KB of one thing', () => {
     ['a text', `MATCH (a:Contact) WHERE a.place CONTAINS '${'x'.repeat(LENGTH)}' RETURN *`],
     ['a name', `MATCH (a:Contact) RETURN a.${'x'.repeat(LENGTH)}`],
     ['a function', `MATCH (a:Contact) RETURN ${'x'.repeat(LENGTH)}(a)`],
-  ])('%s: an answer with work in proportion', (_, text) => {
+  ])('is answered with work in proportion to its length: %s', (_, text) => {
     const looks = countCalls(Identities.prototype, ['of'], () => void run(text, {}));
     expect(looks).toBeLessThan(2 * LENGTH);
   });

@@ -1,21 +1,22 @@
 // Reads and writes golden files of statements: the setup, then each statement with its parameters
 // and its answer.
 //
-// A line `use NAME` applies the setup of NAME.txt; `setup {...}` is one setup step; `#` begins a
-// comment. Cases are separated by blank lines: the statement, optionally `parameters {...}`, a line
-// `----`, then each row as JSON, or `error: code line:column sentence`, and where it matters `plan:
-// STRATEGY INDEX scanned/total`.
+// A line `use NAME` applies the setup in NAME.txt, `setup {...}` is one setup step, and `#` begins
+// a comment. Cases are separated by blank lines. A case consists of the statement, optionally a
+// line `parameters {...}`, a line `----`, and the answer. The answer is each row as JSON, or
+// `error: code line:column sentence`. Where it matters, a line `plan: STRATEGY INDEX scanned/total`
+// follows.
 //
-// A block with a line `script NAME` begins a script: its cases run one after the other in their own
-// world, created by the setup of the file and by `setup` lines of the block. A file holds either
-// cases or scripts. In a script a case may also have the lines
+// A block with a line `script NAME` begins a script. The cases of a script run one after the other
+// in a world of their own, which the setup of the file and the `setup` lines of the block create. A
+// file has either cases or scripts. In a script a case may also have these lines:
 //   `session NAME`     the session that sends it; default `main`
 //   `role NAME`        the caller's role; default `admin`
 //   `later SECONDS`    advances the clock before it
-// and, instead of a statement, `file NAME`, which answers with the lines of a file below the copy
-// root, or with `no file`. The setup of a script has two more steps:
+// Instead of a statement it may have `file NAME`. Its answer is then the lines of a file below the
+// copy root, or `no file`. The setup of a script has two more kinds of steps:
 //   {"file":NAME, and "text", "gzip" (text to compress), "base64" or "fixture" (a file of
-//     test/fixtures)}                                       a file below the copy root
+//     test/fixtures)}                                       makes a file below the copy root
 //   {"copyRoot":null}                                       turns COPY off
 // In answers, the values of MASKED_NAMES (golden-script.ts) are replaced by "*", because they
 // differ in every run.
@@ -40,7 +41,7 @@ export type FileStep = { readonly file: string } & (
 );
 
 export interface GoldenCase {
-  /** Everything above the divider, verbatim. */
+  /** Everything above the divider, unchanged. */
   readonly head: string;
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -57,10 +58,10 @@ export interface ScriptStep extends GoldenCase {
 }
 
 export interface GoldenScript {
-  /** The block that begins the script, verbatim. */
+  /** The block that begins the script, unchanged. */
   readonly head: string;
   readonly name: string;
-  /** Applied after the setup of the file. */
+  /** Steps applied after the setup of the file. */
   readonly setup: readonly (SetupStep | FileStep | { readonly copyRoot: null })[];
   readonly steps: ScriptStep[];
 }
@@ -68,7 +69,7 @@ export interface GoldenScript {
 export interface GoldenFile {
   readonly name: string;
   readonly setup: readonly SetupStep[];
-  /** Everything above the scripts, in order: cases, and the text between them verbatim. */
+  /** Everything above the scripts, in order: the cases, and the text between them unchanged. */
   readonly parts: readonly (string | GoldenCase)[];
   readonly scripts: readonly GoldenScript[];
 }
@@ -152,7 +153,9 @@ function stepsOf(line: string, name: string): readonly SetupStep[] {
   throw new Error(`${name}: neither a remark, a setup nor a case: ${line}`);
 }
 
-/** The text of a file with new answers; `answers` maps cases to their lines. */
+/**
+ * Returns the text of a file with new answers. `answers` maps cases to the lines of their answers.
+ */
 export function goldenText(
   { parts, scripts }: GoldenFile,
   answers: ReadonlyMap<GoldenCase, readonly string[]>,
@@ -163,7 +166,7 @@ export function goldenText(
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** The line for a statement that is refused. */
+/** Returns the answer line for a statement that is refused. */
 export function errorLine({ code, message, fields }: HedgerowError): string {
   const { line, column } = (fields ?? {}) as { line?: number; column?: number };
   if (line === undefined || column === undefined) return `error: ${code} ${message}`;

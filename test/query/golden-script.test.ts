@@ -1,5 +1,6 @@
-// Golden scripts (golden/14-*.txt and up): every kind of statement other than MATCH. The answers
-// must be the same without changes, with a COMPACT in between, and with a restart in between.
+// Runs the golden scripts (golden/14-*.txt and up): every kind of statement other than MATCH. The
+// answers must be the same without interruption, with a COMPACT between the statements, and with
+// restarts between them.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -12,13 +13,13 @@ const files = goldenNames()
   .filter(({ scripts }) => scripts.length > 0);
 
 describe('golden scripts', () => {
-  it('are many', () => {
+  it('are more than 200 and have unique names', () => {
     const scripts = files.flatMap((file) => file.scripts);
     expect(scripts.length).toBeGreaterThan(200);
     expect(new Set(scripts.map(({ name }) => name)).size, 'each has a name of its own').toBe(scripts.length);
   });
 
-  it.runIf(WRITE_GOLDEN).each(files)('of $name are written', async (file) => {
+  it.runIf(WRITE_GOLDEN).each(files)('are written for $name', async (file) => {
     const answers = new Map<GoldenCase, readonly string[]>();
     for (const script of file.scripts) {
       const found = await runScript(file, script, 'as it stands');
@@ -31,9 +32,9 @@ describe('golden scripts', () => {
     writeFileSync(goldenPath(file.name), goldenText(file, answers));
   });
 
-  describe.skipIf(WRITE_GOLDEN).each(files)('of $name', (file) => {
-    describe.each(file.scripts)('$name', (script) => {
-      it.each(STATES)('%s', async (state) => {
+  describe.skipIf(WRITE_GOLDEN).each(files)('golden scripts in $name', (file) => {
+    describe.each(file.scripts)('the script $name', (script) => {
+      it.each(STATES)('gives the expected answers: %s', async (state) => {
         const lines = (answer: readonly string[]) => answer.map((line) => masked(line, state));
         const answers = await runScript(file, script, state);
         expect(script.steps.map(({ head }, place) => ({ head, answer: lines(answers[place]!) }))).toEqual(

@@ -1,5 +1,5 @@
-// Runs a golden script through the service's entry point for statements, in one of three states;
-// returns the answers as lines to compare.
+// Runs a golden script through the service's entry point for statements, in one of three states.
+// Returns the answers as lines to compare.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ import type { SimFs } from '../support/sim-fs.ts';
 import { errorLine, type FileStep, type GoldenFile, type GoldenScript, type ScriptStep } from './golden-file.ts';
 
 /**
- * `compacted`: COMPACT runs before every statement, even while transactions are open. `reopened`:
- * the database is reopened whenever no transaction is open.
+ * In the state `compacted`, COMPACT runs before every statement, even while transactions are open.
+ * In the state `reopened`, the database is reopened whenever no transaction is open.
  */
 export const STATES = ['as it stands', 'compacted', 'reopened'] as const;
 export type State = (typeof STATES)[number];
 
-/** Values that differ in every run. */
+/** Names of values that differ in every run. */
 const MASKED_NAMES = ['transaction_id', 'expires_at', 'elapsed_ms', 'elapsed_us'];
-/** Figures of a COMPACT that depend on whether another one ran just before. */
+/** Names of COMPACT's figures that depend on whether another COMPACT ran just before. */
 const DONE_BEFORE = ['wal_pending_before', 'tombstones_reconciled'];
 
 const ROOT = '/copy';
@@ -33,7 +33,7 @@ const FIXTURES = new URL('../fixtures/', import.meta.url);
 /** Epoch milliseconds of the first statement. */
 const START = 1_000_000_000_000;
 
-/** The answer lines of each statement of the script. */
+/** Returns the answer lines for each statement of the script. */
 export async function runScript(file: GoldenFile, script: GoldenScript, state: State): Promise<string[][]> {
   const world = await ScriptWorld.open(file, script);
   const answers: string[][] = [];
@@ -45,7 +45,7 @@ export async function runScript(file: GoldenFile, script: GoldenScript, state: S
   return answers;
 }
 
-/** A line in the form in which it is compared. */
+/** Returns a line in the form in which it is compared. */
 export function masked(line: string, state: State): string {
   const names = state === 'compacted' ? [...MASKED_NAMES, ...DONE_BEFORE] : MASKED_NAMES;
   return line.replace(new RegExp(`"(${names.join('|')})":("[^"]*"|[-+.0-9e]+)`, 'g'), '"$1":"*"');
@@ -103,7 +103,7 @@ class ScriptWorld {
     });
   }
 
-  /** What happens between two statements. */
+  /** Does what the state requires between two statements. */
   async before(state: State): Promise<void> {
     if (state === 'compacted') await this.#run(this.#statements.prepare('COMPACT'), {}, 'between');
     const { sessions } = this.#statements;
@@ -152,7 +152,7 @@ class ScriptWorld {
     return text === '' ? [] : text.slice(0, -1).split('\n');
   }
 
-  /** Reads and refusals must leave no trace. */
+  /** Throws if the log or the files have changed: reads and refusals must leave no trace. */
   #expectUnchanged(text: string, lsn: number, files: readonly string[]): void {
     assert.equal(this.#database.lastLsn, lsn, `${text} is logged`);
     assert.deepEqual(this.#fs.list(ROOT), files, `${text} leaves files`);
@@ -194,7 +194,7 @@ function contentOf(step: FileStep): Uint8Array {
   return readFileSync(new URL(step.fixture, FIXTURES));
 }
 
-/** The parts of a call that checking the role needs. */
+/** Returns the parts of a call that are needed to check the role. */
 function callerOf(role: KeyRole): Call {
   const deny = (needed: string) => refusal('forbidden', `This needs the role ${needed}; the key has the role ${role}.`);
   return { caller: { keyId: 'key', role }, deny } as unknown as Call;

@@ -1,4 +1,4 @@
-// The database that a golden file sets up, with naive tables that mirror it.
+// The database that a golden file sets up, and the naive tables that mirror the database.
 
 import type { Database } from '../../src/engine/index.ts';
 import { openSim, type simDisk } from '../support/sim-engine.ts';

@@ -1,5 +1,6 @@
-// Golden statements (golden/*.txt): every clause, function, rule and refusal of the language. The
-// answers must be the same in memory, compacted, after a restart, and from the naive evaluator.
+// Runs the golden statements (golden/*.txt): every clause, function, rule and refusal of the
+// language. The answers must be the same in memory, compacted, after a restart, and from the naive
+// evaluator.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +16,7 @@ import { naiveMatch } from './naive.ts';
 import type { NaiveTable } from './naive-expressions.ts';
 import { Refusal } from './naive-values.ts';
 
-/** The lines that a case answers with now. */
+/** Returns the lines that are now the answer to a case. */
 async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenCase): Promise<string[]> {
   try {
     const { columns, rows, plan } = await execute(text, parameters);
@@ -33,7 +34,7 @@ function planLine(plan: Answer['plan']): string {
   return `plan: ${plan.strategy} ${plan.indexType} ${plan.bucketsScanned}/${plan.totalBuckets}`;
 }
 
-/** Sorts the lines if there is no ORDER BY, since no order is promised then. */
+/** Sorts the lines if there is no ORDER BY, because then no order is promised. */
 function comparable(text: string, lines: readonly string[]): readonly string[] {
   try {
     const node = parseStatement(text);
@@ -47,7 +48,7 @@ function isPlan(line: string): boolean {
   return line.startsWith('plan: ');
 }
 
-/** The answer of the naive evaluator; undefined if the statement is not a MATCH. */
+/** Returns the answer of the naive evaluator, or undefined if the statement is not a MATCH. */
 function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTable[]): readonly string[] | undefined {
   try {
     const node = parseStatement(text);
@@ -63,7 +64,7 @@ function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTab
 }
 
 /**
- * Sorts keys, because numeric names come first in JavaScript objects; also sorts lists, because
+ * Sorts keys, because numeric names are first in JavaScript objects. Also sorts lists, because
  * COLLECT promises no order.
  */
 function sortedKeys(line: string): string {
@@ -81,11 +82,11 @@ const files = goldenNames()
 const cases = files.flatMap((file) => file.parts.filter((part): part is GoldenCase => typeof part !== 'string'));
 
 describe('golden statements', () => {
-  it('are many', () => {
+  it('are more than 200', () => {
     expect(cases.length).toBeGreaterThan(200);
   });
 
-  it.runIf(WRITE_GOLDEN).each(files)('of $name are written', async (file) => {
+  it.runIf(WRITE_GOLDEN).each(files)('are written for $name', async (file) => {
     const { database } = await openGoldenWorld(file, simDisk());
     const answers = new Map<GoldenCase, readonly string[]>();
     for (const part of file.parts)
@@ -93,10 +94,10 @@ describe('golden statements', () => {
     writeFileSync(goldenPath(file.name), goldenText(file, answers));
   });
 
-  describe.skipIf(WRITE_GOLDEN).each(files)('of $name', (file) => {
+  describe.skipIf(WRITE_GOLDEN).each(files)('golden statements in $name', (file) => {
     const own = file.parts.filter((part): part is GoldenCase => typeof part !== 'string');
 
-    it.each(['as set up', 'compacted', 'after a restart'] as const)('answer the same, %s', async (state) => {
+    it.each(['as set up', 'compacted', 'after a restart'] as const)('have the same answers: %s', async (state) => {
       const fs = simDisk();
       let { database } = await openGoldenWorld(file, fs);
       if (state === 'compacted') await database.compact();
@@ -113,7 +114,7 @@ describe('golden statements', () => {
       await database.close();
     });
 
-    it('answer what the naive evaluator does', async () => {
+    it('have the answers of the naive evaluator', async () => {
       const { database, tables } = await openGoldenWorld(file, simDisk());
       for (const one of own) {
         const naive = naiveAnswer(one, tables);
@@ -127,7 +128,7 @@ describe('golden statements', () => {
     });
   });
 
-  it('show every strategy', () => {
+  it('include every strategy', () => {
     const shown = new Set(cases.flatMap((one) => one.answer.filter(isPlan).map((line) => line.split(' ')[1])));
     const strategies = ['TPI_BUCKET_PUSHDOWN', 'FMI_LOOKUP', 'FMI_INTERSECT', 'PSI_RANGE', 'FULL_SCAN'];
     expect([...shown].sort()).toEqual(

@@ -1,5 +1,5 @@
-// The hash table of an equality join, the concatenation of row sets, and the sorting of numbers:
-// run in slices, with the same results as the plain way.
+// The hash table of an equality join, the concatenation of row sets, and the sorting of numbers.
+// All run in slices, and must have the same results as plain implementations.
 
 import { describe, expect, test } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';
@@ -13,7 +13,7 @@ import { Random } from '../support/random.ts';
 
 type Cell = number | string | boolean | null;
 
-/** The result of the steps, and how often they paused. */
+/** Returns the result of the steps, and the number of pauses. */
 function run<T>(steps: Generator<null, T, void>): { value: T; pauses: number } {
   let pauses = 0;
   for (;;) {
@@ -78,7 +78,7 @@ describe('pairs of an equality join', () => {
       ['text', 'boolean', 'integer'],
     ],
   ];
-  test.each(cases)('of %s and %s are those of a nested loop', (leftTypes, rightTypes) => {
+  test.each(cases)('are the same as in a nested loop for %s and %s', (leftTypes, rightTypes) => {
     for (let seed = 1; seed <= 6; seed++) {
       const random = new Random(seed);
       const cells = (types: readonly ValueType[], rows: number) =>
@@ -103,7 +103,7 @@ describe('pairs of an equality join', () => {
   });
 });
 
-test('sets put together have their rows one behind the other', () => {
+test('concatenated sets contain the rows of one set after those of the other', () => {
   const random = new Random(4);
   const sets = Array.from({ length: 700 }, (_, index) => {
     const rows = index === 3 ? 0 : random.below(60);
@@ -137,7 +137,7 @@ test('sets put together have their rows one behind the other', () => {
   expect(run(concatenated([sets[0]!])).value).toBe(sets[0]);
 });
 
-test.each([0, 1, 4096, 4097, 30_000])('%i numbers in order; equal ones keep theirs', (count) => {
+test.each([0, 1, 4096, 4097, 30_000])('%i numbers are sorted, and equal ones keep their order', (count) => {
   const random = new Random(count);
   const keys = Array.from({ length: count }, () => random.below(500));
   const numbers = Uint32Array.from({ length: count }, (_, index) => index);

@@ -1,4 +1,4 @@
-// Statements that compute very many values per row: rows are processed in smaller batches, and the
+// Statements that compute very many values per row. Rows are processed in smaller batches, and the
 // answers equal those of light statements.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -50,13 +50,13 @@ const PAIRS: [name: string, heavy: string, light: string][] = [
   ],
 ];
 
-test.each(PAIRS)('%s', async (_, heavy, light) => {
+test.each(PAIRS)('a heavy statement answers like a light one: %s', async (_, heavy, light) => {
   const found = (await place.run(heavy)).rows;
   if (!heavy.includes('LIMIT 0')) expect(found.length).toBeGreaterThan(0);
   expect(found).toEqual((await place.run(light)).rows);
 });
 
-test('very many items of RETURN, of rows, groups and sorted rows', async () => {
+test('RETURN may have very many items, for rows, groups and sorted rows', async () => {
   const items = many((i) => `e.n + ${i} AS i${i}`, ', ');
   for (const text of [
     `MATCH (e:t) WHERE e.id <= 400 RETURN e.id, ${items}`,
@@ -70,7 +70,7 @@ test('very many items of RETURN, of rows, groups and sorted rows', async () => {
   }
 });
 
-test('UPDATE with a heavy condition changes what is meant', async () => {
+test('UPDATE with a heavy condition changes the right rows', async () => {
   const condition = many((i) => `id = ${4 * i}`, ' OR ');
   const { rows } = await place.run(`UPDATE t SET score = 1 WHERE ${condition} OR id = -1`);
   expect(rows[0]).toMatchObject({ operation: 'UPDATE', rows_affected: ROWS / 4 });
@@ -85,7 +85,7 @@ describe('DISTINCT over a list that is the same for all rows', () => {
     'MATCH (e:t) RETURN DISTINCT $l AS x LIMIT 9',
     'MATCH (e:t) RETURN DISTINCT $l AS x, e.n % 2 = 3 AS y ORDER BY y LIMIT 9',
     'MATCH (e:t) RETURN DISTINCT e.n % 2 = 3 AS y, $l AS x ORDER BY y LIMIT 90000',
-  ])('writes it a few times, not once a row: %s', async (text) => {
+  ])('writes the list a few times, not once for each row: %s', async (text) => {
     const stringify = vi.spyOn(JSON, 'stringify');
     try {
       const { rows } = await place.run(text, { l });
@@ -97,14 +97,14 @@ describe('DISTINCT over a list that is the same for all rows', () => {
   });
 });
 
-describe('rows at once', () => {
+describe('the number of rows in a batch', () => {
   const constant: BoundExpression = { kind: 'constant', value: 1, type: 'integer', text: '1' };
   const negated = (depth: number): BoundExpression =>
     depth === 0 ? constant : { kind: 'negate', operand: negated(depth - 1), type: 'integer', text: '-' };
 
   const rowsAtOnce = (expressions: BoundExpression[]) => rowsFor(weightOf(expressions).fixed, 1);
 
-  test('are fewer the more is worked out, and never none', () => {
+  test('falls as more is computed for each row, and is never 0', () => {
     const light = rowsAtOnce([negated(3)]);
     expect(light).toBeGreaterThan(50_000);
     expect(rowsAtOnce([])).toBeGreaterThan(light);
@@ -113,7 +113,7 @@ describe('rows at once', () => {
     expect(rowsAtOnce(Array.from({ length: 100_000 }, () => negated(1)))).toBeGreaterThan(0);
   });
 
-  test('are few where whole rows with long texts are made: each is written to be told from others', () => {
+  test('is small where whole rows with long texts are made distinct, because each is written as text', () => {
     const row: BoundExpression = { kind: 'row', pattern: 0, type: 'row', text: 'e' };
     const valuesOf = (letters: number) => {
       const texts = ['a', 'x'.repeat(letters)];
@@ -124,7 +124,7 @@ describe('rows at once', () => {
     expect(valuesOf(80_000)).toBeGreaterThan(10_000);
   });
 
-  test('are few where a long list is returned for each row, not where it is compared', () => {
+  test('is small where a long list is returned for each row, but not where it is compared', () => {
     const list: BoundExpression = { kind: 'parameter', name: 'l', type: 'list', itemType: 'text', text: '$l' };
     const parameters = { l: Array.from({ length: 10_000 }, () => 'x'.repeat(80)) };
     const batch = batchOf({ ...NO_ROWS, rows: 1 }, 0);

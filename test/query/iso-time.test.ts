@@ -1,11 +1,13 @@
-// ISO 8601 times to seconds and back, checked against Date wherever Date supports the form and the
-// year.
+// Converts ISO 8601 times to seconds and back. Compared with Date wherever Date supports the form
+// and the year.
 
 import { describe, expect, test } from 'vitest';
 import { isoDay, isoDays, isoSeconds, isoTime, timeProblem } from '../../src/iso-time.ts';
 import { Random } from '../support/random.ts';
 
-/** What Date makes of a time with a zone, or of a date. Date takes 30 February as 1 March. */
+/**
+ * Returns what Date makes of a date or of a time with a zone. Date takes 30 February as 1 March.
+ */
 function judged(text: string): number | undefined {
   const ms = Date.parse(text.replace(' ', 'T'));
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
@@ -13,7 +15,7 @@ function judged(text: string): number | undefined {
 
 const two = (number: number) => String(number).padStart(2, '0');
 
-describe('a text as seconds', () => {
+describe('a text converted to seconds', () => {
   test.each([
     ['1970-01-01', 0],
     ['2024-05-02', 1_714_608_000],
@@ -93,13 +95,13 @@ describe('a text as seconds', () => {
       `${'9'.repeat(100_000)}-05-02`,
       '2'.repeat(100_000),
     ].map((text) => [JSON.stringify(text).slice(0, 40), text] as const),
-  )('%s is none', (_, text) => {
+  )('is refused if it is %s', (_, text) => {
     expect(isoSeconds(text)).toBeUndefined();
     expect(timeProblem(text)).toMatch(/ISO 8601|does not exist|%2B/);
     expect(timeProblem(text).length).toBeLessThan(200);
   });
 
-  test('random texts mean what Date says', () => {
+  test('means the same as for Date, over random texts', () => {
     const random = new Random(5);
     for (let round = 0; round < 20_000; round++) {
       const year = String(random.below(10_000)).padStart(4, '0');
@@ -118,8 +120,8 @@ describe('a text as seconds', () => {
   });
 });
 
-describe('seconds as a text', () => {
-  test('is what Date writes, in its years', () => {
+describe('seconds converted to a text', () => {
+  test('have the text that Date writes, in the years that Date supports', () => {
     const random = new Random(6);
     for (let round = 0; round < 20_000; round++) {
       const most = random.chance(0.5) ? 2 ** 32 : 8.64e12;
@@ -128,7 +130,7 @@ describe('seconds as a text', () => {
     }
   });
 
-  test('reads as the same second again, for every second that there is', () => {
+  test('are the same again when the text is read, for any second', () => {
     const random = new Random(7);
     const ends = [0, -1, 253_402_300_799, 253_402_300_800, -62_167_219_200, -62_167_219_201];
     const all = [...ends, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
@@ -143,13 +145,13 @@ describe('seconds as a text', () => {
     }
   });
 
-  test('has milliseconds where there is a part of a second', () => {
+  test('have milliseconds if there is a fraction of a second', () => {
     expect(isoTime(0.5)).toBe('1970-01-01T00:00:00.500Z');
     expect(isoTime(-0.25)).toBe('1969-12-31T23:59:59.750Z');
     expect(isoTime(1e-9)).toBe('1970-01-01T00:00:00Z');
   });
 
-  test('a date with a time is no day', () => {
+  test('a text with a date and a time is refused as a day', () => {
     expect(isoDays('1970-01-02')).toBe(1);
     expect(isoDays('1970-01-02T00:00:00Z')).toBeUndefined();
   });

@@ -1,5 +1,5 @@
-// Joins of three or more patterns hold the rows of their patterns, not the combinations: counted
-// with little memory, and checked one by one.
+// Joins of three or more patterns keep the rows of their patterns in memory, not the combinations.
+// The tests run them with little memory, and check every result.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ interface Edge {
 let place: CopyPlace;
 let edges: Edge[];
 const opened: Statements[] = [];
-/** Peak of the bytes counted at one time. */
+/** Peak of the bytes that were counted at the same time. */
 let most = 0;
 
 beforeAll(async () => {
@@ -79,8 +79,8 @@ const after: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts
 const soon: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts <= 40;
 
 /**
- * Row count, sum of `c.n` and least `c.event_ts` of the join, computed per middle edge `b` from its
- * matches on either side.
+ * Returns the row count, the sum of `c.n` and the least `c.event_ts` of the join. Computed for each
+ * middle edge `b` from its matches on both sides.
  */
 function judged(first: Test, second: Test): { rows: number; sum: number; least: number } {
   let rows = 0;
@@ -111,13 +111,13 @@ const NARROW: typeof LINKS = {
   ...LINKS,
 };
 
-describe('three patterns with 1 MB', () => {
+describe('a join of three patterns with 1 MB', () => {
   for (const [firstName, [first, firstTest]] of Object.entries(WIDE))
     for (const [secondName, [second, secondTest]] of Object.entries(NARROW))
-      test(`${firstName} and ${secondName}`, async () => {
+      test(`gives the right aggregates for ${firstName} and ${secondName}`, async () => {
         const where = [first.replace(/@@/g, 'b').replace(/@/g, 'a'), second.replace(/@@/g, 'c').replace(/@/g, 'b')];
         const { rows, sum, least } = judged(firstTest, secondTest);
-        // All combinations of the first two patterns alone would take more than that.
+        // All combinations of the first two patterns alone would exceed the memory limit.
         most = 0;
         const text = `MATCH (a:t), (b:t), (c:t) WHERE ${where.join(' AND ')} RETURN COUNT(*) AS n, SUM(c.n) AS sum, MIN(c.event_ts) AS least`;
         const answer = await runDoor(statementsOf(MB), text);
@@ -127,7 +127,7 @@ describe('three patterns with 1 MB', () => {
       });
 });
 
-test('groups, COUNT DISTINCT and four patterns', async () => {
+test('groups, COUNT DISTINCT and joins of four patterns need little memory', async () => {
   const statements = statementsOf(3 * MB);
   const grouped = await runDoor(
     statements,
@@ -152,7 +152,7 @@ test('groups, COUNT DISTINCT and four patterns', async () => {
   expect(four.rows).toEqual([{ n }]);
 });
 
-test('rows themselves come without their combinations being held, and sorted ones are what memory bounds', async () => {
+test('returned rows need no memory for their combinations, and sorted ones are limited by the memory', async () => {
   const statements = statementsOf(2 * MB);
   const text =
     'MATCH (a:t), (b:t), (c:t) WHERE overlaps(a, b, 300) AND shared(b, c) >= 1 RETURN a.id AS a, b.id AS b, c.id AS c';
@@ -171,7 +171,7 @@ test('rows themselves come without their combinations being held, and sorted one
   await expect(runDoor(statements, `${text} ORDER BY a, b, c`)).rejects.toMatchObject({ code: 'query_too_large' });
 });
 
-test('a product that no condition ties is refused before rows of it are sent', async () => {
+test('a product that no condition links is refused before any of its rows is sent', async () => {
   const statements = statementsOf(64 * MB);
   const untied = 'MATCH (a:t), (b:t), (c:t) WHERE overlaps(a, b, 300)';
   for (const items of ['a.id AS a, c.id AS c', 'COUNT(*) AS n']) {
@@ -193,7 +193,7 @@ test('a product that no condition ties is refused before rows of it are sent', a
 
 const DATA = new URL('../../../shared/data/contact-primary-school.ndjson.gz', import.meta.url);
 
-test('a three-way join over 106,879 contacts ends at the deadline, not at the memory', async (context) => {
+test('a three-way join over 106,879 contacts ends at the deadline, not at the memory limit', async (context) => {
   if (!existsSync(DATA)) context.skip(`${DATA.pathname} is not there`);
   await place.table('school');
   const lines = gunzipSync(readFileSync(DATA)).toString().trim().split('\n');
@@ -204,7 +204,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   );
   const statements = statementsOf(64 * MB);
   most = 0;
-  // Billions of combinations: here the deadline is a number of steps.
+  // There are billions of combinations. The deadline here is a number of steps.
   const text =
     'MATCH (a:school), (b:school), (c:school) WHERE shared(a, b) >= 1 AND shared(b, c) >= 1 RETURN COUNT(*) AS n';
   const result = await statements.execute(statements.prepare(text), {
@@ -217,7 +217,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   for (let step = 0; step < 2000; step++) expect(result.steps.next().done).toBe(false);
   result.close();
   expect(most).toBeLessThan(64 * MB);
-  // A join small enough to count, checked by what follows each contact.
+  // This join is small enough for its chains to be counted directly.
   const chains = await runDoor(
     statements,
     'MATCH (a:school), (b:school), (c:school) WHERE follows(b, a, 20) AND shared(a, b) >= 2 AND follows(c, b, 20) AND shared(b, c) >= 2 RETURN COUNT(*) AS n',
@@ -226,8 +226,8 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
 });
 
 /**
- * Number of chains of three contacts: neighbours are at most 20 s apart and share at least two
- * members. Counted per middle contact.
+ * Returns the number of chains of three contacts, in which neighbours are at most 20 s apart and
+ * share at least two members. Counted for each middle contact.
  */
 function chainsOf(contacts: readonly { event_ts: number; members: number[] }[]): number {
   const ordered = [...contacts].sort((a, b) => a.event_ts - b.event_ts);

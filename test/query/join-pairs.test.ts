@@ -4,7 +4,10 @@ import { MemberMemory, memberPairs } from '../../src/query/executor/joins/member
 import { partOf, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
 
-/** Rows of a few nodes each; times ascend, with some ties. Every seventh node exceeds 32 bits. */
+/**
+ * Returns rows with a few nodes each. Times ascend, with some ties. Every seventh node exceeds 32
+ * bits.
+ */
 function randomSet(random: Random, rows: number, nodes: number): RowSet {
   const times = Float64Array.from({ length: rows }, () => random.below(rows)).sort();
   const offsets = new Uint32Array(rows + 1);
@@ -53,7 +56,7 @@ describe('pairs with common members', () => {
     ['of a part and another set', partOf(whole, 15, 75), other],
   ];
   for (const [name, left, right] of sides) {
-    it(`${name} are those of a nested loop`, () => {
+    it(`are the same as in a nested loop: ${name}`, () => {
       const memory = new MemberMemory(true);
       const picked = Uint32Array.from({ length: 2 * left.rows }, () => random.below(left.rows));
       for (const rows of [undefined, picked])
@@ -77,7 +80,7 @@ describe('pairs with common members', () => {
     });
   }
 
-  it('of more than a chunk come all', () => {
+  it('are all returned when there are more than one chunk', () => {
     const dense = randomSet(random, 300, 3);
     const part = partOf(dense, 0, 250);
     const found = pairsOf(
@@ -96,7 +99,7 @@ describe('pairs with common members', () => {
 });
 
 describe('pairs within a band', () => {
-  it('are those of a nested loop, whatever the order on the left', () => {
+  it('are the same as in a nested loop, whatever the order on the left', () => {
     const random = randomFrom(912);
     const right = randomSet(random, 500, 5);
     const ascending = Float64Array.from({ length: 400 }, () => random.below(700) - 100).sort();

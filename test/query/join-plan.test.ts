@@ -1,5 +1,5 @@
-// Join plans as values: strategies, bands, the order of patterns, and how time windows propagate
-// from one pattern to the next.
+// Tests join plans as values: strategies, bands, the order of patterns, and the propagation of time
+// windows from one pattern to the next.
 
 import { describe, expect, it } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -7,10 +7,10 @@ import type { JoinPlan, MatchPlan, ScanPlan } from '../../src/query/planner/plan
 import { runPlan } from './execute.ts';
 import { planOf, shown } from './plan-world.ts';
 
-describe('joins', () => {
+describe('join plans', () => {
   const join = (text: string, parameters?: ParameterValues) =>
     planOf(`MATCH ${text} RETURN count(*)`, parameters).input as JoinPlan;
-  /** Aliases in reading order. */
+  /** Returns the aliases in the order in which their patterns are read. */
   const order = (plan: MatchPlan): string[] => {
     const aliases: string[] = [];
     for (let input = plan.input; ; input = input.left) {
@@ -29,7 +29,8 @@ describe('joins', () => {
   };
 
   it.each<[string, JoinPlan['strategy'], [number, number] | undefined, number | undefined, number, number]>([
-    // Strategy; band (right - left); minimum shared members; equalities; filters.
+    // Strategy; band (right - left); minimum number of shared members; numbers of equalities and
+    // filters.
     ['(a:Contact), (t:Trip) WHERE overlaps(a, t, 5)', 'TEMPORAL_JOIN', [-5, 5], undefined, 0, 0],
     ['(a:Contact), (t:Trip) WHERE overlaps(t, a, 5.9)', 'TEMPORAL_JOIN', [-5, 5], undefined, 0, 0],
     ['(a:Contact), (t:Trip) WHERE follows(a, t, 7)', 'TEMPORAL_JOIN', [1, 7], undefined, 0, 0],
@@ -81,7 +82,7 @@ describe('joins', () => {
     ['(a:Contact), (t:Trip) WHERE overlaps(a, t, 9) AND a.n = t.n', 'HASH_JOIN', [-9, 9], undefined, 1, 0],
     ['(a:Contact), (t:Trip) WHERE bucket(a) = t.n', 'HASH_JOIN', undefined, undefined, 1, 0],
     ['(a:Contact), (t:Trip) WHERE a.n < t.n', 'NESTED_LOOP', undefined, undefined, 0, 1],
-  ])('%s', (text, strategy, band, least, equal, filter) => {
+  ])('are right for %s', (text, strategy, band, least, equal, filter) => {
     const plan = join(text);
     expect([plan.strategy, plan.equal.length, plan.filter.length]).toEqual([strategy, equal, filter]);
     expect(plan.band && [plan.band.low + 0, plan.band.high + 0]).toEqual(band);
@@ -89,7 +90,7 @@ describe('joins', () => {
     expect(plan.cartesian).toBe(false);
   });
 
-  it('without a condition that ties are products, and say so', () => {
+  it('are marked as products if no condition links the patterns', () => {
     expect(join('(a:Contact), (t:Trip)').cartesian).toBe(true);
     expect(join('(a:Contact), (t:Trip) WHERE a.n = 1 AND t.n = 2').cartesian).toBe(true);
     const chain = join('(a:Contact), (s:Small), (t:Trip) WHERE a.n = s.n');
@@ -97,13 +98,13 @@ describe('joins', () => {
   });
 
   it.each<[string, string[]]>([
-    // The smallest first, then the smallest of those that a condition connects.
+    // The smallest pattern is first, then the smallest of those that a condition connects.
     ['(a:Contact), (t:Trip), (s:Small) WHERE a.n = t.n AND t.n = s.n', ['s', 't', 'a']],
     ['(a:Contact), (t:Trip), (s:Small) WHERE a.n = s.n AND t.n = a.n', ['s', 'a', 't']],
     ['(a:Contact), (t:Trip) WHERE a.n = t.n AND a.event_ts = 5', ['a', 't']],
     ['(a:Contact), (t:Trip), (s:Small) WHERE s.n = 3 AND a.n = 3', ['a', 's', 't']],
     ['(a:Contact), (s:Small) WHERE a.n = s.n AND 105 IN a.members', ['a', 's']],
-  ])('are put in order: %s', (text, expected) => {
+  ])('put the patterns in order: %s', (text, expected) => {
     expect(order(planOf(`MATCH ${text} RETURN count(*)`))).toEqual(expected);
   });
 
@@ -132,11 +133,11 @@ describe('joins', () => {
     ],
     ['(a:Contact), (t:Trip) WHERE overlaps(a, t, 10) OR a.event_ts = 5', ['everything', 'everything']],
     ['(a:Contact), (t:Trip) WHERE follows(a, t, -1) AND t.event_ts BETWEEN 0 AND 5', ['nothing', 'nothing']],
-  ])('spread windows: %s', (text, expected) => {
+  ])('propagate time windows: %s', (text, expected) => {
     expect(windows(text)).toEqual(expected);
   });
 
-  it('take a band between two others as a filter', () => {
+  it('use a band between two other patterns as a filter', () => {
     const text =
       'MATCH (a:Small), (b:Small), (c:Small) WHERE a.event_ts - a.event_ts + b.event_ts < c.event_ts AND b.n = c.n + 0 * a.n RETURN count(*)';
     expect(runPlan(planOf(text), {}).rows).toEqual(['{"count(*)":0}']);

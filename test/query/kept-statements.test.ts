@@ -1,5 +1,5 @@
-// The same text run repeatedly: after every catalog change, with parameters of other types and
-// values, inside and outside transactions.
+// Runs the same text repeatedly: after every kind of catalog change, with parameters of other types
+// and values, inside and outside transactions.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 const run = (text: string, parameters: Record<string, unknown> = {}, session?: string) =>
   runDoor(statements, text, parameters, session);
 
-/** Runs the text three times, so that whatever can be cached is. */
+/** Runs the text three times, so that everything that can be cached is cached. */
 async function often(text: string, parameters: Record<string, unknown> = {}): Promise<unknown[]> {
   const answers = [await run(text, parameters), await run(text, parameters), await run(text, parameters)];
   expect(answers[1]).toEqual(answers[0]);
@@ -44,15 +44,15 @@ async function refusal(text: string, parameters: Record<string, unknown> = {}, s
   );
 }
 
-describe('after a change of the catalog the same text sees it:', () => {
-  it('a column that came', async () => {
+describe('a text that was run before the catalog changed', () => {
+  it('sees an added column', async () => {
     const text = 'MATCH (a:T) WHERE a.n = 1 RETURN *';
     expect(Object.keys((await often(text))[0] as object)).not.toContain('late');
     await run("ALTER TABLE T ADD COLUMN late TEXT DEFAULT 'x'");
     expect(await often(text)).toMatchObject([{ n: 1, late: 'x' }]);
   });
 
-  it('a column that went, and came back with another type', async () => {
+  it('fails for a dropped column, and sees the type of a new column with its name', async () => {
     const text = 'MATCH (a:T) WHERE a.n > 1 RETURN a.n ORDER BY a.n';
     expect(await often(text)).toEqual([{ n: 2 }, { n: 3 }]);
     await run('ALTER TABLE T DROP COLUMN n');
@@ -61,7 +61,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await refusal(text)).toContain('invalid_statement');
   });
 
-  it('a column that has another name', async () => {
+  it('sees a renamed column only under its new name', async () => {
     const text = 'MATCH (a:T) RETURN a.n ORDER BY a.n LIMIT 1';
     expect(await often(text)).toEqual([{ n: 1 }]);
     await run('ALTER TABLE T RENAME COLUMN n TO m');
@@ -71,7 +71,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await often(text)).toEqual([{ n: 'a' }]);
   });
 
-  it('a table that was dropped and made anew', async () => {
+  it('sees a table that was dropped and created again', async () => {
     const text = 'MATCH (a:T) RETURN a.s, bucket(a) AS b ORDER BY a.event_ts DESC LIMIT 1';
     expect(await often(text)).toEqual([{ s: 'c', b: 3 }]);
     await run('DROP HYPEREDGE TABLE T');
@@ -82,7 +82,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await often(text)).toEqual([{ s: 5, b: 10 }]);
   });
 
-  it('tables that changed their names', async () => {
+  it('sees the new names of tables', async () => {
     await run('CREATE HYPEREDGE TABLE U (x)');
     await run('INSERT INTO U (event_ts, members) VALUES (99, [1])');
     const text = 'MATCH (a:T) RETURN a.event_ts ORDER BY a.event_ts DESC LIMIT 1';
@@ -93,7 +93,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await often(text)).toEqual([{ event_ts: 99 }]);
   });
 
-  it('an index that came and went', async () => {
+  it('uses an index only while it exists', async () => {
     const text = 'EXPLAIN MATCH (a:T) WHERE a.n = 2 RETURN a.id';
     await database.compact();
     expect(await often(text)).toMatchObject([{ strategy: 'FULL_SCAN' }]);
@@ -103,7 +103,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await often(text)).toEqual((await run(`${text};`)).rows);
   });
 
-  it('of statements that write too', async () => {
+  it('writes with the new columns if it is a statement that writes', async () => {
     const insert = 'INSERT INTO T (event_ts, members, n) VALUES ($t, [7], $n)';
     const update = 'UPDATE T SET n = n + $by WHERE 7 IN members';
     const remove = 'DELETE FROM T WHERE n = $n AND 7 IN members';
@@ -124,7 +124,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect(await often('MATCH (a:T) WHERE 7 IN a.members RETURN a.n')).toEqual([{ n: 1.75 }]);
   });
 
-  it('a transaction, which began before, too', async () => {
+  it('sees the change in a transaction that began before it', async () => {
     const text = 'MATCH (a:T) RETURN a.n ORDER BY a.n LIMIT 1';
     await run('BEGIN', {}, 'mine');
     for (let i = 0; i < 3; i++) expect((await run(text, {}, 'mine')).rows).toEqual([{ n: 1 }]);
@@ -134,7 +134,7 @@ describe('after a change of the catalog the same text sees it:', () => {
     expect((await run(text, {}, 'mine')).rows).toEqual([{ n: 1 }]);
   });
 
-  it('and another database nothing of it', async () => {
+  it('is not affected by changes in another database', async () => {
     const other = await openSim(simDisk(2), { core: 'release' });
     const others = statementsOf(other);
     await runDoor(others, 'CREATE HYPEREDGE TABLE T (x) PROPERTIES (n TEXT, s INTEGER)');
@@ -147,7 +147,7 @@ describe('after a change of the catalog the same text sees it:', () => {
   });
 });
 
-describe('for other parameters the same text', () => {
+describe('the same text with other parameters', () => {
   it('is bound for their types', async () => {
     const text = 'MATCH (a:T) WHERE a.n < $x RETURN a.n ORDER BY a.n';
     expect(await often(text, { x: 2 })).toEqual([{ n: 1 }]);
@@ -158,7 +158,7 @@ describe('for other parameters the same text', () => {
     expect(await often(text, { x: 2 })).toEqual([{ n: 1 }]);
   });
 
-  it('takes lists of one type, of nothing, and null for a list', async () => {
+  it('accepts lists of one type, an empty list, and null for a list', async () => {
     const text = 'MATCH (a:T) WHERE a.n IN $l RETURN a.n ORDER BY a.n';
     expect(await often(text, { l: [1, 3] })).toEqual([{ n: 1 }, { n: 3 }]);
     expect(await often(text, { l: null })).toEqual([]);
@@ -170,7 +170,7 @@ describe('for other parameters the same text', () => {
     expect(await refusal('MATCH (a:T) MEMBERS $l RETURN a.n', { l: [] })).toContain('at least one');
   });
 
-  it("takes '$name' for the parameter, whatever its type", async () => {
+  it("takes '$name' as the parameter, whatever its type is", async () => {
     const text = "MATCH (a:T) WHERE a.s = '$v' RETURN a.n";
     expect(await often(text, { v: 'b' })).toEqual([{ n: 2 }]);
     expect(await often(text, { v: null })).toEqual([]);
@@ -179,7 +179,7 @@ describe('for other parameters the same text', () => {
     expect(await often("MATCH (a:T) WHERE a.s <> '$5' RETURN a.n ORDER BY a.n LIMIT 1")).toEqual([{ n: 1 }]);
   });
 
-  it('takes LIMIT and SKIP of each run', async () => {
+  it('uses the LIMIT and SKIP of each run', async () => {
     const text = 'MATCH (a:T) RETURN a.n ORDER BY a.n SKIP $s LIMIT $l';
     expect(await often(text, { s: 0, l: 2 })).toEqual([{ n: 1 }, { n: 2 }]);
     expect(await often(text, { s: 1, l: 1 })).toEqual([{ n: 2 }]);
@@ -188,7 +188,7 @@ describe('for other parameters the same text', () => {
     expect(await often(text, { s: 2, l: 9 })).toEqual([{ n: 3 }]);
   });
 
-  it('finds the nodes and the window of each run', async () => {
+  it('uses the nodes and the window of each run', async () => {
     const text =
       'MATCH (a:T) WHERE $node IN a.members AND a.event_ts BETWEEN $from AND $to RETURN a.event_ts ORDER BY a.event_ts';
     expect(await often(text, { node: 2, from: 0, to: 99 })).toEqual([{ event_ts: 10 }, { event_ts: 20 }]);

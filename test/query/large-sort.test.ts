@@ -1,4 +1,5 @@
-// ORDER BY without a small LIMIT: rows stay columnar, in the same order as a plain sort.
+// Tests ORDER BY without a small LIMIT. The rows stay columnar, and have the same order as after a
+// plain sort.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../support/random.ts';
@@ -52,7 +53,10 @@ afterAll(() => place.close());
 
 type Key = Exclude<keyof Row, 'members'>;
 
-/** Nulls last when ascending, first when descending; text by code point; ties by id. */
+/**
+ * Returns the rows in order: nulls last when ascending and first when descending, texts by code
+ * point, ties by id.
+ */
 function inOrder(keys: readonly [Key, boolean][], chosen: readonly Row[]): Row[] {
   const compare = (a: Row, b: Row): number => {
     for (const [key, descending] of keys) {
@@ -95,20 +99,24 @@ const ORDERS: [Key, boolean][][] = [
 const text = (keys: readonly [Key, boolean][]) =>
   keys.map(([key, down]) => `t.${key}${down ? ' DESC' : ''}`).join(', ');
 
-test.each(ORDERS.map((keys) => [text(keys), keys] as const))('ORDER BY %s', async (order, keys) => {
-  const wanted = inOrder(keys, rows);
-  const all = (await place.run(`MATCH (t:t) RETURN t.id, t.n, t.place, t.ok, t.members ORDER BY ${order}, t.id`)).rows;
-  expect(all).toEqual(wanted.map(({ id, n, place: p, ok, members }) => ({ id, n, place: p, ok, members })));
-  const some = await place.run(`MATCH (t:t) RETURN t.id ORDER BY ${order}, t.id SKIP 4000 LIMIT 700`);
-  expect(some.rows.map(({ id }) => id)).toEqual(wanted.slice(4000, 4700).map(({ id }) => id));
-});
+test.each(ORDERS.map((keys) => [text(keys), keys] as const))(
+  'rows are sorted as by a plain sort with ORDER BY %s',
+  async (order, keys) => {
+    const wanted = inOrder(keys, rows);
+    const all = (await place.run(`MATCH (t:t) RETURN t.id, t.n, t.place, t.ok, t.members ORDER BY ${order}, t.id`))
+      .rows;
+    expect(all).toEqual(wanted.map(({ id, n, place: p, ok, members }) => ({ id, n, place: p, ok, members })));
+    const some = await place.run(`MATCH (t:t) RETURN t.id ORDER BY ${order}, t.id SKIP 4000 LIMIT 700`);
+    expect(some.rows.map(({ id }) => id)).toEqual(wanted.slice(4000, 4700).map(({ id }) => id));
+  },
+);
 
-test('of whole rows, and of few among many', async () => {
+test('whole rows are sorted, and so are a few among many', async () => {
   const wanted = inOrder([['place', false]], rows);
   const all = (await place.run('MATCH (t:t) RETURN t ORDER BY t.place, t.id')).rows as { t: Row }[];
   expect(all.length).toBe(ROWS);
   expect(all.map(({ t }) => [t.id, t.members, t.n])).toEqual(wanted.map(({ id, members, n }) => [id, members, n]));
-  // A few rows of every batch, which are concatenated.
+  // A few rows from every batch, which are concatenated.
   const few = await place.run('MATCH (t:t) WHERE t.n = 7 AND t.ok RETURN t.members, t ORDER BY t.score DESC, t.id');
   const chosen = inOrder(
     [['score', true]],
@@ -118,7 +126,7 @@ test('of whole rows, and of few among many', async () => {
   expect(few.rows.map(({ members }) => members)).toEqual(chosen.map(({ members }) => members));
 });
 
-test('of groups and of DISTINCT rows', async () => {
+test('groups and DISTINCT rows are sorted', async () => {
   const groups = (
     await place.run('MATCH (t:t) RETURN t.id % 6000 AS k, count(*) AS c, collect(t.id) AS ids ORDER BY c DESC, k')
   ).rows;
@@ -141,7 +149,7 @@ function compareNullable(a: number | null, b: number | null): number {
   return (a ?? Infinity) - (b ?? Infinity) || 0;
 }
 
-test('of pairs of a join', async () => {
+test('pairs from a join are sorted', async () => {
   const query =
     'MATCH (a:t), (b:t) WHERE a.n = b.n AND a.id < 900 AND b.id < 900 AND a.score < b.score RETURN a.id, b.id, a.members ORDER BY b.place, a.id, b.id';
   const found = (await place.run(query)).rows;

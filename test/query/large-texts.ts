@@ -1,5 +1,5 @@
-// Statements of 100 KB built to slow the parser and binder down: one for each construct that may be
-// repeated very often, or nested very deeply.
+// Statements of 100 KB that are built to slow down the parser and the binder: one for each
+// construct that may be repeated very often or nested very deeply.
 
 export const TEXT_BYTES = 100_000;
 
@@ -9,7 +9,7 @@ export interface LargeText {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** `head`, then as many of `piece` as fit, then `tail`. */
+/** Returns `head`, then as many of `piece` as fit, then `tail`. */
 function filled(head: string, piece: string | ((index: number) => string), tail: string, between = ''): string {
   const pieces: string[] = [];
   const pieceAt = typeof piece === 'string' ? () => piece : piece;

@@ -1,5 +1,5 @@
-// The lexer: every kind of token, every escape, every refusal with its position; work is linear in
-// the length of the text.
+// Tests the lexer: every kind of token, every escape, and every refusal with its position. The work
+// must be linear in the length of the text.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -28,7 +28,7 @@ function value(text: string): string {
 }
 
 describe('tokens', () => {
-  it('are words, in capitals beside, and names in backquotes', () => {
+  it('are words, with their form in capitals, and names in backquotes', () => {
     expect(kinds('match _a1 `order by` `a``b`')).toEqual([
       'word match',
       'word _a1',
@@ -41,7 +41,7 @@ describe('tokens', () => {
     expect([word!.upper, name!.upper]).toEqual(['MATCH', '']);
   });
 
-  it('have their capitals also behind texts whose capitals take more room', () => {
+  it('have the right form in capitals after texts that become longer in capitals', () => {
     for (const before of ["'ab'", "'straße ŉ ﬃ'", '`ß`', '/* ΐ */', '// ß\n'])
       expect(tokenize(`${before} match _x9 Return`).flatMap((token) => token.upper || [])).toEqual([
         'MATCH',
@@ -65,13 +65,13 @@ describe('tokens', () => {
     expect(kinds(text)).toEqual([expected, 'end']);
   });
 
-  it('keep a dot that no digit follows, and a sign, apart from a number', () => {
+  it('do not join a number with a sign, or with a dot that no digit follows', () => {
     expect(kinds('1.x')).toEqual(['integer 1', 'symbol .', 'word x', 'end']);
     expect(kinds('-1+2')).toEqual(['symbol -', 'integer 1', 'symbol +', 'integer 2', 'end']);
     expect(kinds('1..5')).toEqual(['integer 1', 'symbol .', 'float .5', 'end']);
   });
 
-  it('are symbols, the longest first', () => {
+  it('are symbols, of which the longest match is taken', () => {
     expect(kinds('<=>=<>!=<>')).toEqual(
       ['<=', '>=', '<>', '!=', '<>'].map((symbol) => `symbol ${symbol}`).concat('end'),
     );
@@ -83,11 +83,11 @@ describe('tokens', () => {
     ]);
   });
 
-  it('are parameters, with their case', () => {
+  it('are parameters, which keep their case', () => {
     expect(kinds('$a $A_1 $_')).toEqual(['parameter a', 'parameter A_1', 'parameter _', 'end']);
   });
 
-  it('have comments and blanks between them', () => {
+  it('may have comments and blanks between them', () => {
     expect(kinds('a// b\nc/* d \n e */f\u00a0g\ufeffh\t\v\f\r\n/**/i //')).toEqual(
       ['a', 'c', 'f', 'g', 'h', 'i'].map((word) => `word ${word}`).concat('end'),
     );
@@ -95,13 +95,13 @@ describe('tokens', () => {
     expect(kinds('')).toEqual(['end']);
   });
 
-  it('stand where the text has them', () => {
+  it('have their positions in the text', () => {
     const text = "a  'b''c' $d";
     expect(tokenize(text).map(({ start, end }) => text.slice(start, end))).toEqual(['a', "'b''c'", '$d', '']);
   });
 });
 
-describe('texts', () => {
+describe('the value of a text token', () => {
   it.each([
     ["''", ''],
     ['""', ''],
@@ -117,17 +117,17 @@ describe('texts', () => {
     ["'😀 é \n'", '😀 é \n'],
     ["'-- // /* '", '-- // /* '],
     ["'\\u0000'", '\0'],
-  ])('%s', (written, expected) => {
+  ])('is right for %s', (written, expected) => {
     expect(value(written)).toBe(expected);
   });
 
-  it('end at the first quote that is not doubled', () => {
+  it('ends at the first quote that is not doubled', () => {
     expect(kinds("'a' 'b'")).toEqual(['text a', 'text b', 'end']);
     expect(kinds("'a''' 'b'")).toEqual(["text a'", 'text b', 'end']);
   });
 });
 
-describe('refusals', () => {
+describe('a refusal by the lexer', () => {
   it.each([
     ["'abc", 1, 1, "close it with '", ["'"]],
     ['x "abc\'', 1, 3, 'close it with "', ['"']],
@@ -153,7 +153,7 @@ describe('refusals', () => {
     ['é', 1, 1, '"é" has no meaning', undefined],
     ['a\n😀', 2, 1, '"😀" has no meaning', undefined],
     ['{', 1, 1, 'has no meaning', undefined],
-  ] as const)('%j at line %i, column %i: %s', (text, line, column, part, expected) => {
+  ] as const)('is right for %j at line %i, column %i: %s', (text, line, column, part, expected) => {
     const { code, detail, fields } = refusal(text);
     expect(code).toBe('syntax_error');
     expect(detail).toContain(`Line ${line}, column ${column}: `);
@@ -162,7 +162,7 @@ describe('refusals', () => {
     if (expected !== undefined) expect(fields.expected).toEqual(expected);
   });
 
-  it('of too long statements and literals name the limit', () => {
+  it('names the limit if the statement or a literal is too long', () => {
     expect(refusal('a'.repeat(MAX_STATEMENT_LENGTH + 1)).detail).toContain(String(MAX_STATEMENT_LENGTH));
     expect(refusal(`'${'a'.repeat(MAX_LITERAL_LENGTH + 1)}'`).detail).toContain(String(MAX_LITERAL_LENGTH));
     expect(value(`'${"''".repeat(MAX_LITERAL_LENGTH)}'`)).toHaveLength(MAX_LITERAL_LENGTH);
@@ -170,8 +170,8 @@ describe('refusals', () => {
   });
 });
 
-describe('places', () => {
-  it('count lines by line feeds, and columns by characters', () => {
+describe('places in a text', () => {
+  it('are lines counted by line feeds, and columns counted by characters', () => {
     expect(lineAndColumn('ab\ncd', 0)).toEqual({ line: 1, column: 1 });
     expect(lineAndColumn('ab\ncd', 2)).toEqual({ line: 1, column: 3 });
     expect(lineAndColumn('ab\ncd', 3)).toEqual({ line: 2, column: 1 });
@@ -179,7 +179,7 @@ describe('places', () => {
     expect(lineAndColumn('a\r\n\nb', 4)).toEqual({ line: 3, column: 1 });
   });
 
-  it('are told of tokens in words', () => {
+  it('are described by their tokens', () => {
     const shown = tokenize(`word 'text' $p \`name\` 12 ${'x'.repeat(80)}`).map(describeToken);
     expect(shown).toEqual([
       '"word"',
@@ -193,7 +193,7 @@ describe('places', () => {
   });
 });
 
-/** A string that counts how often its characters are read. */
+/** Returns a string that counts how often its characters are read. */
 function countingText(text: string): { text: string; reads: () => number } {
   let reads = 0;
   const counted = new Proxy(new String(text), {
@@ -218,7 +218,7 @@ function countingText(text: string): { text: string; reads: () => number } {
   return { text: counted as unknown as string, reads: () => reads };
 }
 
-describe('work', () => {
+describe('the work of the lexer', () => {
   const LENGTH = 100_000;
   it.each([
     ['words', 'ab '],
@@ -234,7 +234,7 @@ describe('work', () => {
     ['backquotes', '`a`'],
     ['dots', '.5'],
     ['numbers with exponents', '1e1 '],
-  ])('on 100 KB of %s is a few looks at each character', (_, piece) => {
+  ])('is a few reads of each character for 100 KB of %s', (_, piece) => {
     const { text, reads } = countingText(piece.repeat(LENGTH / piece.length));
     try {
       tokenize(text);

@@ -1,4 +1,4 @@
-// The items of a literal list, long or short, as the judges of statements read them.
+// Returns the items of a literal list, long or short, as the reference evaluators read them.
 
 import type { Expression, ListNode, LiteralNode, ValuesNode } from '../../src/query/parser/ast.ts';
 

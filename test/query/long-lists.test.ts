@@ -1,4 +1,5 @@
-// Long literal lists are kept as values instead of expressions: they must mean what short ones do.
+// Long literal lists are kept as values instead of expressions. They must mean the same as short
+// lists.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LONG_LIST } from '../../src/query/parser/list-items.ts';
@@ -25,13 +26,13 @@ afterAll(() => place.close());
 const SHORT = { integers: '-2, 3, 0, 5', reals: '0.5, 2.25, 7.75', texts: "'p1', 'p''4', 'p5'", nodes: '1, 10' };
 const TIMES = "'1970-01-03', '1970-01-05T00:00:00Z'";
 
-/** The items of a list, repeated until they are at least `count`. */
+/** Returns the items of a list, repeated until there are at least `count`. */
 function repeated(items: string, count: number): string {
   const parts = items.split(', ');
   return Array.from({ length: count }, (_, index) => parts[index % parts.length]).join(', ');
 }
 
-/** Statements whose answer does not depend on how often an item stands in the list. */
+/** Statements whose answer does not depend on how often an item occurs in the list. */
 const STATEMENTS: [template: (list: (items: string) => string) => string][] = [
   [(list) => `MATCH (e:t) WHERE e.n IN [${list(SHORT.integers)}] RETURN e.id ORDER BY e.id`],
   [(list) => `MATCH (e:t) WHERE NOT e.n IN [${list(SHORT.integers)}] RETURN e.id ORDER BY e.id`],
@@ -58,7 +59,7 @@ const STATEMENTS: [template: (list: (items: string) => string) => string][] = [
 ];
 
 describe.each([LONG_LIST, LONG_LIST + 1, 5000])('a list of %i items', (count) => {
-  test.each(STATEMENTS)('answers as a short one: %s', async (template) => {
+  test.each(STATEMENTS)('has the same answer as a short one: %s', async (template) => {
     const short = await place.run(template((items) => items));
     const long = await place.run(template((items) => repeated(items, count)));
     expect(long.rows.map((row) => Object.values(row))).toEqual(short.rows.map((row) => Object.values(row)));
@@ -72,18 +73,18 @@ const written = (values: readonly (number | string)[]) =>
   values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
 
 describe('a long list as a value', () => {
-  test('is returned as it was written', async () => {
+  test('is returned unchanged', async () => {
     const text = `MATCH (e:t) RETURN DISTINCT [${written(NUMBERS)}] AS a, [${written(WORDS)}] AS b, [${written(NUMBERS.map((n) => n + 0.5))}] AS c, size([${written(NUMBERS)}]) AS n`;
     const { rows } = await place.run(text);
     expect(rows).toEqual([{ a: NUMBERS, b: WORDS, c: NUMBERS.map((n) => n + 0.5), n: 100 }]);
   });
 
-  test('groups and is compared', async () => {
+  test('can be grouped by and compared', async () => {
     const text = `MATCH (e:t) RETURN [${written(NUMBERS)}] AS a, [${written(NUMBERS)}] = [${written(NUMBERS)}] AS same, count(*) AS n`;
     expect((await place.run(text)).rows).toEqual([{ a: NUMBERS, same: true, n: 40 }]);
   });
 
-  test('is the members of an inserted edge', async () => {
+  test('can be the members of an inserted edge', async () => {
     await place.table('wide');
     const members = Array.from({ length: LONG_LIST }, (_, index) => index);
     await place.run(`INSERT INTO wide (event_ts, members) VALUES (1, [${written(members)}])`);
@@ -93,14 +94,14 @@ describe('a long list as a value', () => {
     ]);
   });
 
-  test('may hold what is no plain value after the first hundred', async () => {
+  test('may have items that are not plain values after the first hundred', async () => {
     const text = `MATCH (e:t) WHERE e.id = 3 RETURN [${written(NUMBERS)}, e.n, null, 7.5, $p] AS a`;
     const { rows } = await place.run(text, { p: 9 });
     expect(rows).toEqual([{ a: [...NUMBERS, -1, null, 7.5, 9] }]);
   });
 });
 
-describe('a long list is refused', () => {
+describe('a long list', () => {
   const numbers = written(NUMBERS);
   test.each([
     ['a text among numbers, at its place', `MATCH (e:t) RETURN [${numbers}, 'x'] AS a`, "'x'"],
@@ -114,13 +115,13 @@ describe('a long list is refused', () => {
     ['reals as nodes', `MATCH (e:t) MEMBERS [${repeated('0.5', 70)}] RETURN e.id`, '[0.5'],
     ['nothing after a comma', `MATCH (e:t) RETURN [${numbers}, ] AS a`, '] AS'],
     ['no comma', `MATCH (e:t) RETURN [${numbers} 1] AS a`, '1] AS'],
-  ])('with %s', async (_, text, at) => {
+  ])('is refused with %s', async (_, text, at) => {
     const column = text.lastIndexOf(at) + 1;
     await expect(place.run(text)).rejects.toThrow(`Line 1, column ${column}:`);
   });
 });
 
-test('every long list of plain values of one type is one node', () => {
+test('every long list of plain values that have one type is one node', () => {
   const items = (text: string) => {
     const statement = parseStatement(`MATCH (e:t) RETURN ${text}`) as unknown as {
       items: { expression: { kind: string } }[];

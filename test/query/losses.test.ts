@@ -1,5 +1,5 @@
-// Which statements the shell and the console ask to confirm, checked against the parser: the text
-// alone must give the same verdict.
+// Checks for which statements the shell and the console ask for confirmation. They decide from the
+// text alone, and must agree with the parser.
 
 import { expect, test } from 'vitest';
 import { bare } from '../../src/formats/bare-statement.ts';
@@ -40,7 +40,7 @@ const sets = fc.array(fc.tuple(name, fc.constantFrom(...VALUES)), { minLength: 1
 const condition = fc.option(fc.constantFrom(...CONDITIONS), { nil: '' });
 const end = fc.constantFrom('', ';', ' ;\n', ' // WHERE x');
 
-test('confirmation is asked for exactly those statements that delete without naming what', () => {
+test('confirmation is requested exactly for statements that delete without a condition', () => {
   const made = fc.oneof(
     fc.tuple(gap, name, condition, end).map(([g, t, where, e]) => `DELETE${g}FROM ${t}${g}${where}${e}`),
     fc
@@ -64,7 +64,7 @@ test('confirmation is asked for exactly those statements that delete without nam
       try {
         statement = parseStatement(text);
       } catch {
-        return; // Text that does not parse is never run.
+        return; // text that does not parse is never run
       }
       const isAsked = lossOf(text) !== undefined;
       counts[isAsked ? 'asked' : 'not']++;
@@ -76,7 +76,7 @@ test('confirmation is asked for exactly those statements that delete without nam
   expect(counts.not).toBeGreaterThan(500);
 });
 
-test('the question shows the statement on one line, and no more of it than a line holds', () => {
+test('the question shows the statement on one line, shortened to fit', () => {
   expect(lossOf('\n// gone\nDROP  HYPEREDGE\n TABLE trips ;')).toBe(
     'DROP HYPEREDGE TABLE trips: this cannot be undone.',
   );

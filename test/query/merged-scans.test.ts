@@ -1,4 +1,5 @@
-// Rows of segments and of memory that interleave arrive as large batches, in key order.
+// Checks that rows of segments and of memory that interleave are returned as large batches, in key
+// order.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Batches } from '../../src/query/executor/context.ts';
@@ -10,7 +11,7 @@ import { WITH_TURNS } from './door.ts';
 
 const ROWS = 6000;
 
-describe('a table of which rows lie scattered in memory', () => {
+describe('a scan of a table with rows scattered in memory', () => {
   let place: CopyPlace;
   const expected: { id: number; event_ts: number; place: string }[] = [];
   beforeAll(async () => {
@@ -39,7 +40,7 @@ describe('a table of which rows lie scattered in memory', () => {
   });
   afterAll(() => place.close());
 
-  test('gives what each condition means, in order', async () => {
+  test('returns the rows of each condition in order', async () => {
     const conditions: [text: string, test: (row: (typeof expected)[number]) => boolean][] = [
       ['e.event_ts % 7 = 3', ({ event_ts }) => event_ts % 7 === 3],
       ["e.place STARTS WITH 'changed'", ({ place: text }) => text.startsWith('changed')],
@@ -66,7 +67,7 @@ describe('a table of which rows lie scattered in memory', () => {
     }
   });
 
-  test('in a transaction too', async () => {
+  test('does the same in a transaction', async () => {
     const statements = place.statements();
     const run = (text: string) => place.run(text, {}, {}, statements);
     await run('BEGIN');
@@ -80,7 +81,7 @@ describe('a table of which rows lie scattered in memory', () => {
     }
   });
 
-  test('comes in few batches', async () => {
+  test('returns few batches', async () => {
     const statements = place.statements();
     const result = await statements.execute(
       statements.prepare("MATCH (e:t) WHERE e.place + '' <> 'p3' RETURN e.id, e.place"),
@@ -96,7 +97,7 @@ describe('a table of which rows lie scattered in memory', () => {
     expect(batches).toBeLessThan(30);
   });
 
-  test('that is left early gives its snapshot back', async () => {
+  test('releases its snapshot if it is left early', async () => {
     await place.run('MATCH (e:t) WHERE e.event_ts % 7 = 3 RETURN e.id LIMIT 1');
     await place.database.compact({});
     const { rows } = await place.run('MATCH (e:t) WHERE e.id > 0 RETURN count(e.place) AS n');
@@ -104,7 +105,7 @@ describe('a table of which rows lie scattered in memory', () => {
   });
 });
 
-test.each([1, 2, 3, 4])('random streams come in order, each row once (seed %i)', (seed) => {
+test.each([1, 2, 3, 4])('random streams are merged in order, with each row once (seed %i)', (seed) => {
   const random = new Random(seed);
   const keys = Array.from({ length: 500 }, (_, id) => ({ time: random.below(120), id }));
   const streams = [0, 1, 2].map((stream) =>
@@ -134,7 +135,7 @@ function* blocksOf(rows: readonly { time: number; id: number }[], random: Random
   }
 }
 
-/** Splits the rows into parts, as the filter of a heavy statement does. */
+/** Splits the rows that are kept into parts, as the filter of a heavy statement does. */
 function* filtered(block: RowSet, keeps: (id: number) => boolean): Batches<RowSet> {
   const rows = Array.from(block.ids, (id, row) => ({ id, time: block.times[row]! })).filter(({ id }) => keeps(id));
   for (let from = 0; from < rows.length; from += 4) yield setOf(rows.slice(from, from + 4));

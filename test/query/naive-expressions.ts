@@ -1,5 +1,5 @@
-// Implements the meaning of one expression directly from section 4 of the contract: its type, and
-// its value for one combination of rows.
+// Implements the meaning of one expression directly from the documented language: its type, and its
+// value for one combination of rows.
 
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
@@ -19,7 +19,7 @@ import {
   textTest,
 } from './naive-values.ts';
 
-/** One edge in the contract's wire form, with columns in the table's order. */
+/** One edge as it is sent to clients, with columns in the table's order. */
 export type NaiveRow = { readonly id: number; readonly event_ts: number; readonly members: readonly number[] } & {
   readonly [column: string]: NaiveValue;
 };
@@ -33,14 +33,15 @@ export interface NaiveTable {
 }
 
 export type ScalarType = 'integer' | 'real' | 'text' | 'boolean' | 'null';
-/** `list of null`: no item determines the type. */
+/** In a `list of null`, no item determines the type. */
 export type Type = ScalarType | 'row' | `list of ${ScalarType | 'list' | 'row'}`;
 
-/** One row of each pattern. */
+/** One row for each pattern. */
 export type Combination = readonly NaiveRow[];
 
 /**
- * What an expression is evaluated on: a combination and, in groups, all combinations of the group.
+ * What an expression is evaluated on: a combination of rows and, in groups, all combinations in the
+ * group.
  */
 export interface Place {
   readonly rows: Combination;
@@ -56,7 +57,7 @@ export interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly aggregates: boolean;
-  /** In ORDER BY: the meaning of the returned item of that name. */
+  /** In ORDER BY, returns the meaning of the returned item that has the given name. */
   readonly itemNamed?: (name: string) => Meaning | undefined;
 }
 
@@ -164,7 +165,10 @@ function list(items: readonly Meaning[]): Meaning {
 
 const TYPES = { INTEGER: 'integer', REAL: 'real', TEXT: 'text', BOOLEAN: 'boolean' } as const;
 
-/** Finds a column of a pattern by name, ignoring case; `name` is its display form. */
+/**
+ * Finds a column of a pattern by name, ignoring case. The returned `name` is the name as it is
+ * displayed.
+ */
 export function findColumn(table: NaiveTable, name: string): { name: string; type: Type } | undefined {
   const lower = name.toLowerCase();
   if (lower === 'id' || lower === 'event_ts') return { name: lower, type: 'integer' };
@@ -223,7 +227,7 @@ function arithmetic(operator: string, a: Meaning, b: Meaning): Meaning {
   };
 }
 
-/** Buckets of different widths cannot be compared. */
+/** Refuses to compare buckets of different widths. */
 function sameWidth(left: Expression, right: Expression, names: Names): void {
   const [a, b] = [widthOf(left, names), widthOf(right, names)];
   if (a !== undefined && b !== undefined && a !== b) refuse('buckets of two widths');

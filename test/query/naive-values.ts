@@ -1,14 +1,14 @@
-// The operations on the language's values, one value at a time, as section 4 of the contract
-// defines them: comparison, arithmetic, tests; null is unknown.
+// The operations on the language's values as documented, one value at a time: comparison,
+// arithmetic and tests. Null is unknown.
 
 export type Scalar = number | string | boolean | null;
 export type NaiveValue = Scalar | readonly NaiveValue[] | { readonly [column: string]: NaiveValue };
 
-/** Thrown for a statement that must be refused; holds the code of the refusal. */
+/** Thrown for a statement that must be refused, with the code of the refusal. */
 export class Refusal extends Error {
   readonly code: 'invalid_statement' | 'unknown_column' | 'table_not_found' | 'query_too_large';
   /**
-   * Refused because of a row's value rather than the statement itself: whether that value is
+   * Whether a row's value is refused rather than the statement itself. Whether such a value is
    * reached depends on the order of evaluation.
    */
   readonly byValue: boolean;
@@ -31,7 +31,7 @@ function integer(value: bigint): number {
   return Number(value);
 }
 
-/** Computes with big integers, so that nothing is rounded. */
+/** Computes with big integers, so that no result is rounded. */
 export function computeIntegers(operator: string, a: number, b: number): number | null {
   const [x, y] = [BigInt(a), BigInt(b)];
   switch (operator) {
@@ -56,8 +56,8 @@ export function computeReals(operator: string, a: number, b: number): number | n
 }
 
 /**
- * Negative, 0 or positive, for two values that are not null. Texts compare by code point; false is
- * less than true.
+ * Returns a negative number, 0 or a positive number, for two values that are not null. Texts
+ * compare by code point; false is less than true.
  */
 export function orderOf(a: NaiveValue, b: NaiveValue): number {
   if (typeof a === 'string' && typeof b === 'string') return orderOfTexts(a, b);
@@ -95,7 +95,7 @@ export function compare(operator: string, a: NaiveValue, b: NaiveValue): boolean
   }
 }
 
-/** Members are a set: order and duplicates do not matter. */
+/** Compares members as sets: order and duplicates do not matter. */
 function sameSet(a: readonly NaiveValue[], b: readonly NaiveValue[]): boolean {
   return a.every((item) => b.includes(item)) && b.every((item) => a.includes(item));
 }
@@ -127,7 +127,7 @@ export function textTest(operator: string, text: NaiveValue, part: NaiveValue): 
   return piece.length <= whole.length && whole.slice(whole.length - piece.length) === piece;
 }
 
-/** A string that is equal for equal values; null equals null, as in DISTINCT and groups. */
+/** Returns a string that is equal for equal values. Null equals null, as in DISTINCT and groups. */
 export function identity(value: NaiveValue): string {
   return JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
-// Evaluates a MATCH from section 4 of the contract over plain arrays of rows: nested loops over
-// every combination. It shares only the syntax tree with src/query.
+// Evaluates a MATCH over plain arrays of rows: nested loops over every combination. Shares only the
+// syntax tree with src/query.
 
 import type { Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
 import {
@@ -25,8 +25,8 @@ export interface NaiveEntry {
 export interface NaiveResult {
   readonly columns: readonly string[];
   /**
-   * All rows in order, before SKIP and LIMIT: which of several tied rows these select is not
-   * specified.
+   * All rows in order, before SKIP and LIMIT. It is not specified which of several tied rows SKIP
+   * and LIMIT select.
    */
   readonly entries: readonly NaiveEntry[];
   /** Whether two entries may swap places because their ORDER BY keys are equal. */
@@ -41,7 +41,7 @@ interface Item {
   readonly meaning: Meaning;
 }
 
-/** Throws `Refusal` if the statement must be refused. */
+/** Evaluates a MATCH. Throws `Refusal` if the statement must be refused. */
 export function naiveMatch(
   node: MatchNode,
   text: string,
@@ -83,7 +83,7 @@ function namesOf(node: MatchNode, tables: readonly NaiveTable[], parameters: Nam
   return { patterns, parameters, aggregates: false };
 }
 
-/** MEMBERS: the edge holds all of them; no edge holds null. */
+/** Returns the test for MEMBERS: an edge must contain all listed nodes. No edge contains null. */
 function membersTest(node: Expression | undefined, parameters: Names['parameters']): (row: NaiveRow) => boolean {
   if (node === undefined) return () => true;
   const meaning = meaningOf(node, { patterns: [], parameters, aggregates: false });
@@ -132,7 +132,7 @@ function nameOf(node: Expression, text: string, names: Names): string {
   return names.patterns.length === 1 ? name : `${alias}.${name}`;
 }
 
-/** The direct subexpressions of an expression. */
+/** Returns the direct subexpressions of an expression. */
 function partsOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case 'list':
@@ -160,7 +160,10 @@ function hasAggregate(node: Expression): boolean {
   return isAggregate(node) || partsOf(node).some(hasAggregate);
 }
 
-/** Equal for expressions that differ only in positions and in the case of names. */
+/**
+ * Returns a text that is equal for expressions that differ only in positions and in the case of
+ * names.
+ */
 function shape(node: Expression): string {
   return JSON.stringify(node, function (this: { kind?: string }, key: string, value: unknown) {
     if (key === 'start' || key === 'end') return undefined;
@@ -168,7 +171,7 @@ function shape(node: Expression): string {
   });
 }
 
-/** Whether an expression consists of constants, aggregates and the given expressions. */
+/** Returns whether an expression consists of constants, aggregates and the given expressions. */
 function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolean): boolean {
   if (known.has(shape(node))) return true;
   if (isAggregate(node)) return aggregates;
@@ -177,7 +180,7 @@ function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolea
   return !isOfRows && partsOf(node).every((part) => madeOf(part, known, aggregates));
 }
 
-/** Next to aggregates, only group keys and constants are allowed. */
+/** Refuses items beside aggregates other than group keys and constants. */
 function checkBeside(items: readonly Item[]): void {
   const keys = new Set(items.filter((item) => !hasAggregate(item.node)).map((item) => shape(item.node)));
   if (!items.every((item) => madeOf(item.node, keys, true))) refuse('stands beside an aggregate');
@@ -201,7 +204,7 @@ function orderMeaning(
   return meaning;
 }
 
-/** The item of exactly that name, else one that differs only in case. */
+/** Returns the item with exactly that name, else an item whose name differs only in case. */
 function itemNamed(items: readonly Item[], name: string): Item | undefined {
   return (
     items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())
@@ -234,7 +237,7 @@ function entryOf(place: Place, items: readonly Item[], orders: readonly Meaning[
   };
 }
 
-/** Nulls last when ascending, first when descending. */
+/** Returns a comparison with nulls last when ascending and first when descending. */
 function comparing(descending: readonly boolean[]): (a: NaiveEntry, b: NaiveEntry) => number {
   return (a, b) => {
     for (const [index, down] of descending.entries()) {

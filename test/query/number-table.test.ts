@@ -10,25 +10,28 @@ const NUMBERS: Record<string, (random: Random) => number> = {
   'numbers of every size': (random) => (random.below(2000) - 1000) * 2 ** (random.below(90) - 30),
 };
 
-test.each(Object.keys(NUMBERS))('gives each number a place, past every size at which it changes: %s', (name) => {
-  const random = new Random(3);
-  const table = new NumberTable();
-  const places = new Map<number, number>();
-  for (let step = 0; step < 200_000; step++) {
-    const value = NUMBERS[name]!(random);
-    let place = places.get(value);
-    if (place === undefined) {
-      place = places.size;
-      places.set(value, place);
+test.each(Object.keys(NUMBERS))(
+  'a number table gives each number a place, beyond every size at which its layout changes: %s',
+  (name) => {
+    const random = new Random(3);
+    const table = new NumberTable();
+    const places = new Map<number, number>();
+    for (let step = 0; step < 200_000; step++) {
+      const value = NUMBERS[name]!(random);
+      let place = places.get(value);
+      if (place === undefined) {
+        place = places.size;
+        places.set(value, place);
+      }
+      if (table.placeOf(value) !== place) throw new Error(`${value} has place ${table.placeOf(value)}, not ${place}`);
     }
-    if (table.placeOf(value) !== place) throw new Error(`${value} has place ${table.placeOf(value)}, not ${place}`);
-  }
-  expect(table.size).toBe(places.size);
-  for (const [value, place] of places)
-    if (table.at(place) !== value + 0 || table.placeOf(value) !== place) throw new Error(`${value}`);
-});
+    expect(table.size).toBe(places.size);
+    for (const [value, place] of places)
+      if (table.at(place) !== value + 0 || table.placeOf(value) !== place) throw new Error(`${value}`);
+  },
+);
 
-test('0 and -0 are one number, and a place may be taken by none', () => {
+test('0 and -0 are one number, and a place may be taken without a number', () => {
   const table = new NumberTable();
   expect([table.placeOf(-0), table.placeOf(0), table.take(), table.placeOf(1.5)]).toEqual([0, 0, 1, 2]);
   expect([table.size, table.at(1)]).toEqual([3, Number.NaN]);
@@ -39,7 +42,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** The table's hash, with known seeds. */
+/** Returns the table's hash for known seeds. */
 function hashOf(value: number): number {
   const halves = new Uint32Array(new Float64Array([value]).buffer);
   let hash = halves[0]! ^ 1;
@@ -48,7 +51,7 @@ function hashOf(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-test('numbers that mostly fall into one part of a large table are found all the same', async () => {
+test('numbers that mostly fall into one part of a large table are found', async () => {
   vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
     (array as Int32Array).fill(1);
     return array;
@@ -65,7 +68,7 @@ test('numbers that mostly fall into one part of a large table are found all the 
   expect(table.find(1.5)).toBe(-1);
 });
 
-test('a few large integers take no room for all below them', () => {
+test('a few large integers do not reserve memory for all smaller ones', () => {
   const before = process.memoryUsage().arrayBuffers;
   const tables = Array.from({ length: 200 }, () => new NumberTable());
   for (const table of tables) for (const value of [2_000_000, 3, 1_999_999, 2_000_000]) table.placeOf(value);

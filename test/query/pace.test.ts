@@ -1,4 +1,4 @@
-// The pace of a statement: how large its steps are, by how long they take.
+// Tests the pace of a statement: the size of its steps, which follows from how long they take.
 
 import { describe, expect, test } from 'vitest';
 import type { BoundExpression } from '../../src/query/binder/bound.ts';
@@ -15,7 +15,10 @@ const EXPRESSIONS = Array.from(
 const FULL_STEP = rowsFor(weightOf(EXPRESSIONS).fixed, 1);
 const ROWS = 20 * FULL_STEP;
 
-/** Processes all rows if a step over `rows` rows takes `durationUs(rows)`; returns its parts. */
+/**
+ * Processes all rows where a step over `rows` rows takes `durationUs(rows)`. Returns the parts that
+ * were processed.
+ */
 function partsIf(durationUs: (rows: number, step: number) => number): Batch[] {
   let us = 0;
   const context = new QueryContext({
@@ -36,24 +39,24 @@ function partsIf(durationUs: (rows: number, step: number) => number): Batch[] {
 }
 
 describe('steps of a statement', () => {
-  test('begin small and grow while they are short', () => {
+  test('are small at first, and grow while they are short', () => {
     const counts = partsIf(() => 100).map(({ count }) => count);
     expect(counts.slice(0, 5)).toEqual([8, 4, 2, 1, 1].map((divisor) => Math.floor(FULL_STEP / divisor)));
     expect(Math.max(...counts)).toBe(FULL_STEP);
   });
 
-  test('become small where the work is slower than expected', () => {
+  test('become smaller where the work is slower than expected', () => {
     const durations = partsIf((rows) => rows * 200).map(({ count }) => count * 200);
     for (const us of durations.slice(1)) expect(us).toBeLessThanOrEqual(5000);
   });
 
-  test('recover after one that was interrupted', () => {
+  test('grow again after one that was interrupted', () => {
     const counts = partsIf((_, step) => (step === 6 ? 1_000_000 : 100)).map(({ count }) => count);
     expect(counts[7]).toBeLessThan(FULL_STEP / 32);
     expect(counts.slice(7)).toContain(FULL_STEP);
   });
 
-  test('cover all rows in order, whatever they take', () => {
+  test('cover all rows in order, however long they take', () => {
     for (const slow of [1, 17, 400, 100_000]) {
       const parts = partsIf((rows, step) => (step % 3) * rows * slow);
       const places = parts.flatMap(({ sides }) => [...sides[0]!.rows!]);
@@ -61,7 +64,7 @@ describe('steps of a statement', () => {
     }
   });
 
-  test('take a batch that is small enough as it is', () => {
+  test('process a batch whole if it is small enough', () => {
     const context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: () => 0 });
     const batch = batchOf({ ...NO_ROWS, rows: 10 }, 0);
     expect([...context.parts(batch)]).toEqual([batch]);

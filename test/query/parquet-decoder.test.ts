@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** An in-memory file that counts the bytes read. */
+/** Returns an in-memory file that counts the bytes read. */
 function fileOf(bytes: Uint8Array): FileHandle & { readBytes: number } {
   const file = {
     path: 'memory.parquet',
@@ -42,7 +42,7 @@ function fileOf(bytes: Uint8Array): FileHandle & { readBytes: number } {
   return file as unknown as FileHandle & { readBytes: number };
 }
 
-/** The rows, read a few at a time. */
+/** Returns the rows, which are read a few at a time. */
 async function rowsOf(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
   const source = new ParquetDecoder(fileOf(bytes));
   const names = await source.names();
@@ -57,7 +57,7 @@ async function rowsOf(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
-/** The rows as the library reads them, whole columns at once. */
+/** Returns the rows as the library reads them, whole columns at once. */
 function rowsAtOnce(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
   const whole = new Uint8Array(bytes);
   const file = {
@@ -82,12 +82,15 @@ async function expectReadAsAtOnce(bytes: Uint8Array, of: string, count: number):
   expectSame(await rowsOf(bytes), model, of);
 }
 
-describe('a few rows at a time are the rows of the whole file', () => {
-  test.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.parquet')))('in %s of another program', (name) =>
-    expectReadAsAtOnce(readFileSync(join(FIXTURES, name)), name, 400),
+describe('reading a Parquet file a few rows at a time', () => {
+  test.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.parquet')))(
+    'gives all rows of %s, which another program wrote',
+    (name) => expectReadAsAtOnce(readFileSync(join(FIXTURES, name)), name, 400),
   );
 
-  test('in tables of every type, encoding, compression and size of page', { timeout: 60_000 }, async () => {
+  test('gives all rows of tables with every type, encoding, compression and page size', {
+    timeout: 60_000,
+  }, async () => {
     for (let seed = 0; seed < 30; seed++) {
       const random = new Random(seed);
       const count = 1 + random.below(random.chance(0.3) ? 4000 : 300);
@@ -96,13 +99,13 @@ describe('a few rows at a time are the rows of the whole file', () => {
     }
   });
 
-  test('in rows that go on over the border of a page', async () => {
+  test('gives all rows that continue on the next page', async () => {
     for (const [of, levels] of Object.entries(NESTED)) {
       for (let seed = 0; seed < 12; seed++) {
         const random = new Random(seed);
         const rows = Array.from({ length: random.below(80) + 1 }, () => nested(random, levels));
-        // In a file of one page no row crosses a page boundary; in this form the library reads all
-        // of these.
+        // In a file with one page no row crosses a page boundary. In that form the library reads
+        // all these rows.
         const model = await rowsAtOnce(pagedFile(levels, rows, (left) => left));
         const cut = pagedFile(levels, rows, (left) => Math.min(left, 1 + random.below(9)));
         expectSame(await rowsOf(cut), model, `${of}, seed ${seed}`);
@@ -110,7 +113,7 @@ describe('a few rows at a time are the rows of the whole file', () => {
     }
   });
 
-  test('in rows that are longer than a batch, and pages that are longer than a row group usually is', async () => {
+  test('gives all rows longer than a batch, and all rows of pages longer than a usual row group', async () => {
     const levels = NESTED['a list']!;
     const rows = [[1n], Array.from({ length: 5000 }, (_, i) => BigInt(i)), [], null, [null], [7n]];
     for (const size of [1e6, 700, 2048])
@@ -124,10 +127,10 @@ describe('a few rows at a time are the rows of the whole file', () => {
   const versions = ['V1', 'V2'];
   const codecs = ['uncompressed', 'snappy', 'gzip', 'zstd', 'brotli', 'lz4_raw'];
   test.skipIf(duckdb === undefined).each(versions.flatMap((version) => codecs.map((codec) => [version, codec])))(
-    'in what DuckDB writes as %s with %s',
+    'gives all rows of files that DuckDB writes as %s with %s',
     { timeout: 60_000 },
     async (version, codec) => {
-      // Several row groups for the codec that DuckDB compresses fast.
+      // Snappy, which DuckDB compresses fast, gets several row groups.
       const count = codec === 'snappy' ? 5000 : 1500;
       const path = join(dir, `${version}-${codec}.parquet`);
       await duckdb!.run(
@@ -139,8 +142,8 @@ describe('a few rows at a time are the rows of the whole file', () => {
 });
 
 /**
- * Rows of all column types; some columns have few distinct values and get a dictionary, others do
- * not.
+ * Returns SQL for rows of all column types. Some columns have few distinct values and get a
+ * dictionary, others do not.
  */
 function duckRows(count: number): string {
   const some = (value: string, every: number) => `CASE WHEN i % ${every} = 0 THEN NULL ELSE ${value} END`;
@@ -277,7 +280,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * A table of some columns, some of them lists; `of` describes its contents, to help find a fault.
+ * Returns a table of some columns, of which some are lists. `of` describes the contents, to help
+ * find a fault.
  */
 function writtenTable(random: Random, count: number): { bytes: Uint8Array; of: string } {
   const codec = (['SNAPPY', 'UNCOMPRESSED', 'GZIP', 'BROTLI'] as const)[random.below(4)]!;
@@ -313,7 +317,7 @@ function writtenTable(random: Random, count: number): { bytes: Uint8Array; of: s
   return { bytes, of: `${parts.join(', ')}, ${JSON.stringify(options)}` };
 }
 
-test('the first rows do not cost the whole row group', async () => {
+test('the first rows can be read without the whole row group', async () => {
   const count = 200_000;
   const data = Array.from({ length: count }, (_, i) => BigInt(i) * 7919n);
   const options = { codec: 'UNCOMPRESSED' as const, pageSize: 8192, rowGroupSize: count, statistics: false };
@@ -329,7 +333,7 @@ test('the first rows do not cost the whole row group', async () => {
   expect(file.readBytes - before).toBeLessThan(200_000);
 });
 
-test('runs of integers of every width are read as they were written', () => {
+test('runs of integers of every width are read unchanged', () => {
   const random = new Random(3);
   for (let width = 0; width <= 32; width++) {
     for (let round = 0; round < 10; round++) {
@@ -343,14 +347,14 @@ test('runs of integers of every width are read as they were written', () => {
   }
 });
 
-test('runs that are longer than what is asked for end there, those that are cut off are refused', () => {
+test('runs longer than the requested count end there, and runs that are cut off are refused', () => {
   const endless = Uint8Array.from([...varInt(2 ** 31 - 2), 1]);
   expect(Array.from(readRuns(endless, 0, 1, 5))).toEqual([1, 1, 1, 1, 1]);
   for (const bytes of [[], [3], [3, 1], [128, 128, 128, 128, 128, 128], [0]])
     expect(() => readRuns(Uint8Array.from(bytes), 0, 9, 5), `${bytes}`).toThrow(/^a (page ends|run has no)/);
 });
 
-/** Bit-packed runs as the format defines them, written bit by bit. */
+/** Returns bit-packed runs as the format defines them, written bit by bit. */
 function packed(values: readonly number[], width: number): Uint8Array {
   if (width > 0 && width <= 24) {
     const writer = new ByteWriter();
@@ -372,8 +376,8 @@ function varInt(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varInt(value >>> 7)];
 }
 
-describe('a damaged file', () => {
-  test('is read, or refused in a sentence', { timeout: 120_000 }, async () => {
+describe('a damaged Parquet file', () => {
+  test('is either read or refused with a message', { timeout: 120_000 }, async () => {
     const random = new Random(5);
     const files = readdirSync(FIXTURES)
       .filter((name) => name.endsWith('.parquet'))

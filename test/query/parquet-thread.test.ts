@@ -1,5 +1,5 @@
-// Parquet in a separate thread gives the same results as decoding and encoding in place. Needs
-// dist/ (npm run build).
+// Compares decoding and encoding Parquet in a separate thread with doing it in place. Needs dist/
+// (npm run build).
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const COLUMNS: readonly ResultColumn[] = [
 const NAMES = COLUMNS.map(({ name }) => name);
 const ROWS = 20_000;
 
-/** Rows [from, to), by column. */
+/** Returns the rows [from, to), by column. */
 function rows(from: number, to: number): (number | string | boolean | number[] | null)[][] {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   return [
@@ -60,8 +60,8 @@ async function readAll(source: ParquetSource): Promise<unknown[][]> {
   return columns;
 }
 
-describe.skipIf(!existsSync(SCRIPT))('a thread for Parquet', () => {
-  test('writes and reads what is written and read in place', async () => {
+describe.skipIf(!existsSync(SCRIPT))('a Parquet thread', () => {
+  test('writes and reads the same as in place', async () => {
     const bytes = await written(new ThreadSink(SCRIPT, COLUMNS));
     expect(bytes.equals(await written(new ParquetEncoder(COLUMNS)))).toBe(true);
     const path = join(dir, 'rows.parquet');
@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(SCRIPT))('a thread for Parquet', () => {
     expect(numbers).toEqual(rows(0, ROWS)[0]);
   });
 
-  test('says what is wrong with a file as it is said in place, and what the disk says', async () => {
+  test('reports faults of a file and of the disk as in place', async () => {
     const path = join(dir, 'bad.parquet');
     writeFileSync(path, 'PAR1 this is no Parquet at all PAR1');
     const source = new ThreadSource(SCRIPT, path);
@@ -88,7 +88,7 @@ describe.skipIf(!existsSync(SCRIPT))('a thread for Parquet', () => {
     absent.close();
   });
 
-  test('that is closed ends what it is asked, and what it is asked later', async () => {
+  test('ends current and later requests when it is closed', async () => {
     const source = new ThreadSource(SCRIPT, join(dir, 'rows.parquet'));
     await source.names();
     const next = source.next(NAMES);
@@ -97,16 +97,16 @@ describe.skipIf(!existsSync(SCRIPT))('a thread for Parquet', () => {
     await expect(source.next(NAMES)).rejects.toThrow('has ended');
   });
 
-  test('is not even begun where nothing is asked of it', () => {
+  test('is not started if nothing is requested', () => {
     new ThreadSink(SCRIPT, COLUMNS).close();
   });
 });
 
 test.skipIf(!existsSync(SCRIPT))(
-  'a damaged file on which the library does not end is refused, and its thread ends',
+  'a damaged file that the library would read endlessly is refused, and its thread ends',
   async () => {
     const bytes = readFileSync('test/fixtures/parquet/duckdb.parquet');
-    // Inverts a bit of the number of children of a column.
+    // Inverts a bit in the number of children of a column.
     bytes[2565]! ^= 1;
     const path = join(dir, 'endless.parquet');
     writeFileSync(path, bytes);

@@ -1,5 +1,5 @@
-// What the parser refuses: every position with what was found and what was expected, every limit;
-// and its work on hostile text.
+// Tests what the parser refuses: every position with what was found and expected there, every
+// limit, and the work on hostile text.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -33,7 +33,7 @@ function refusal(text: string): { detail: string; fields: Record<string, unknown
 const STATEMENT_WORDS =
   'MATCH INSERT UPDATE DELETE CREATE DROP ALTER SHOW COMPACT BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'.split(' ');
 
-describe('refusals', () => {
+describe('a refusal by the parser', () => {
   it.each<[string, number, number, string, string[] | undefined]>([
     ['', 1, 1, 'found the end of the statement', STATEMENT_WORDS],
     ['SELECT 1', 1, 1, 'there is no SELECT here', undefined],
@@ -103,7 +103,7 @@ describe('refusals', () => {
     ['COPY T TO 5', 1, 11, 'found "5"', ["a 'file'"]],
     ['EXPLAIN EXPLAIN MATCH (a:T) RETURN *', 1, 9, 'no EXPLAIN or ANALYZE itself', undefined],
     ['EXPLAIN', 1, 8, 'found the end', STATEMENT_WORDS],
-  ])('%j at line %i, column %i: %s', (text, line, column, part, expected) => {
+  ])('is right for %j at line %i, column %i: %s', (text, line, column, part, expected) => {
     const { detail, fields } = refusal(text);
     expect(detail).toContain(`Line ${line}, column ${column}: `);
     expect(detail).toContain(part);
@@ -112,7 +112,7 @@ describe('refusals', () => {
   });
 });
 
-describe('limits', () => {
+describe('the parser limits', () => {
   const within = (expression: string) => `MATCH (a:T) WHERE ${expression} RETURN *`;
   const nest = (open: string, inner: string, close: string, depth: number) =>
     within(open.repeat(depth) + inner + close.repeat(depth));
@@ -123,13 +123,13 @@ describe('limits', () => {
     ['calls', 'f(', '1', ')'],
     ['NOT', 'NOT ', 'true', ''],
     ['minus', '-', 'a.x', ''],
-  ])('of nesting refuse %s and name the limit', (_, open, inner, close) => {
+  ])('the nesting of %s, and names the limit', (_, open, inner, close) => {
     expect(parseStatement(nest(open, inner, close, MAX_NESTING / 2 - 2)).kind).toBe('match');
     expect(refusal(nest(open, inner, close, MAX_NESTING + 1)).detail).toContain(`more than ${MAX_NESTING}`);
     expect(refusal(nest(open, inner, close, 20_000)).detail).toContain(`more than ${MAX_NESTING}`);
   });
 
-  it('of chains refuse what is longer', () => {
+  it('the length of chains', () => {
     expect(parseStatement(within(new Array(MAX_CHAIN).fill('a.x').join(' OR '))).kind).toBe('match');
     expect(refusal(within(new Array(MAX_CHAIN + 1).fill('a.x').join(' AND '))).detail).toContain(
       `more than ${MAX_CHAIN}`,
@@ -140,7 +140,7 @@ describe('limits', () => {
     );
   });
 
-  it('of height refuse chains that stand in one another', () => {
+  it('the height of chains that contain each other', () => {
     const chain = (inner: string) => `(${inner}${' + 1'.repeat(MAX_ARITHMETIC_CHAIN)})`;
     let tower = '1';
     for (let level = 0; level < 60; level++) tower = chain(tower);
@@ -150,7 +150,7 @@ describe('limits', () => {
     expect(parseStatement(within(chain(chain('1')))).kind).toBe('match');
   });
 
-  it('of patterns', () => {
+  it('the number of patterns', () => {
     const patterns = (count: number) => Array.from({ length: count }, (_, place) => `(a${place}:T)`).join(', ');
     expect(match(`MATCH ${patterns(MAX_PATTERNS)} RETURN *`).patterns).toHaveLength(MAX_PATTERNS);
     expect(refusal(`MATCH ${patterns(MAX_PATTERNS + 1)} RETURN *`).detail).toContain(
@@ -158,7 +158,7 @@ describe('limits', () => {
     );
   });
 
-  it('of items and of terms to order by', () => {
+  it('the number of items and of ORDER BY terms', () => {
     const many = (count: number) => new Array(count).fill('a.x').join(', ');
     expect(match(`MATCH (a:T) RETURN ${many(MAX_ITEMS)}`).items).toHaveLength(MAX_ITEMS);
     expect(refusal(`MATCH (a:T) RETURN ${many(MAX_ITEMS + 1)}`).detail).toContain(`at most ${MAX_ITEMS} items`);
@@ -169,7 +169,7 @@ describe('limits', () => {
   });
 });
 
-describe('work', () => {
+describe('the work of the parser', () => {
   const LENGTH = 100_000;
   it.each([
     ['items', 'MATCH (a:T) RETURN ', 'a.x,', 'a.x'],
@@ -187,7 +187,7 @@ describe('work', () => {
     ['commas', 'MATCH (a:T) RETURN ', ',', ''],
     ['calls', 'MATCH (a:T) RETURN ', 'f(', ''],
     ['words', '', 'MATCH ', ''],
-  ])('on 100 KB of %s is a few looks at each token', (_, before, piece, behind) => {
+  ])('is a few reads of each token for 100 KB of %s', (_, before, piece, behind) => {
     const text = before + piece.repeat(LENGTH / piece.length) + behind;
     const looks = countCalls(TokenStream.prototype, ['acceptSymbol', 'acceptSymbolOf', 'acceptWord', 'next'], () => {
       try {

@@ -1,11 +1,11 @@
-// The parser: the tree of every grammar form, precedence, names and texts.
+// Tests the parser: the tree for every grammar form, precedence, names and texts.
 
 import { describe, expect, it } from 'vitest';
 import type { Expression, MatchNode, Statement } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 import { itemNodes } from './list-nodes.ts';
 
-/** An expression with full parentheses. */
+/** Returns the text of an expression with all parentheses. */
 function show(node: Expression): string {
   const all = (nodes: readonly Expression[]) => nodes.map(show).join(', ');
   switch (node.kind) {
@@ -50,12 +50,12 @@ function shown(expression: string): string {
   return show(match(`MATCH (a:T) WHERE ${expression} RETURN *`).where!);
 }
 
-/** A tree without positions. */
+/** Returns a tree without positions. */
 function bare(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'start' || key === 'end' ? undefined : inner)));
 }
 
-describe('precedence', () => {
+describe('the precedence of operators', () => {
   it.each([
     ['a.x OR a.y AND NOT a.z', '(a.x or (a.y and (not a.z)))'],
     ['a.x AND a.y OR a.z AND a.w', '((a.x and a.y) or (a.z and a.w))'],
@@ -97,12 +97,12 @@ describe('precedence', () => {
     ['not true or false', '((not true) or false)'],
     ["a.x = '$p' OR a.x = '$5' OR a.x = '$p '", '((a.x = $p) or (a.x = "$5") or (a.x = "$p "))'],
     ['a.x = $p', '(a.x = $p)'],
-  ])('%s', (text, expected) => {
+  ])('is right for %s', (text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 });
 
-describe('values', () => {
+describe('values in an expression', () => {
   it.each([
     ['true = TRUE', '(true = true)'],
     ['null IS NULL', '(null is null)'],
@@ -115,19 +115,19 @@ describe('values', () => {
     ['true.x = null.y', '(true.x = null.y)'],
     ['`where`.`and` = order.limit', '(where.and = order.limit)'],
     ['a.in = a.null', '(a.in = a.null)'],
-  ])('%s', (text, expected) => {
+  ])('are parsed as in %s', (text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 
-  it('keep the kind of a number', () => {
+  it('are integers or reals as they are written', () => {
     const types = (text: string) =>
       match(`MATCH (a:T) RETURN ${text}`).items!.map(({ expression }) => 'type' in expression && expression.type);
     expect(types('1, 1.0, 1e2, -3, -0.5')).toEqual(['integer', 'real', 'real', 'integer', 'real']);
   });
 });
 
-describe('MATCH', () => {
-  it('has patterns with their members', () => {
+describe('a parsed MATCH', () => {
+  it('has its patterns with their members', () => {
     const { patterns } = match(
       "match hyperedge (a:T) members [1, -2, $x], (`b c`:`My Table`) MEMBERS $list, (c:T) MEMBERS '$l'  return *",
     );
@@ -139,7 +139,7 @@ describe('MATCH', () => {
     expect(patterns.map(({ members }) => members && show(members))).toEqual(['[1, -2, $x]', '$list', '$l']);
   });
 
-  it('has every clause', () => {
+  it('has each of its clauses', () => {
     const node = match(
       'MATCH (a:T) WHERE a.x RETURN DISTINCT a.x AS y, count(*) ORDER BY y DESC, a.z ASC, 1 + 1 SKIP 5 LIMIT $n;',
     );
@@ -156,7 +156,7 @@ describe('MATCH', () => {
     expect([show(node.skip!), show(node.limit!)]).toEqual(['5', '$n']);
   });
 
-  it('may leave out all but patterns and items', () => {
+  it('may have only patterns and items', () => {
     const node = match('MATCH (a:T) RETURN *');
     expect([node.where, node.distinct, node.items, node.orderBy, node.skip, node.limit]).toEqual([
       undefined,
@@ -168,7 +168,7 @@ describe('MATCH', () => {
     ]);
   });
 
-  it('takes OFFSET for SKIP, on either side of LIMIT', () => {
+  it('accepts OFFSET for SKIP, on either side of LIMIT', () => {
     for (const clause of [
       'OFFSET 2 LIMIT 3',
       'SKIP 2 LIMIT 3',
@@ -181,7 +181,7 @@ describe('MATCH', () => {
     }
   });
 
-  it('takes keywords as names where they cannot be anything else', () => {
+  it('has keywords as names where they cannot be anything else', () => {
     const node = match(
       'MATCH (match:Return), (distinct:Where) WHERE match.limit = 1 RETURN distinct.id, match.order AS skip',
     );
@@ -196,14 +196,14 @@ describe('MATCH', () => {
     ]);
   });
 
-  it('keeps the source text of items, parentheses and all', () => {
+  it('has the source text of its items, including parentheses', () => {
     const text = 'MATCH (a:T) RETURN (a.x + 1) * 2, -(3), ( a.y ), NOT (a.z), (a.x) IS NULL, size( a.members ) AS s';
     const texts = match(text).items!.map(({ expression }) => text.slice(expression.start, expression.end));
     expect(texts).toEqual(['(a.x + 1) * 2', '-(3)', '( a.y )', 'NOT (a.z)', '(a.x) IS NULL', 'size( a.members )']);
   });
 });
 
-describe('other statements', () => {
+describe('the other statements', () => {
   const at = (name: string) => ({ name });
   it.each<[string, unknown]>([
     [
@@ -272,7 +272,7 @@ describe('other statements', () => {
     ['EXPLAIN DROP HYPEREDGE TABLE T', { kind: 'explain', statement: { kind: 'dropTable' } }],
     ['ANALYZE DELETE FROM T', { kind: 'analyze', statement: { kind: 'delete' } }],
     ['/* c */ BEGIN // x', { kind: 'begin' }],
-  ])('%s', (text, expected) => {
+  ])('are parsed: %s', (text, expected) => {
     const statement: Statement = parseStatement(text);
     expect(bare(statement)).toMatchObject(expected as object);
     expect(statement.start).toBeLessThan(statement.end);

@@ -1,4 +1,4 @@
-// The tables that plan tests plan for, and how they print what a plan requests from indexes.
+// The tables that plan tests use, and the text of what a plan requests from indexes.
 
 import { afterAll, beforeAll } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
@@ -14,8 +14,9 @@ let database: Database;
 export let contact: Table;
 
 /**
- * Contact: 200 rows, one every 5 seconds from -100 on, buckets of 10; compacted, with an index on
- * `n`. Small: 6 rows; Trip: 40 rows, buckets of 60.
+ * Makes the tables. Contact has 200 rows, one every 5 seconds from -100 on, with buckets of 10
+ * seconds; it is compacted and has an index on `n`. Small has 6 rows. Trip has 40 rows with buckets
+ * of 60 seconds.
  */
 beforeAll(async () => {
   database = await openSim(simDisk(), { core: 'release', segmentRows: 64 });
@@ -49,7 +50,7 @@ export function planOf(text: string, parameters: ParameterValues = {}): MatchPla
   return planBound(bindMatch(parseStatement(text) as MatchNode, text, database, parameters), parameters);
 }
 
-/** `start..end`, nodes and ranges of an access path. */
+/** Returns `start..end`, the nodes and the ranges of an access path. */
 export function shown({ startTs, endTs, nodes, ranges }: AccessPath): string {
   const parts: string[] = [];
   if (startTs !== undefined || endTs !== undefined) parts.push(`${startTs ?? ''}..${endTs ?? ''}`);

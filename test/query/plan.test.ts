@@ -1,5 +1,5 @@
-// Plans as values: what each index is asked for, what is known without reading, what is read; and
-// that estimates match what scans touch.
+// Tests plans as values: what is requested from each index, what is known without reading, what is
+// read, and whether estimates match what scans touch.
 
 import { describe, expect, it } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -13,13 +13,13 @@ function scanOf(condition: string, parameters?: ParameterValues): ScanPlan {
   return planOf(`MATCH (a:Contact) WHERE ${condition} RETURN a.id`, parameters).input as ScanPlan;
 }
 
-/** Every access path, and the remaining filter. */
+/** Returns every access path, and the remaining filter. */
 function accessOf(condition: string, parameters?: ParameterValues): string[] {
   const { paths, filter } = scanOf(condition, parameters);
   return [...paths.map(shown), ...filter.map((one) => `filter ${one.text}`)];
 }
 
-describe('times', () => {
+describe('the access paths for times', () => {
   it.each<[string, string[]]>([
     ['a.event_ts = 5', ['5..5']],
     ['5 = a.event_ts', ['5..5']],
@@ -65,12 +65,12 @@ describe('times', () => {
     ['a.event_ts > 5 OR a.event_ts <= 5', ['everything']],
     ['a.event_ts > 5 AND a.n = 1 OR a.event_ts <= 5', ['..5', '6.. n [1, 1]']],
     ['bucket(a) <> 2', ['everything', 'filter bucket(a) <> 2']],
-  ])('%s', (condition, expected) => {
+  ])('are right for %s', (condition, expected) => {
     expect(accessOf(condition, { t: 7, list: [2, 1] })).toEqual(expected);
   });
 });
 
-describe('what can never match', () => {
+describe('a condition that never matches', () => {
   it.each([
     'a.event_ts = 5.5',
     'a.event_ts = null',
@@ -94,7 +94,7 @@ describe('what can never match', () => {
     'a.n = null',
     'a.n > 1 AND $p',
     'a.event_ts = 1.5 OR false',
-  ])('is planned without a way in, and nothing is read: %s', (condition) => {
+  ])('is planned without an access path, and nothing is read: %s', (condition) => {
     const text = `MATCH (a:Contact) WHERE ${condition} RETURN a.id`;
     const plan = planOf(text, { p: false });
     expect((plan.input as ScanPlan).paths).toEqual([]);
@@ -106,14 +106,14 @@ describe('what can never match', () => {
     ).toEqual(['{"count(*)":0}']);
   });
 
-  it('is seen in more nodes than an edge has members', () => {
+  it('is recognized if it requires more nodes than an edge can have members', () => {
     const nodes = Array.from({ length: 300 }, (_, i) => i);
     const plan = planOf('MATCH (a:Contact) MEMBERS $nodes RETURN a.id', { nodes });
     expect((plan.input as ScanPlan).paths).toEqual([]);
     expect(contact.estimate({ nodes })).toMatchObject({ rows: 0, bucketsScanned: 0 });
   });
 
-  it('stops a join of it', () => {
+  it('makes a join of its table read nothing', () => {
     const plan = planOf(
       'MATCH (a:Contact), (t:Trip) WHERE a.event_ts < 5 AND t.event_ts > 100 AND overlaps(a, t, 10) RETURN a.id',
     );
@@ -121,7 +121,7 @@ describe('what can never match', () => {
   });
 });
 
-describe('nodes and ranges', () => {
+describe('the access paths for nodes and ranges', () => {
   it.each<[string, string[]]>([
     ['3 IN a.members', ['nodes 3']],
     ['3.0 IN a.members', ['nodes 3']],
@@ -140,18 +140,18 @@ describe('nodes and ranges', () => {
     ['a.n + 1 = 5', ['everything', 'filter a.n + 1 = 5']],
     ['a.n = a.weight', ['everything', 'filter a.n = a.weight']],
     ['true AND 3 IN a.members', ['nodes 3']],
-  ])('%s', (condition, expected) => {
+  ])('are right for %s', (condition, expected) => {
     expect(accessOf(condition, { t: 7 })).toEqual(expected);
   });
 
-  it('of MEMBERS join those of the conditions', () => {
+  it('combine the nodes of MEMBERS with those of the conditions', () => {
     const { paths } = planOf('MATCH (a:Contact) MEMBERS [1, 2, 1] WHERE 3 IN a.members RETURN a.id').input as ScanPlan;
     expect(paths.map(shown)).toEqual(['nodes 1 2 3']);
     expect((planOf('MATCH (a:Contact) MEMBERS [1, null] RETURN a.id').input as ScanPlan).paths).toEqual([]);
   });
 });
 
-describe('OR', () => {
+describe('the access paths for OR', () => {
   it.each<[string, string[]]>([
     ['a.event_ts = 1 OR a.event_ts = 9', ['1..1', '9..9']],
     ['a.event_ts = 1 OR 3 IN a.members', ['1..1', 'nodes 3']],
@@ -168,29 +168,29 @@ describe('OR', () => {
     ['a.event_ts = 1 OR true', ['everything', 'filter a.event_ts = 1 OR true']],
     ['NOT (a.event_ts = 1 OR a.event_ts = 2)', ['everything', 'filter NOT (a.event_ts = 1 OR a.event_ts = 2)']],
     ['a.event_ts = 1 OR a.event_ts IN [9, 2] OR 3 IN a.members', ['1..2', '9..9', 'nodes 3']],
-    // No index answers one of the branches, or the branches together touch as much as a scan.
+    // No index answers one of the branches, or the branches together touch as much as a scan does.
     ['a.event_ts = 1 OR a.weight > 5', ['everything', 'filter a.event_ts = 1 OR a.weight > 5']],
     [
       'a.event_ts < 400 OR a.event_ts > 410 OR 3 IN a.members',
       ['everything', 'filter a.event_ts < 400 OR a.event_ts > 410 OR 3 IN a.members'],
     ],
-    // One OR becomes a union, the other one a filter.
+    // One OR becomes a union, and the other becomes a filter.
     [
       '(a.event_ts = 1 OR a.event_ts = 2) AND (3 IN a.members OR 4 IN a.members)',
       ['1..2', 'filter (3 IN a.members OR 4 IN a.members)'],
     ],
-  ])('%s', (condition, expected) => {
+  ])('are right for %s', (condition, expected) => {
     expect(accessOf(condition)).toEqual(expected);
   });
 
-  it('of very many branches is filtered', () => {
+  it('are those of a filter if there are very many branches', () => {
     const times = Array.from({ length: 65 }, (_, i) => 2 * i);
     expect(scanOf(`a.event_ts IN [${times.join()}]`).filter).toHaveLength(1);
     expect(scanOf(times.map((time) => `a.event_ts = ${time}`).join(' OR ')).filter).toHaveLength(1);
     expect(scanOf(`a.event_ts IN [${times.slice(1).join()}]`).paths).toHaveLength(64);
   });
 
-  it('gives a row that several branches find once', () => {
+  it('return a row once if several branches find it', () => {
     const { rows } = runPlan(
       planOf('MATCH (a:Contact) WHERE a.event_ts = 0 OR 0 IN a.members OR a.n <= 20 RETURN a.id ORDER BY a.id'),
       {},
@@ -200,7 +200,7 @@ describe('OR', () => {
   });
 });
 
-describe('order and shortcuts', () => {
+describe('the order and the shortcuts of a plan', () => {
   it.each<[string, MatchPlan['order']]>([
     ['a.id', 'none'],
     ['a.id ORDER BY a.event_ts', 'index'],
@@ -217,18 +217,18 @@ describe('order and shortcuts', () => {
     ['a.id ORDER BY a.id', 'sort'],
     ['DISTINCT a.event_ts AS t ORDER BY t', 'sort'],
     ['a.event_ts, count(*) ORDER BY a.event_ts', 'sort'],
-  ])('of RETURN %s', (items, expected) => {
+  ])('are right for the order of RETURN %s', (items, expected) => {
     expect(planOf(`MATCH (a:Contact) RETURN ${items}`).order).toBe(expected);
   });
 
-  it('of joins and unions is sorted', () => {
+  it('have a sort for joins and unions', () => {
     expect(planOf('MATCH (a:Contact), (t:Trip) WHERE a.n = t.n RETURN a.id ORDER BY a.event_ts').order).toBe('sort');
     expect(planOf('MATCH (a:Contact) WHERE a.n = 1 OR a.event_ts = 5 RETURN a.id ORDER BY a.event_ts').order).toBe(
       'sort',
     );
   });
 
-  it('from the index reads no more than the limit needs', () => {
+  it('read no more than the limit needs if the order comes from an index', () => {
     for (const order of ['', 'ORDER BY a.event_ts', 'ORDER BY a.event_ts DESC']) {
       const { rows, plan } = runPlan(planOf(`MATCH (a:Contact) RETURN a.id ${order} SKIP 2 LIMIT 3`), {});
       expect(rows).toHaveLength(3);
@@ -247,21 +247,21 @@ describe('order and shortcuts', () => {
     ['sum(a.event_ts)', undefined],
     ['count(*), a.n', undefined],
     ['count(*), max(a.n)', undefined],
-  ])('RETURN %s', (items, expected) => {
+  ])('are right for the shortcut of RETURN %s', (items, expected) => {
     expect(planOf(`MATCH (a:Contact) RETURN ${items}`).shortcut?.values).toEqual(expected);
     const windowed = planOf(`MATCH (a:Contact) WHERE a.event_ts BETWEEN 3 AND 60 RETURN ${items}`);
     expect(windowed.shortcut?.values).toEqual(expected);
     expect(runPlan(windowed, {}).plan!.bucketsScanned > 0).toBe(expected === undefined);
   });
 
-  it('of what else is asked for are none', () => {
+  it('include no shortcut for other statements', () => {
     for (const condition of ['a.n = 3', '3 IN a.members', "a.place = 'x'", 'a.event_ts = 1 OR a.event_ts = 5'])
       expect(planOf(`MATCH (a:Contact) WHERE ${condition} RETURN count(*)`).shortcut).toBeUndefined();
     expect(planOf('MATCH (a:Contact), (t:Trip) WHERE a.n = t.n RETURN count(*)').shortcut).toBeUndefined();
   });
 });
 
-describe('strategies and figures', () => {
+describe('the strategy and the figures of a plan', () => {
   it.each<[string, string, string]>([
     ['MATCH (a:Contact) RETURN a.id', 'FULL_SCAN', 'NONE'],
     ["MATCH (a:Contact) WHERE a.place = 'p1' RETURN a.id", 'FULL_SCAN', 'NONE'],
@@ -274,18 +274,18 @@ describe('strategies and figures', () => {
     ['MATCH (a:Contact), (t:Trip) WHERE a.n = t.n RETURN a.id', 'HASH_JOIN', 'NONE'],
     ['MATCH (a:Contact), (t:Trip) WHERE overlaps(a, t, 1) RETURN a.id', 'TEMPORAL_JOIN', 'TPI'],
     ['MATCH (a:Contact), (t:Trip) WHERE intersects(a, t) RETURN a.id', 'MEMBER_JOIN', 'FMI'],
-  ])('%s', (text, strategy, indexType) => {
+  ])('are right for %s', (text, strategy, indexType) => {
     const plan = planOf(text);
     expect(plan.strategy).toBe(strategy);
     expect(explainRow(plan)).toMatchObject({ strategy, index_type: indexType });
   });
 
-  it('speedup_factor is the ratio of all buckets to those that are read', () => {
+  it('include speedup_factor, the number of all buckets divided by the number read', () => {
     const row = explainRow(planOf('MATCH (a:Contact) WHERE bucket(a) = 3 RETURN a.id'));
     expect(row).toMatchObject({ buckets_scanned: 1, total_buckets: 100, speedup_factor: 100, estimated_rows: 2 });
   });
 
-  it('estimates of windows are exact, those of lookups near, and none is more than the table has', () => {
+  it("include exact estimates for windows and near ones for lookups, none above the table's rows", () => {
     const exact = (condition: string) => {
       const plan = planOf(`MATCH (a:Contact) WHERE ${condition} RETURN a.id`);
       const { rows, plan: touched } = runPlan(plan, {});
@@ -308,7 +308,7 @@ describe('strategies and figures', () => {
     expect(paths[0]!.bucketsScanned).toBeLessThanOrEqual(100);
   });
 
-  it('ANALYZE counts the rows and time of every operator', () => {
+  it('include the rows and the time of every operator in ANALYZE', () => {
     const plan = planOf('MATCH (a:Contact), (t:Trip) WHERE a.n = t.n AND a.event_ts >= 0 RETURN a.id LIMIT 4');
     const context = contextOf(plan, {}, true);
     for (const _ of runMatch(plan, context)) _?.count;
@@ -328,7 +328,7 @@ describe('strategies and figures', () => {
   });
 });
 
-describe('what a plan reads', () => {
+describe('the columns that a plan reads', () => {
   it.each<[string, string]>([
     ['MATCH (a:Contact) RETURN 1', ''],
     ['MATCH (a:Contact) WHERE a.event_ts > 5 RETURN a.id', 'ids'],
@@ -341,7 +341,7 @@ describe('what a plan reads', () => {
     ['MATCH (a:Contact) WHERE 5 NOT IN a.members RETURN 1', 'members'],
     ['MATCH (a:Contact) WHERE a.n = 1 OR a.event_ts = 5 RETURN 1', 'times ids'],
     ['MATCH (a:Contact) RETURN a', 'times ids members weight mean_dist_m formation n place'],
-  ])('%s', (text, expected) => {
+  ])('are the needed ones for %s', (text, expected) => {
     const { needs } = planOf(text).input as ScanPlan;
     const names = contact.columns.columns
       .filter((column) => needs.properties.has(column.id))

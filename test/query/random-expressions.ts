@@ -1,4 +1,4 @@
-// Random expressions of the language as text, of a requested type, or sometimes of a wrong one.
+// Generates random expressions as text, of a requested type or sometimes of a wrong one.
 
 import type { Random } from '../support/random.ts';
 
@@ -10,9 +10,9 @@ const REALS = ['0.0', '0.5', '1.5', '2.0', '-0.25', '1e1', '.75', '-3.5', '12.25
 export interface Shape {
   readonly random: Random;
   readonly aliases: readonly string[];
-  /** Values passed with the text; `parameter` adds to them. */
+  /** Values that are sent with the text; the function `parameter` adds to them. */
   readonly parameters: Record<string, unknown>;
-  /** Whether to write names in another case, redundant parentheses, and lower-case keywords. */
+  /** Whether to write names in another case, redundant parentheses, and keywords in lower case. */
   readonly loose: boolean;
 }
 
@@ -33,7 +33,7 @@ export function literal(random: Random, kind: Kind): string {
   }
 }
 
-/** A text literal, in a random one of its valid spellings. */
+/** Returns a text literal in one of its valid spellings, chosen at random. */
 function quoted(random: Random, text: string): string {
   const quote = pick(random, ["'", '"']);
   let body = '';
@@ -82,7 +82,7 @@ function column(shape: Shape, kind: Kind): string {
   return `${alias}.${random.below(30) === 0 ? `\`${written}\`` : written}`;
 }
 
-/** An expression of the kind, at most `depth` operators deep. */
+/** Returns an expression of the kind, at most `depth` operators deep. */
 export function expression(shape: Shape, kind: Kind, depth: number): string {
   const { random } = shape;
   if (random.below(150) === 0) return expression(shape, pick(random, ['integer', 'real', 'text', 'boolean']), depth);
@@ -125,7 +125,7 @@ const BY_KIND: Readonly<Record<Kind, (shape: Shape, depth: number) => string>> =
   boolean: condition,
 };
 
-/** An operand that binds tighter than any operator. */
+/** Returns an operand that binds more tightly than any operator. */
 function operand(shape: Shape, kind: Kind, depth: number): string {
   const text = expression(shape, kind, depth);
   return /^[\w.$'`]+$/.test(text) || shape.random.below(3) === 0 ? text : `(${text})`;
@@ -230,7 +230,7 @@ export function nodeList(shape: Shape): string {
   return random.below(3) === 0 ? parameter(shape, nodes) : `[${nodes.join(', ')}]`;
 }
 
-/** A condition that an index or a join can answer, or nearly. */
+/** Returns a condition that an index or a join can answer, or almost can. */
 export function indexable(shape: Shape): string {
   const { random, aliases } = shape;
   const a = pick(random, aliases);

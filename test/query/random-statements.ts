@@ -1,5 +1,5 @@
-// Random MATCH statements: patterns, conditions, items, groups, order, windows; most are valid,
-// some must be refused.
+// Generates random MATCH statements: patterns, conditions, items, groups, order and windows. Most
+// are valid, and some must be refused.
 
 import type { Random } from '../support/random.ts';
 import { condition, expression, indexable, type Kind, nodeList, pick, type Shape } from './random-expressions.ts';
@@ -32,8 +32,8 @@ function pattern(shape: Shape, alias: string): string {
 }
 
 /**
- * Joins of three patterns always have a condition that connects patterns; others may be cross
- * products.
+ * Returns the conditions. Joins of three patterns always have a condition that connects patterns;
+ * joins of two may be cross products.
  */
 function conditionsOf(shape: Shape): string[] {
   const { random, aliases } = shape;
@@ -49,7 +49,7 @@ function conditionsOf(shape: Shape): string[] {
 
 interface Items {
   readonly text: string;
-  /** Names and spellings that ORDER BY may use. */
+  /** Names and spellings of items that ORDER BY may use. */
   readonly names: readonly string[];
   readonly kinds: 'rows' | 'distinct' | 'groups';
 }

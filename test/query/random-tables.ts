@@ -1,5 +1,5 @@
-// Random tables for the statements of random.test.ts: in a database, and mirrored as plain arrays;
-// rows are inserted and deleted in both, and the database is compacted.
+// Random tables for random statements, in a database and mirrored as plain arrays. Rows are
+// inserted into and deleted from both, and the database is compacted.
 
 import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../src/engine/index.ts';
 import type { Random } from '../support/random.ts';
@@ -12,7 +12,7 @@ const BUILT_IN = [
   { name: 'formation', type: 'TEXT' },
 ] as const;
 
-/** User columns of every type, each with or without a default. */
+/** Returns user columns of every type, each with or without a default. */
 function userColumns(random: Random): ColumnDefinition[] {
   const withDefault = (name: string, type: ColumnDefinition['type'], value: PropertyValue) =>
     random.below(2) === 0 ? { name, type, default: value } : { name, type };
@@ -26,7 +26,7 @@ function userColumns(random: Random): ColumnDefinition[] {
   ];
 }
 
-/** A table of a database, with its naive copy. */
+/** A table in a database, with a naive copy of it. */
 export class DoubleTable {
   readonly table: Table;
   readonly naive: NaiveTable;
@@ -58,7 +58,7 @@ export class DoubleTable {
     return row as NaiveRow;
   }
 
-  /** Removes every edge with that time and those members. */
+  /** Removes every edge that has this time and these members. */
   async delete(eventTs: number, members: readonly number[]): Promise<void> {
     await this.table.delete(eventTs, members);
     const set = [...members].sort((a, b) => a - b).join();
@@ -82,7 +82,10 @@ export async function makeTables(database: Database, random: Random): Promise<Do
   return tables;
 }
 
-/** Edges with duplicate times and repeated member sets; some leave out every column. */
+/**
+ * Returns edges, some with equal times or repeated member sets. Any property may be missing or
+ * null.
+ */
 export function randomEdges(random: Random, count: number): EdgeInput[] {
   const edges: EdgeInput[] = [];
   for (let i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-// Random tables with statements for them; rows are inserted, deleted, compacted and indexed, and
-// every state is visited.
+// Random tables with statements for them. Rows are inserted and deleted, tables are compacted and
+// indexed, and every state is visited.
 
 import type { Database } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';

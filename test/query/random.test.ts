@@ -1,5 +1,5 @@
-// Random statements over random tables: the answers in every state of a table (in memory,
-// compacted, half and half, indexed) equal those of a naive evaluator.
+// Runs random statements on random tables. The answers in every state of a table (in memory,
+// compacted, half and half, indexed) must equal those of a naive evaluator.
 
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -48,7 +48,7 @@ async function attempt(database: Database, { text, parameters }: RandomStatement
   }
 }
 
-/** Outcome counts, so that the test can check its own coverage. */
+/** Counts of outcomes, with which the test checks its own coverage. */
 const tally = { rows: 0, empty: 0, refused: 0, byValue: 0 };
 
 async function check(
@@ -62,7 +62,7 @@ async function check(
   const what = `${state}: ${statement.text}  ${JSON.stringify(statement.parameters)}`;
   try {
     if ('refused' in naive) {
-      // Whether an out-of-range value is reached depends on what else was tested before.
+      // Whether an out-of-range value is reached depends on which conditions were tested before.
       tally[naive.byValue ? 'byValue' : 'refused']++;
       if (!naive.byValue) expect('refused' in answer ? answer.refused : 'rows').toBe(naive.refused);
       return;
@@ -86,12 +86,12 @@ async function runWorld(seed: number): Promise<void> {
 describe('random statements', () => {
   const worlds = Math.ceil(STATEMENTS / STATEMENTS_OF_A_WORLD);
   it.each(Array.from({ length: worlds }, (_, place) => FIRST_SEED + place))(
-    'of seed %i agree with the naive evaluator',
+    'agree with the naive evaluator for seed %i',
     runWorld,
     120_000,
   );
 
-  it('gave rows, nothing and refusals', () => {
+  it('had rows, empty answers and refusals', () => {
     if (worlds < 10) return;
     expect(tally.rows).toBeGreaterThan(5 * STATEMENTS * 0.4);
     expect(tally.refused).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// Result rows as JSON bytes: the same as JSON.stringify writes, for every kind of value.
+// Checks that result rows as JSON bytes are what JSON.stringify writes, for every kind of value.
 
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/query/binder/bound.ts';
@@ -53,14 +53,14 @@ function written(items: readonly Vector[], count: number, names = items.map((_, 
   return chunkText({ count, items }, rowKeys(names), '');
 }
 
-describe('a sink', () => {
-  it.each(NUMBERS)('writes the number %d as JSON has it', (value) => {
+describe('a JSON sink', () => {
+  it.each(NUMBERS)('writes the number %d as JSON.stringify does', (value) => {
     const sink = new JsonSink();
     sink.number(value);
     expect(Buffer.from(sink.take()).toString()).toBe(JSON.stringify(value));
   });
 
-  it('writes random integers as JSON has them', () => {
+  it('writes random integers as JSON.stringify does', () => {
     const random = new Random(5);
     const sink = new JsonSink();
     const values = Array.from({ length: 5000 }, () => (random.below(2) * 2 - 1) * random.below(10 ** random.below(16)));
@@ -68,7 +68,7 @@ describe('a sink', () => {
     expect(Buffer.from(sink.take()).toString()).toBe(JSON.stringify(values));
   });
 
-  it('grows, and begins anew when it was taken', () => {
+  it('grows, and is empty again after its bytes were taken', () => {
     const sink = new JsonSink();
     let wanted = '';
     for (let i = 0; i < 3000; i++) {
@@ -87,7 +87,7 @@ describe('a sink', () => {
   });
 });
 
-describe('rows', () => {
+describe('rows as JSON', () => {
   it.each([
     ['numbers', NUMBERS, 'real'],
     ['numbers and null', [1, null, 2.5, null], 'real'],
@@ -96,20 +96,20 @@ describe('rows', () => {
     ['booleans', [true, false, null], 'boolean'],
     ['lists', [[], [1], [1, 2, -0], [2 ** 53, 0.5], [null], ['a', 'ä'], [true], null], 'list'],
     ['row objects', [{ id: 1, members: [1, 2], s: 'ä', n: null, ok: true }, {}], 'row'],
-  ] as const)('of %s are what JSON.stringify writes', (_, values, type) => {
+  ] as const)('are what JSON.stringify writes for %s', (_, values, type) => {
     const wanted = values.map((value) => JSON.stringify({ 'na"me': value, k: 5 })).join(',');
     const vector = vectorOf(values as readonly Value[], type);
     expect(written([vector, constant(5)], values.length, ['na"me', 'k'])).toBe(wanted);
   });
 
-  it('have commas between or something behind each', () => {
+  it('have commas between them or a separator after each', () => {
     const chunk = { count: 2, items: [constant('x')] };
     expect(chunkText(chunk, rowKeys(['a']), '')).toBe('{"a":"x"},{"a":"x"}');
     expect(chunkText(chunk, rowKeys(['a']), '\n')).toBe('{"a":"x"}\n{"a":"x"}\n');
     expect(chunkText({ count: 0, items: [constant('x')] }, rowKeys(['a']), '')).toBe('');
   });
 
-  it('rest on their way, also inside of a long list, and are the same whenever they are taken', () => {
+  it('are written with pauses, even inside a long list, and are the same whenever the bytes are taken', () => {
     const list = Array.from({ length: 5000 }, (_, i) => (i % 3 === 0 ? `ä${i}` : i));
     const rows = Array.from({ length: 900 }, (_, i) => `${'y'.repeat(200)}${i}`);
     const lists = rows.map((_, i) => (i % 300 === 7 ? list : i % 300 === 8 ? list.slice(0, 1024) : []));

@@ -1,19 +1,19 @@
-// Checks that an answer holds the expected rows, each at a position where it may be.
+// Checks that an answer contains the expected rows, each at a position where it may be.
 //
-// Rows that ORDER BY ties may come in any order, and SKIP and LIMIT may cut through a group of tied
-// rows, keeping any of them. The naive result therefore lists all rows in order. It is split into
-// groups of tied entries, and the rows of the answer at the positions of a group must be distinct
-// entries of that group; a group that is not cut must appear in full. For example, with the keys 1,
-// 2, 2, 2 and LIMIT 2, the first row must be the entry with key 1, and the second any of the three
-// with key 2.
+// Rows that are ties in ORDER BY may be returned in any order. SKIP and LIMIT may cut through a
+// group of tied rows, and keep any of them. The naive result therefore lists all rows in order, and
+// is split here into groups of tied entries. The rows of the answer at the positions of a group
+// must be distinct entries of that group, and a group that is not cut must appear in full. For
+// example, with the keys 1, 2, 2, 2 and LIMIT 2, the first row must be the entry with key 1, and
+// the second any of the three with key 2.
 
 import { expect } from 'vitest';
 import type { Answer } from './execute.ts';
 import type { NaiveEntry, NaiveResult } from './naive.ts';
 
 /**
- * The form in which values are compared: lists sorted (COLLECT promises no order), and sums
- * rounded, since they may be added up in another order.
+ * Returns the form in which values are compared: lists are sorted, because COLLECT promises no
+ * order, and sums are rounded, because they may be added up in another order.
  */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(12));
@@ -27,7 +27,8 @@ function lineOf(columns: readonly string[], values: readonly unknown[]): string 
 }
 
 /**
- * Every row must be one that may be at its position: one of the entries tied there, each used once.
+ * Checks that every row is one that may be at its position: one of the entries tied there, each
+ * used once.
  */
 export function expectSameRows(answer: Answer, naive: NaiveResult): void {
   expect(answer.columns).toEqual(naive.columns);

@@ -1,5 +1,5 @@
-// Random conditions and columns for the statements of sessions: each as text with parameters, and
-// as a predicate on a row.
+// Random conditions and columns for the statements of sessions. Each condition is a text with
+// parameters, and a predicate on a row.
 
 import type { Random } from '../support/random.ts';
 import type { Row } from './sessions-rows.ts';
@@ -8,24 +8,24 @@ import type { Row } from './sessions-rows.ts';
 export type Parameters = Record<string, unknown>;
 
 export interface Condition {
-  /** Empty for no condition. `prefix` precedes each column: `e.` or nothing. */
+  /** Returns '' for no condition. `prefix` precedes each column: `e.` or nothing. */
   readonly text: (prefix: string) => string;
   readonly holds: (row: Row) => boolean;
 }
 
 export const EVERYTHING: Condition = { text: () => '', holds: () => true };
 
-/** Row times range from 0 to this one. */
+/** Row times range from 0 to LAST_TIME. */
 export const LAST_TIME = 99;
 const NOTES = ['red', 'green', "it's", '', 'ü'];
-/** Nodes that any session uses; higher ones belong to one session each. */
+/** Number of nodes that any session uses. Each higher node belongs to one session. */
 const COMMON_NODES = 8;
 
 export function pick<T>(random: Random, from: readonly T[]): T {
   return from[random.below(from.length)]!;
 }
 
-/** Adds a new parameter for a value. */
+/** Adds a new parameter for a value, and returns its reference. */
 export function bind(parameters: Parameters, value: unknown): string {
   const name = `p${Object.keys(parameters).length}`;
   parameters[name] = value;
@@ -36,7 +36,9 @@ export function randomTime(random: Random): number {
   return random.below(LAST_TIME + 1);
 }
 
-/** Ascending, without duplicates; mostly with the session's own node. */
+/**
+ * Returns members in ascending order without duplicates, mostly including the session's own node.
+ */
 export function randomMembers(random: Random, home: number): number[] {
   const nodes = new Set(random.chance(0.8) ? [home] : []);
   for (let count = 1 + random.below(3); count > 0; count--) nodes.add(1 + random.below(COMMON_NODES));
@@ -112,7 +114,7 @@ function both(a: Condition, b: Condition): Condition {
   };
 }
 
-/** For reads: conditions that an index answers, and conditions that none does. */
+/** Returns a condition for reads. Some are answered by an index, and others are not. */
 export function readCondition(random: Random, parameters: Parameters, rows: readonly Row[], home: number): Condition {
   const make = (makers: readonly Maker[]) => pick(random, makers)(random, parameters, rows, home);
   if (random.chance(0.12)) return EVERYTHING;
@@ -121,7 +123,8 @@ export function readCondition(random: Random, parameters: Parameters, rows: read
 }
 
 /**
- * For changes: selects few rows, mostly the session's own, sometimes ones that others change too.
+ * Returns a condition for changes. It selects few rows, mostly the session's own, and sometimes
+ * rows that others change too.
  */
 export function changeCondition(random: Random, parameters: Parameters, rows: readonly Row[], home: number): Condition {
   const make = (makers: readonly Maker[]) => pick(random, makers)(random, parameters, rows, home);

@@ -1,5 +1,5 @@
-// Events between the statements of sessions: REST writes, batches, compactions, definition changes,
-// and the passage of time.
+// Events between the statements of sessions: REST writes, batches, compactions, changed
+// definitions, and the passage of time.
 
 import type { Transaction } from '../../src/engine/index.ts';
 import { WITH_TURNS } from './door.ts';
@@ -9,7 +9,7 @@ import type { ModelTable, Row } from './sessions-rows.ts';
 import { aloneWrite } from './sessions-scripts.ts';
 import { deleteOf, type SessionStatement } from './sessions-statements.ts';
 
-/** `homes`: the sessions' own nodes. */
+/** Makes a random event happen. `homes` are the sessions' own nodes. */
 export async function somethingHappens(place: SessionsPlace, homes: readonly number[]): Promise<void> {
   const { random } = place;
   const mostItems = 120 + 2 * homes.length;
@@ -32,7 +32,9 @@ async function thinOut(place: SessionsPlace): Promise<void> {
   place.saw('thinned out');
 }
 
-/** Inserts one edge by REST; its position among the commits is that of the call. */
+/**
+ * Inserts one edge by REST. Its position among the commits is determined by the time of the call.
+ */
 export function insertEdge(place: SessionsPlace, table: ModelTable, row: Omit<Row, 'id'>): void {
   const engine = place.database.table(table.name);
   const id = engine.nextId;
@@ -79,7 +81,7 @@ async function deleteRest(place: SessionsPlace): Promise<void> {
   place.saw('delete by REST');
 }
 
-/** Statements and edges in one commit, as POST /v1/batch runs them. */
+/** Runs statements and edges in one commit, as POST /v1/batch does. */
 async function runBatch(place: SessionsPlace, homes: readonly number[]): Promise<void> {
   await place.settle();
   const { random } = place;
@@ -131,7 +133,9 @@ async function compact(place: SessionsPlace): Promise<void> {
   place.saw('compaction');
 }
 
-/** Transactions that wrote to the table earlier can no longer commit. */
+/**
+ * Adds or drops a column. Transactions that wrote to the table earlier can then no longer commit.
+ */
 async function reshape(place: SessionsPlace): Promise<void> {
   await place.settle();
   const table = pick(place.random, place.model.tables);

@@ -1,17 +1,17 @@
-// Sessions with interleaved transactions, against a naive model of row versions.
+// Compares sessions that have interleaved transactions with a naive model of row versions.
 
 import { describe, expect, it } from 'vitest';
 import { SessionsWorld } from './sessions-world.ts';
 
 /**
- * HEDGEROW_SESSIONS=100 is the long form: that many sessions with 1,000 transactions each, which
- * takes many minutes.
+ * The long form is HEDGEROW_SESSIONS=100: 100 sessions with 1,000 transactions each. It takes many
+ * minutes.
  */
 const SESSIONS = Number(process.env.HEDGEROW_SESSIONS ?? 0);
 const TRANSACTIONS = Number(process.env.HEDGEROW_TRANSACTIONS ?? 1000);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 
-/** Events that must have occurred for the test to mean anything. */
+/** Events that must have occurred for the test to be meaningful. */
 const KINDS = [
   'commit',
   'conflict',
@@ -37,11 +37,11 @@ const KINDS = [
   'BEGIN 400',
 ];
 
-describe('sessions that run through each other', () => {
+describe('interleaved sessions', () => {
   const seen = new Set<string>();
 
   it.each(Array.from({ length: 4 }, (_, place) => FIRST_SEED + place))(
-    'see their snapshots, and the first committer wins, seed %i',
+    'see their snapshots, and the first committer wins, with seed %i',
     async (seed) => {
       const world = new SessionsWorld({ seed, sessions: 3 + (seed % 3) * 3, transactions: 25, sliced: seed % 2 === 0 });
       await world.run();
@@ -50,12 +50,12 @@ describe('sessions that run through each other', () => {
     120_000,
   );
 
-  it('do all that there is', () => {
+  it('have caused every kind of event', () => {
     expect(KINDS.filter((what) => !seen.has(what))).toEqual([]);
   });
 
   it.runIf(SESSIONS > 0)(
-    'see their snapshots when they are many',
+    'see their snapshots if there are many sessions',
     async () => {
       const world = new SessionsWorld({
         seed: FIRST_SEED,

@@ -1,4 +1,4 @@
-// One database and its naive model side by side: statements go to both, every answer is compared,
+// One database and its naive model side by side. Statements go to both, every answer is compared,
 // and commits in flight are tracked.
 
 import type { Database } from '../../src/engine/index.ts';
@@ -20,9 +20,12 @@ const ALL_PAIRS = readAll(new ModelTable('Pairs')).text;
 export interface PlaceOptions {
   readonly random: Random;
   readonly seed: number;
-  /** For long histories: larger files and segments. */
+  /** Whether files and segments are larger, as for long histories. */
   readonly isLong: boolean;
-  /** Even commits of a few operations are written and applied in slices, with others in between. */
+  /**
+   * Whether even commits of a few operations are written and applied in slices, with other work in
+   * between.
+   */
   readonly isSliced: boolean;
 }
 
@@ -30,9 +33,9 @@ export type Outcome = { readonly answer: DoorAnswer } | { readonly refused: stri
 
 export class SessionsPlace {
   readonly random: Random;
-  /** Event counts, so that a test can check its own coverage. */
+  /** Counts of events, with which a test checks its own coverage. */
   readonly seen: Record<string, number> = {};
-  /** Epoch seconds. */
+  /** The time in epoch seconds. */
   clock = 1_000_000;
   database!: Database;
   statements!: Statements;
@@ -44,7 +47,7 @@ export class SessionsPlace {
   readonly #pending = new Set<Promise<void>>();
   #fs: SimFs;
   #ids = 0;
-  /** First failure of a check that runs in the background. */
+  /** The first failure of a check that runs in the background. */
   #failure: unknown;
 
   constructor({ random, seed, isLong, isSliced }: PlaceOptions) {
@@ -68,7 +71,7 @@ export class SessionsPlace {
     this.seen[what] = (this.seen[what] ?? 0) + 1;
   }
 
-  // Open and close
+  // Opening and closing
 
   async create(): Promise<void> {
     await this.#open();
@@ -97,7 +100,7 @@ export class SessionsPlace {
     });
   }
 
-  /** Open transactions are gone; every acknowledged commit is there. */
+  /** Reopens the database. Open transactions are gone, and every acknowledged commit is there. */
   async reopen(): Promise<void> {
     await this.settle();
     const how = pick(this.random, ['close', 'kill', 'crash'] as const);
@@ -132,7 +135,7 @@ export class SessionsPlace {
     return this.#pending.size;
   }
 
-  /** Work that continues while other work goes on. */
+  /** Starts work that continues while other work runs. */
   later(work: Promise<void>): void {
     const pending = work
       .catch((error: unknown) => {
@@ -147,14 +150,14 @@ export class SessionsPlace {
   }
 
   /**
-   * A commit in slices does not take its position at the call, so no other may start before
-   * `settle`.
+   * Whether commits in flight must be awaited first. A commit in slices does not take its position
+   * at the time of the call, so no other commit may start before `settle`.
    */
   get mustSettle(): boolean {
     return this.#isSliced && this.#pending.size > 0;
   }
 
-  /** Waits for the commits in flight. */
+  /** Waits until no commit is in flight. */
   async settle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
     this.assertWell();
@@ -164,7 +167,10 @@ export class SessionsPlace {
 
   // Statements and answers
 
-  /** The call itself runs at once; between the steps of a statement others get turns. */
+  /**
+   * Sends a statement. The call itself runs at once; between the steps of the statement others get
+   * turns.
+   */
   send(session: string, text: string, parameters: Parameters): Promise<Outcome> {
     this.note(`${session}: ${text}  ${JSON.stringify(parameters)}`);
     const slices = async (step: () => boolean) => {
@@ -182,8 +188,7 @@ export class SessionsPlace {
   }
 
   /**
-   * Checks the answer against what the statement must do over `view`, which this call changes
-   * accordingly.
+   * Checks the answer against what the statement must do to `view`, and changes `view` accordingly.
    */
   compare(statement: SessionStatement, view: ModelTransaction, outcome: Outcome): void {
     const expected = statement.meaning(view, 'answer' in outcome ? outcome.answer.rows : []);
@@ -195,7 +200,7 @@ export class SessionsPlace {
     } else sameRows(answerOf(outcome).rows, expected);
   }
 
-  /** Needs no model: a read of all pairs must see each of them complete. */
+  /** Checks a read of all pairs without the model: the read must see each pair complete. */
   checkPairs({ text }: SessionStatement, outcome: Outcome): void {
     if (text !== ALL_PAIRS || 'refused' in outcome) return;
     const broken = brokenPairs(outcome.answer.rows);
@@ -223,7 +228,7 @@ export function sameLsn(given: number, expected: number | 'conflict'): void {
   if (given !== expected) throw new Error(`LSN ${given}, not ${expected}`);
 }
 
-/** Rows, and the order of their columns. */
+/** Throws unless the rows and the order of their columns are as expected. */
 export function sameRows(given: DoorAnswer['rows'], expected: Expected): void {
   if (expected === 'any rows') return;
   if ('refused' in expected) throw new Error(`rows, not ${expected.refused}`);

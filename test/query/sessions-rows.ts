@@ -1,16 +1,16 @@
 // A naive model of what sessions see: every version of every row, with the LSNs of its birth and
-// death. A transaction works on a copy of the state in which it began.
+// its death. A transaction works on a copy of the state in which it began.
 
 export interface Row {
   readonly id: number;
   readonly event_ts: number;
-  /** Ascending. */
+  /** In ascending order. */
   readonly members: readonly number[];
   readonly n: number | null;
   readonly note: string | null;
 }
 
-/** Visible to readers at an LSN from `born` up to, but not including, `died`. */
+/** A version is visible to readers at an LSN from `born` up to, but not including, `died`. */
 export interface Version {
   readonly row: Row;
   readonly born: number;
@@ -20,20 +20,20 @@ export interface Version {
 export class ModelTable {
   readonly name: string;
   versions: Version[] = [];
-  /** LSN of the last change of its columns. */
+  /** LSN of the last change to the table's columns. */
   shapeLsn = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** The versions visible at an LSN, by row id. */
+  /** Returns the versions visible at an LSN, by row id. */
   at(lsn: number): Map<number, Version> {
     const seen = this.versions.filter(({ born, died }) => born <= lsn && died > lsn);
     return new Map(seen.map((version) => [version.row.id, version]));
   }
 
-  /** The newest state, durable or not. */
+  /** Returns the newest state, durable or not. */
   live(): Version[] {
     return this.versions.filter(({ died }) => died === Infinity);
   }
@@ -52,9 +52,9 @@ interface Copy {
 
 export class ModelTransaction {
   readonly lsn: number;
-  /** Number of log operations in its commit. */
+  /** Number of log operations in the commit of this transaction. */
   operations = 0;
-  /** Rows it began with and changed or removed by id. */
+  /** Versions that existed when the transaction began and that it has changed or removed by id. */
   readonly touched = new Set<Version>();
   readonly written = new Set<ModelTable>();
   readonly #copies: ReadonlyMap<ModelTable, Copy>;
@@ -79,7 +79,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** In the log, an update is a removal and an insert. */
+  /** Replaces a row. In the log, an update is a removal and an insert. */
   update(table: ModelTable, row: Row): void {
     this.#touch(table, row.id);
     this.#put(table, row);
@@ -92,7 +92,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** Removes by time and members; returns the number of rows. */
+  /** Removes rows by time and members. Returns the number of rows. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): number {
     const equal = this.rows(table).filter((row) => isEqualEdge(row, eventTs, members));
     for (const { id } of equal) this.remove(table, id);
@@ -114,7 +114,7 @@ export class ModelTransaction {
     this.written.add(table);
   }
 
-  /** The rows of a table that the commit stores. */
+  /** Yields the rows of a table that the commit stores. */
   *made(table: ModelTable): Generator<Row> {
     const { rows, changed } = this.#copies.get(table)!;
     for (const id of changed) {
@@ -138,7 +138,9 @@ export class ModelDatabase {
     return new ModelTransaction(this.tables, lsn);
   }
 
-  /** The first committer of a row wins. Returns the last LSN of the commit. */
+  /**
+   * Commits a transaction. The first committer of a row wins. Returns the last LSN of the commit.
+   */
   commit(transaction: ModelTransaction): number | 'conflict' {
     const { touched, written, operations } = transaction;
     const isLate = [...touched].some(({ died }) => died !== Infinity);
@@ -157,7 +159,7 @@ export class ModelDatabase {
     return this.lsn;
   }
 
-  /** Commits the removal of every live edge with that time and those members. */
+  /** Commits the removal of every live edge that has this time and these members. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): { lsn: number; matched: number } {
     const lsn = ++this.lsn;
     const equal = table.live().filter(({ row }) => isEqualEdge(row, eventTs, members));
@@ -165,7 +167,10 @@ export class ModelDatabase {
     return { lsn, matched: equal.length };
   }
 
-  /** No transaction can begin before `lsn` any more. */
+  /**
+   * Forgets the versions that died at or before `lsn`, because no transaction can begin before
+   * `lsn` any more.
+   */
   forgetBefore(lsn: number): void {
     for (const table of this.tables) table.versions = table.versions.filter(({ died }) => died > lsn);
   }

@@ -1,4 +1,5 @@
-// The actions of a session in one transaction: statements one after the other, and how it ends.
+// Scripts of what a session does in one transaction: its statements one after the other, and how
+// the transaction ends.
 
 import type { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -18,7 +19,7 @@ import {
   updateStatement,
 } from './sessions-statements.ts';
 
-/** Sum of the two rows of a pair, in every snapshot. */
+/** The sum of the two rows of a pair in every snapshot. */
 export const PAIR_SUM = 100;
 export const PAIRS = 24;
 
@@ -30,14 +31,17 @@ export interface Tables {
 
 export interface Step {
   readonly make: (sender: Sender) => SessionStatement;
-  /** After this step an amount has left one row of a pair and not yet reached the other. */
+  /**
+   * Whether after this step an amount has left one row of a pair and has not yet reached the other.
+   */
   readonly halfway: boolean;
 }
 
 export interface Script {
   readonly steps: Step[];
   /**
-   * `leave`: the session stops, and the service rolls the transaction back after its idle timeout.
+   * With `leave`, the session stops, and the service rolls the transaction back after its idle
+   * timeout.
    */
   readonly end: 'COMMIT' | 'ROLLBACK' | 'leave';
 }
@@ -53,7 +57,9 @@ export function newScript(random: Random, tables: Tables): Script {
   return { steps, end };
 }
 
-/** A step that leaves pairs unchanged, or changes both rows of a pair in one statement. */
+/**
+ * Returns a step that leaves pairs unchanged, or that changes both rows of a pair in one statement.
+ */
 function anyStep(random: Random, tables: Tables, halfway: boolean): Step {
   const { items } = tables;
   const dice = random.below(20);
@@ -79,7 +85,9 @@ export function anyRead(sender: Sender, tables: Tables): SessionStatement {
   return readStatement(sender, tables.items);
 }
 
-/** A statement of a session without an open transaction: its own commit. */
+/**
+ * Returns a statement for a session without an open transaction: the statement is its own commit.
+ */
 export function aloneWrite(sender: Sender, tables: Tables): SessionStatement {
   const { items } = tables;
   switch (sender.random.below(6)) {
@@ -104,7 +112,7 @@ function pairsIn(view: ModelTransaction, table: ModelTable): [Row, Row][] {
   return times.map((time) => rows.filter((row) => row.event_ts === time) as [Row, Row]);
 }
 
-/** Changes both rows of a pair in one statement; the sum stays. */
+/** Changes both rows of a pair in one statement, so that their sum is unchanged. */
 function turnRound({ random, view }: Sender, { pairs }: Tables): SessionStatement {
   const [{ event_ts: time }] = pick(random, pairsIn(view, pairs));
   return {
@@ -144,7 +152,7 @@ function transfer(random: Random, tables: Tables): Step[] {
   return [{ make: take, halfway: true }, ...between, { make: give, halfway: false }];
 }
 
-/** Between the two halves of a transfer: reads pairs, or changes other rows. */
+/** Returns a step between the two halves of a transfer. It reads pairs, or changes other rows. */
 function quietStep(random: Random, tables: Tables): Step {
   const dice = random.below(4);
   const make = (sender: Sender) => {
@@ -176,7 +184,8 @@ export function newPair(time: number, n: number): Omit<Row, 'id'>[] {
 }
 
 /**
- * The times of incomplete pairs among all rows of their table: there must be none in any snapshot.
+ * Returns the times of incomplete pairs among all rows of their table. In every snapshot there must
+ * be none.
  */
 export function brokenPairs(rows: readonly { event_ts: number; n: number | null }[]): number[] {
   const sums = new Map<number, { sum: number; rows: number }>();

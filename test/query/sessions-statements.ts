@@ -1,5 +1,5 @@
-// Random statements for sessions, each with its meaning: what it answers over the rows that its
-// session sees, and what it does to them.
+// Random statements for sessions, each with its meaning: what its answer is over the rows that its
+// session sees, and how it changes these rows.
 
 import type { Random } from '../support/random.ts';
 import {
@@ -18,19 +18,19 @@ import type { ModelTable, ModelTransaction, Row } from './sessions-rows.ts';
 
 export type Expected =
   | { readonly rows: readonly unknown[]; readonly ordered: boolean }
-  /** Refused with this error code; nothing is changed. */
+  /** The statement is refused with this error code and changes nothing. */
   | { readonly refused: string }
   | 'any rows';
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of every form.
+// biome-ignore lint/suspicious/noExplicitAny: rows have every form.
 export type Answered = readonly any[];
 
 export interface SessionStatement {
   readonly text: string;
   readonly parameters: Parameters;
   /**
-   * Changes `view` as the statement does. `answered`: the rows received, which give the ids of
-   * inserts.
+   * Changes `view` as the statement does, and returns the expected answer. `answered` are the rows
+   * received, from which the ids of inserted rows are taken.
    */
   meaning(view: ModelTransaction, answered: Answered): Expected;
 }
@@ -103,7 +103,7 @@ export function readAll(table: ModelTable): SessionStatement {
   };
 }
 
-/** Reads both tables in one statement: both must be from the same moment. */
+/** Returns a statement that reads both tables. Both reads must be from the same moment. */
 export function joinStatement(items: ModelTable, pairs: ModelTable): SessionStatement {
   return {
     text: `MATCH (a:${items.name}), (b:${pairs.name}) WHERE a.event_ts = b.event_ts AND a.n < b.n RETURN a.id AS a, b.id AS b`,
@@ -199,7 +199,7 @@ function assignments(random: Random, parameters: Parameters, home: number): Assi
     { text: `note = ${bind(parameters, note)}`, values: () => ({ note }) },
     { text: `members = [${members}]`, values: () => ({ members }) },
     { text: `event_ts = ${bind(parameters, time)}`, values: () => ({ event_ts: time }) },
-    // The right-hand sides use the old values, whatever the order.
+    // The right-hand sides use the old values, in any order of the assignments.
     {
       text: 'event_ts = event_ts + 1, n = event_ts',
       values: (row) => ({ event_ts: row.event_ts + 1, n: row.event_ts }),
@@ -297,7 +297,10 @@ export function failingStatement(random: Random, items: ModelTable, inside: bool
   return { text, parameters: {}, meaning: () => ({ refused: code }) };
 }
 
-/** Fails at the first number that grows too large; then no other row may be changed either. */
+/**
+ * Returns an UPDATE that fails at the first number that becomes too large. Then no other row may be
+ * changed either.
+ */
 function overflowing(table: ModelTable): SessionStatement {
   return {
     text: `UPDATE ${table.name} SET n = n * $most, note = 'large' WHERE n > 1`,
@@ -307,7 +310,7 @@ function overflowing(table: ModelTable): SessionStatement {
   };
 }
 
-/** Describes what the statement would do, and does nothing. */
+/** Returns an EXPLAIN, which describes what the statement would do but does nothing. */
 export function explainStatement({ text, parameters }: SessionStatement): SessionStatement {
   return { text: `EXPLAIN ${text}`, parameters, meaning: () => 'any rows' };
 }

@@ -1,4 +1,4 @@
-// Many sessions over one database, with statements interleaved by a seed; every answer is compared
+// Many sessions on one database, with statements interleaved by a seed. Every answer is compared
 // with the naive model.
 
 import { Random } from '../support/random.ts';
@@ -20,21 +20,23 @@ interface Session {
   readonly name: string;
   readonly home: number;
   open: OpenTransaction | undefined;
-  /** The transaction that was rolled back by the idle timeout, until BEGIN or ROLLBACK. */
+  /**
+   * The transaction that the idle timeout rolled back, until the session sends BEGIN or ROLLBACK.
+   */
   expired: string | undefined;
-  /** Its COMMIT is in flight. */
+  /** Whether the COMMIT of this session is in flight. */
   busy: boolean;
   lastUsed: number;
-  /** Transactions that have ended. */
+  /** Number of transactions that have ended. */
   done: number;
 }
 
 export interface SessionsOptions {
   readonly seed: number;
   readonly sessions: number;
-  /** Transactions per session. */
+  /** Number of transactions per session. */
   readonly transactions: number;
-  /** Commits are applied in slices. */
+  /** Whether commits are applied in slices. */
   readonly sliced: boolean;
 }
 
@@ -69,7 +71,7 @@ export class SessionsWorld {
     }));
   }
 
-  /** Event counts. */
+  /** Counts of events. */
   get seen(): Readonly<Record<string, number>> {
     return this.#place.seen;
   }
@@ -105,7 +107,7 @@ export class SessionsWorld {
     return done < this.#options.transactions;
   }
 
-  /** A few sessions act concurrently, or an event affects all of them. */
+  /** Lets a few sessions act concurrently, or makes an event happen that affects all sessions. */
   async #round(): Promise<void> {
     const random = this.#random;
     this.#place.assertWell();
@@ -114,7 +116,8 @@ export class SessionsWorld {
     if (random.chance(0.08)) return somethingHappens(this.#place, this.#homes);
     const free = this.#sessions.filter((session) => !session.busy && this.#isAtWork(session));
     if (free.length === 0) return this.#place.settle();
-    // The same few stay active for a while, so that long transactions overlap with short ones.
+    // The same few sessions stay active for a while, so that long transactions overlap with short
+    // ones.
     if (random.chance(0.1)) this.#lively = random.below(this.#sessions.length);
     const base = Math.min(this.#lively, free.length - 1);
     const lively = free.slice(base, base + 3);
@@ -124,8 +127,8 @@ export class SessionsWorld {
   }
 
   /**
-   * Starts the session's next action. `together`: others act concurrently, so it must not commit a
-   * statement of its own.
+   * Starts the session's next action. If `together`, other sessions act concurrently, so this
+   * session must not send a statement that is its own commit.
    */
   #turn(session: Session, together: boolean): Promise<void> | undefined {
     this.#expire(session);
@@ -158,7 +161,7 @@ export class SessionsWorld {
   }
 
   #send(session: Session, text: string, parameters: SessionStatement['parameters'] = {}): Promise<Outcome> {
-    // Text that does not parse never reaches the session.
+    // A text that does not parse never reaches the session.
     if (!text.includes('RETRUN')) session.lastUsed = this.#place.clock;
     return this.#place.send(session.name, text, parameters);
   }
@@ -175,7 +178,9 @@ export class SessionsWorld {
     this.#place.saw('begin');
   }
 
-  /** Every statement is refused and changes nothing, until ROLLBACK. */
+  /**
+   * Sends a statement, which must be refused without changes, or a ROLLBACK, which ends this state.
+   */
   async #afterExpiry(session: Session, id: string): Promise<void> {
     if (this.#random.chance(0.3)) {
       session.expired = undefined;
@@ -217,7 +222,10 @@ export class SessionsWorld {
     this.#place.saw('write alone');
   }
 
-  /** Its position among the commits is that of the call; the answer is checked when it arrives. */
+  /**
+   * Commits. The position of the commit is determined by the time of the call, and the answer is
+   * checked when it arrives.
+   */
   async #commit(session: Session, { id, view }: OpenTransaction): Promise<void> {
     const place = this.#place;
     session.open = undefined;

@@ -1,5 +1,5 @@
-// Sessions: a transaction stays open until the last row of a result read in it has been sent,
-// however idle the session looks.
+// Tests sessions. A transaction stays open until the last row of a result read in it has been sent,
+// however idle the session seems.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ function run(text: string): Promise<StatementResult> {
   return statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices });
 }
 
-/** The remaining rows of a result. */
+/** Returns the remaining rows of a result. */
 function rowsOf({ steps }: StatementResult): unknown[] {
   const rows: unknown[] = [];
   for (const chunk of steps)
@@ -64,7 +64,7 @@ function rowsOf({ steps }: StatementResult): unknown[] {
 const MATCH = 'MATCH (e:hyperedges) RETURN e.id';
 const BUSY = { code: 'conflict', message: expect.stringContaining('still') };
 
-test('the next statement of a session is refused while the rows of one are still being read', async () => {
+test('the next statement of a session is refused while a result of the session is still being read', async () => {
   await run('BEGIN');
   await run('INSERT INTO hyperedges (event_ts, members) VALUES (5, [1])');
   const result = await run(MATCH);
@@ -90,7 +90,7 @@ test.each([MATCH, `ANALYZE ${MATCH}`])(
   },
 );
 
-test('a closed result holds no files of segments that are replaced', async () => {
+test('a closed result keeps no files of replaced segments', async () => {
   await database.compact();
   const result = await run(MATCH);
   result.steps.next();
@@ -103,7 +103,7 @@ test('a closed result holds no files of segments that are replaced', async () =>
   expect(nodeFs.exists(segment!.path)).toBe(false);
 });
 
-test('a session is not idle while its rows are read, and begins to be so behind the last one', async () => {
+test('a session is not idle while its rows are read, and becomes idle after the last row', async () => {
   await run('BEGIN');
   await run('INSERT INTO hyperedges (event_ts, members) VALUES (7, [1])');
   const before = rowsOf(await run(MATCH)).length;
@@ -111,7 +111,7 @@ test('a session is not idle while its rows are read, and begins to be so behind 
   result.steps.next();
   nowMs += 10 * IDLE_SECONDS * 1000;
   statements.sessions.sweep();
-  // The data it reads must survive a compaction too.
+  // The data that the result reads must also survive a compaction.
   await database.compact();
   expect(rowsOf(result).length).toBeGreaterThan(before - ROWS);
   nowMs += (IDLE_SECONDS - 1) * 1000;
@@ -126,14 +126,14 @@ test('statements that fail or write leave their session free', async () => {
   await run('BEGIN');
   await expect(run('MATCH (e:nowhere) RETURN e')).rejects.toMatchObject({ code: 'table_not_found' });
   await expect(run('COMPACT')).rejects.toMatchObject({ code: 'invalid_statement' });
-  // These results are never read.
+  // The results of these statements are never read.
   await run('EXPLAIN MATCH (e:hyperedges) RETURN e');
   await run('SHOW TABLES');
   await run('UPDATE hyperedges SET weight = 1 WHERE event_ts = 3');
   await run('COMMIT');
 });
 
-test('nothing else of the session runs while it commits', async () => {
+test('no other statement of the session runs while it commits', async () => {
   await run('BEGIN');
   await run('INSERT INTO hyperedges (event_ts, members) VALUES (9, [1])');
   const commit = run('COMMIT');
@@ -142,7 +142,7 @@ test('nothing else of the session runs while it commits', async () => {
   expect(statements.sessions.size).toBe(0);
 });
 
-test('after an idle rollback nothing of the session runs before BEGIN or ROLLBACK', async () => {
+test('a session that was rolled back for idleness runs no statement before BEGIN or ROLLBACK', async () => {
   const count = async () => rowsOf(await run('MATCH (e:hyperedges) RETURN COUNT(*)'))[0];
   const before = await count();
   const { lastLsn } = database;
@@ -169,7 +169,7 @@ test('after an idle rollback nothing of the session runs before BEGIN or ROLLBAC
     }
     const fast = () => statements.read(statements.prepare(MATCH), {}, 's', 'json');
     expect(fast).toThrow(expect.objectContaining({ code: 'transaction_expired' }));
-    // Other sessions do not affect it.
+    // Statements of other sessions do not end the expired state of this one.
     (await statements.execute(statements.prepare(MATCH), { parameters: {}, session: 'other', slices })).close();
     expect(statements.sessions.expired).toBe(1);
     await run(way);
@@ -181,7 +181,7 @@ test('after an idle rollback nothing of the session runs before BEGIN or ROLLBAC
   expect((await refused('ROLLBACK')).code).toBe('invalid_statement');
 });
 
-test('ROLLBACK after an idle rollback names the transaction that it was', async () => {
+test('ROLLBACK after an idle rollback names the transaction that was rolled back', async () => {
   const [begun] = rowsOf(await run('BEGIN')) as [unknown[]];
   nowMs += (IDLE_SECONDS + 1) * 1000;
   const { fields } = await refused(MATCH);

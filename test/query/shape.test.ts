@@ -1,5 +1,5 @@
-// The shape of a MATCH is computed once and planned many times: it must never be modified, and
-// plans for execution ask the indexes only for what they need.
+// The shape of a MATCH is computed once and planned many times. It must never be modified, and
+// plans for execution must request from the indexes only what they need.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -24,12 +24,12 @@ const estimate: Estimator = ({ table }, { startTs, endTs, nodes, ranges }) =>
     where: ranges.length === 0 ? undefined : ranges,
   });
 
-/** The plan of a statement that is executed. */
+/** Returns the plan of a statement that is executed. */
 function planToRun(shape: MatchShape, parameters: ParameterValues): MatchPlan {
   return planShape(shape, parameters, estimate, ({ table }) => table.estimate({}).totalBuckets);
 }
 
-/** Freezes plain values and lists recursively; tables and the like are left alone. */
+/** Freezes plain values and lists recursively. Tables and other objects are not frozen. */
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
   const prototype = Object.getPrototypeOf(value);
@@ -54,7 +54,7 @@ function rowsOf(shape: MatchShape, parameters: ParameterValues): readonly string
   }
 }
 
-describe('a shape', () => {
+describe('the shape of a MATCH', () => {
   it.each([31, 32, 33])('is not changed by plans and runs (%i)', async (seed) => {
     let runs = 0;
     await eachState(seed, async ({ database, statements }) => {
@@ -75,7 +75,7 @@ describe('a shape', () => {
   });
 });
 
-describe('a plan that is run', () => {
+describe('a plan for execution', () => {
   let database: Database;
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('a plan that is run', () => {
     ['a:T) WHERE a.n > 3 RETURN *', 1],
     ['a:T) WHERE a.event_ts = 1 OR a.event_ts = 5 RETURN *', 3],
     ['a:T), (b:T) WHERE a.id = b.id RETURN a', 4],
-  ])('asks for estimates where it depends on them: (%s', (text, asked) => {
+  ])('requests estimates only where it depends on them: (%s', (text, asked) => {
     let asks = 0;
     const counted: Estimator = (pattern, request) => {
       asks += 1;

@@ -1,16 +1,19 @@
-// The statement cache: bound again for other types or another catalog, never for the same ones;
-// least recently used statements are evicted first.
+// Tests the statement cache: statements are bound again for other types or another catalog, but not
+// for the same ones, and the least recently used statements are evicted first.
 
 import { describe, expect, it } from 'vitest';
 import { parameterType } from '../../src/query/binder/parameters.ts';
 import { type Bound, StatementCache } from '../../src/query/statement-cache.ts';
 
 const TEXT = 'MATCH (a:T) WHERE a.n = $n RETURN a.id';
-/** Bytes charged for the parsed statement and, below, for the statement bound with one column. */
+/**
+ * Bytes charged for the parsed statement and, below, for the parsed statement plus its bound form
+ * with one column.
+ */
 const TREE = TEXT.length * 100;
 const BOUND = TREE + 400;
 
-/** A cache, and the list of texts it asked to have bound. */
+/** Returns a cache, a function that binds, and the list of the texts that were bound. */
 function cacheOf(limits?: { statements: number; bytes: number }) {
   const cache = new StatementCache(limits);
   const binds: string[] = [];
@@ -25,8 +28,8 @@ function cacheOf(limits?: { statements: number; bytes: number }) {
   return { cache, binds, bind };
 }
 
-describe('a statement', () => {
-  it('that came twice is read no more', () => {
+describe('the cache of a statement', () => {
+  it('keeps its tree from the second use on, and does not parse it again', () => {
     const { cache } = cacheOf();
     cache.prepare(TEXT);
     expect([cache.statements, cache.bytes]).toEqual([0, 0]);
@@ -36,13 +39,13 @@ describe('a statement', () => {
     expect([cache.statements, cache.bytes]).toEqual([1, TREE]);
   });
 
-  it('names its parameters once each, those in quotes too', () => {
+  it('lists its parameters once each, including those in quotes', () => {
     const { cache } = cacheOf();
     const text = "MATCH (a:T) MEMBERS $m WHERE a.n IN [$x, '$y', $x] AND a.s = '$5' RETURN a.id LIMIT $l";
     expect(cache.prepare(text).parameters).toEqual(['m', 'x', 'y', 'l']);
   });
 
-  it('is bound once when it is asked for again, and again', () => {
+  it('keeps its bound form from the second use on', () => {
     const { binds, bind } = cacheOf();
     bind(TEXT, { n: 1 });
     const kept = bind(TEXT, { n: 2 });
@@ -51,7 +54,7 @@ describe('a statement', () => {
     expect(binds).toHaveLength(2);
   });
 
-  it('is not kept bound when it is used once', () => {
+  it('does not keep the bound form of a statement that was prepared only once', () => {
     const { cache, binds } = cacheOf();
     const prepared = cache.prepare(TEXT);
     const bind = () => cache.bound(prepared, { n: 1 }, 1, () => ({ columns: [String(binds.push(TEXT))] }) as never);
@@ -61,7 +64,7 @@ describe('a statement', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('is bound for every type of its parameters', () => {
+  it('has one bound form for each type of its parameters', () => {
     const { binds, bind } = cacheOf();
     const values = [1, 1.5, 'x', true, null, [], [1], [1.5], ['x'], [null]];
     const types = new Set(values.map((value) => JSON.stringify(parameterType('n', value))));
@@ -74,7 +77,7 @@ describe('a statement', () => {
     expect(binds.length).toBeGreaterThanOrEqual(types.size);
   });
 
-  it('that misses a parameter, or has one of no type, is left to the binder, which refuses', () => {
+  it('leaves missing parameters and parameters without a type to the binder, which refuses them', () => {
     const { binds, bind } = cacheOf();
     for (let i = 0; i < 3; i++) bind(TEXT, { n: 1 });
     for (const parameters of [{}, { n: undefined }, { n: {} }, { n: [1, 'x'] }, { n: Number.NaN }, { N: 1 }])
@@ -83,7 +86,7 @@ describe('a statement', () => {
     expect(binds).toHaveLength(2);
   });
 
-  it('is bound anew when the catalog changed, and what was bound before is let go of', () => {
+  it('binds it again when the catalog has changed, and then drops the old bound forms', () => {
     const { cache, binds, bind } = cacheOf();
     for (let i = 0; i < 3; i++) bind(TEXT, { n: 1 }, 1);
     expect(cache.bytes).toBe(TREE + BOUND);
@@ -94,13 +97,13 @@ describe('a statement', () => {
     expect(cache.bytes).toBe(TREE + BOUND);
   });
 
-  it('that cannot be read is not kept', () => {
+  it('does not keep it if it cannot be parsed', () => {
     const { cache } = cacheOf();
     expect(() => cache.prepare('MATCH')).toThrow('found the end');
     expect(cache.statements).toBe(0);
   });
 
-  it('that is long is not kept', () => {
+  it('does not keep it if it is long', () => {
     const { cache, binds, bind } = cacheOf();
     const long = `${TEXT}${' '.repeat(4096)}`;
     for (let i = 0; i < 3; i++) bind(long, { n: 1 });
@@ -108,10 +111,10 @@ describe('a statement', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the contents of the cache', () => {
   const text = (i: number) => `MATCH (a:T) WHERE a.n = ${i} RETURN a.id`;
 
-  it('is bounded in number; what was used longest ago goes first', () => {
+  it('are limited in number, and the least recently used statement is evicted first', () => {
     const { cache } = cacheOf({ statements: 3, bytes: 2 ** 30 });
     const twice = (i: number) => [cache.prepare(text(i)), cache.prepare(text(i))][1];
     const first = twice(1);
@@ -124,19 +127,19 @@ describe('what is kept', () => {
     expect(cache.prepare(text(2))).not.toBe(second);
   });
 
-  it('stays, however many texts come once', () => {
+  it('stay, however many texts are used only once', () => {
     const { cache, binds, bind } = cacheOf({ statements: 3, bytes: 2 ** 30 });
     for (let i = 0; i < 3; i++) bind(TEXT, { n: 1 });
     for (let i = 0; i < 100; i++) bind(text(i), {});
     bind(TEXT, { n: 1 });
     expect(binds.filter((one) => one === TEXT)).toHaveLength(2);
-    // Of the texts used only once, the cache remembers just the last few.
+    // The cache remembers only the last few of the texts that were used once.
     cache.prepare(text(1));
     cache.prepare(text(99));
     expect(cache.statements).toBe(2);
   });
 
-  it('is bounded in bytes', () => {
+  it('are limited in bytes', () => {
     const bytes = 10 * text(1).length * 100;
     const { cache, bind } = cacheOf({ statements: 1000, bytes });
     for (let i = 1; i <= 9; i++) {
@@ -144,11 +147,11 @@ describe('what is kept', () => {
       bind(text(i), {});
       expect(cache.bytes).toBeLessThanOrEqual(bytes);
     }
-    // Each is charged twice, parsed and bound, plus one column.
+    // Each statement is charged twice, parsed and bound, plus one column.
     expect(cache.statements).toBe(4);
   });
 
-  it('is bound for a few combinations of types; the oldest goes first', () => {
+  it('have bound forms for only a few combinations of types, of which the oldest is dropped first', () => {
     const { cache, binds, bind } = cacheOf();
     const values = [1, 1.5, 'x', true, null];
     cache.prepare(TEXT);

@@ -1,5 +1,5 @@
-// Figures taken from directories without reading rows: counts and window bounds match the rows, in
-// every state of a table, for old snapshots and under a transaction's overlay.
+// Tests figures that are taken from directories without reading rows. Counts and window bounds must
+// match the rows in every state of a table, for old snapshots and under a transaction's overlay.
 
 import { describe, expect, it } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -24,7 +24,7 @@ function timesOf(
   return (JSON.parse(`[${text}]`) as { event_ts: number }[]).map((row) => row.event_ts);
 }
 
-/** Maximum rows inserted per round. */
+/** Maximum number of rows inserted per round. */
 const ROWS_AT_ONCE = 30;
 
 function expectTrue(table: Table, random: Random, view?: View, isAllLive = false): void {
@@ -41,7 +41,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
       table.scan({ format: 'json' }, view?.snapshot, view?.overlay).plan().total_buckets,
     );
     expect(estimate.bucketsScanned).toBeLessThanOrEqual(estimate.totalBuckets);
-    // Otherwise approximate: estimates assume that dead rows are spread evenly.
+    // Otherwise the estimate is approximate, because it assumes that dead rows are spread evenly.
     const exact = view === undefined && isAllLive;
     if (exact) expect(estimate.rows).toBe(times.length);
     expect(estimate.rows).toBeGreaterThanOrEqual(0);
@@ -49,7 +49,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
   }
 }
 
-/** Hides some rows and adds others, as a transaction does. */
+/** Returns an overlay that hides some rows and adds others, as a transaction does. */
 function overlayOf(database: Database, table: Table, snapshot: Snapshot, random: Random): ScanOverlay {
   const { context } = table;
   const memtable = CoreMemtable.alone(context.module.instantiate(), table.bucketSeconds, 0);
@@ -78,8 +78,8 @@ function overlayOf(database: Database, table: Table, snapshot: Snapshot, random:
   return { memtable, hidden: (one) => hidden.get(one), deadOf: (segment) => dead.get(segment)! };
 }
 
-describe('counts and ends of windows', () => {
-  it.each(Array.from({ length: 12 }, (_, place) => place + 1))('are those of the rows, seed %i', async (seed) => {
+describe('counts and bounds of windows', () => {
+  it.each(Array.from({ length: 12 }, (_, place) => place + 1))('match the rows with seed %i', async (seed) => {
     const random = new Random(seed);
     const database = await openSim(simDisk(seed), { core: seed % 3 === 0 ? 'debug' : 'release' });
     const [double] = await makeTables(database, random);
@@ -101,7 +101,7 @@ describe('counts and ends of windows', () => {
     for (const { snapshot } of old) snapshot.release();
   });
 
-  it('of whole segments need none of them in memory', async () => {
+  it('need no segment in memory if they cover whole segments', async () => {
     const database = await openSim(simDisk(), { core: 'release', memoryBudgetBytes: 1 });
     const table = await database.createTable({ name: 'T' });
     const bulk = table.bulk();
@@ -123,8 +123,8 @@ describe('counts and ends of windows', () => {
   });
 });
 
-describe('estimates of lookups', () => {
-  it('in rows that no index has yet do a bounded piece of it', async () => {
+describe('estimates of node lookups', () => {
+  it('index a bounded number of rows at a time if some rows are not yet indexed', async () => {
     const database = await openSim(simDisk(), { core: 'release', logFileBytes: 2 ** 22 });
     const table = await database.createTable({ name: 'T' });
     const bulk = table.bulk();

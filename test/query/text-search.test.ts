@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { containsText } from '../../src/text-search.ts';
 import { Random } from '../support/random.ts';
 
-test('a long text in another one: as String.prototype.includes says', () => {
+test('a long text is found in another one exactly if String.prototype.includes finds it', () => {
   const random = new Random(5);
   let found = 0;
   for (let round = 0; round < 400; round++) {
@@ -21,8 +21,8 @@ test('a long text in another one: as String.prototype.includes says', () => {
   expect(found).toBeLessThan(390);
 });
 
-test('whatever the texts are, the work grows with their lengths, not with the product', () => {
-  // String.prototype.includes takes two billion steps for each of these.
+test('the work grows with the lengths of the texts, not with their product', () => {
+  // String.prototype.includes takes two billion steps for each of these texts.
   const text = 'a'.repeat(64_000);
   for (let round = 0; round < 50; round++)
     expect(containsText(text, `${'a'.repeat(100 + round)}b${'a'.repeat(31_000)}`)).toBe(false);

@@ -1,5 +1,5 @@
-// ISO 8601 times in statements: the same statement with the seconds that Date gives must return the
-// same rows, by the access path that EXPLAIN shows.
+// Tests ISO 8601 times in statements. The same statement with the seconds that Date gives must
+// return the same rows, by the access path that EXPLAIN shows.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -33,8 +33,8 @@ beforeAll(async () => {
     't',
     Array.from({ length: 60 }, (_, row) => edgeOf(row * 10)),
   );
-  // At midnights, a second before and after, and in years that Date does not write with four
-  // digits.
+  // Rows at midnights, a second before and a second after, and in years that Date does not write
+  // with four digits.
   const ends = [-1, 0, 1].flatMap((second) =>
     [-2, -1, 0, 1].map((day) => (Math.floor(NOON / DAY) + day) * DAY + second),
   );
@@ -72,11 +72,14 @@ const TEXTS = [
   '2031-01-01',
 ];
 
-/** By Date rather than the service's own parser; without a zone it is UTC. */
+/**
+ * Returns the seconds according to Date rather than the service's own parser. A text without a zone
+ * is in UTC.
+ */
 const secondsOf = (text: string) =>
   Date.parse(/\dT/.test(text) && !/(Z|[+-]\d\d:\d\d)$/.test(text) ? `${text}Z` : text) / 1000;
 
-describe('a text compared with a time', () => {
+describe('a text that is compared with a time', () => {
   const FORMS = [
     ...['=', '<>', '<', '<=', '>', '>='].flatMap((operator) => [
       `e.event_ts ${operator} @`,
@@ -93,7 +96,7 @@ describe('a text compared with a time', () => {
     'e.event_ts / 2 > datetime(@) / 2',
   ];
 
-  test.each(FORMS)('%s', async (form) => {
+  test.each(FORMS)('means the same as its seconds in %s', async (form) => {
     for (const [index, text] of TEXTS.entries()) {
       const other = TEXTS[(index + 2) % TEXTS.length]!;
       const where = (a: unknown, b: unknown) =>
@@ -105,7 +108,7 @@ describe('a text compared with a time', () => {
       const parameters = match(form.replaceAll('@@', '$b').replaceAll('@', '$a'));
       expect(await rows(parameters, { a: text, b: other })).toEqual(expected);
       expect(await rows(parameters, { a, b })).toEqual(expected);
-      // And by the same access path.
+      // Both use the same access path.
       const plan = async (condition: string, given: ParameterValues = {}) => {
         const [row] = await rows(`EXPLAIN ${match(condition)}`, given);
         return JSON.stringify(row).replace(/"(filter|condition|conditions|where)":("(\\.|[^"])*"|\[[^\]]*\])/g, '');
@@ -125,7 +128,7 @@ describe('a text compared with a time', () => {
     );
   });
 
-  test('is one in a list that is a parameter, and in aggregates, groups and ORDER BY', async () => {
+  test('is a time in a list that is a parameter, and in aggregates, groups and ORDER BY', async () => {
     const list = TEXTS.map(secondsOf);
     const query = 'MATCH (e:t) WHERE e.event_ts IN $list RETURN e.id ORDER BY e.id';
     expect(await rows(query, { list: TEXTS })).toEqual(await rows(query, { list }));
@@ -140,7 +143,7 @@ describe('a text compared with a time', () => {
     expect(await rows(joined('2024-05-02'))).toEqual(await rows(joined(secondsOf('2024-05-02'))));
   });
 
-  test('a date is looked for in a list as it is compared: with texts of the row, never with numbers of days', async () => {
+  test('a date in a list is compared with texts of the row, and never with numbers of days', async () => {
     const match = (condition: string) => `MATCH (e:t) WHERE ${condition} RETURN e.id ORDER BY e.id`;
     expect(await rows(match('date(e.event_ts) IN [e.place]'))).toEqual(await rows(match('date(e.event_ts) = e.place')));
     const [one, list] = await Promise.all(
@@ -149,7 +152,7 @@ describe('a text compared with a time', () => {
     expect([one!.code, list!.code]).toEqual(['invalid_statement', 'invalid_statement']);
   });
 
-  test('another column that holds a text or a number is none', async () => {
+  test('is not a time if the other column contains texts or numbers', async () => {
     expect(await rows('MATCH (e:t) WHERE e.place = "2024-05-02" RETURN e')).toEqual([]);
     const { message } = await refusal('MATCH (e:t) WHERE e.n = "2024-05-02" RETURN e');
     expect(message).toContain('cannot be compared');
@@ -159,7 +162,7 @@ describe('a text compared with a time', () => {
   });
 });
 
-describe('a text that is no time', () => {
+describe('a text that is not a valid time', () => {
   test.each([
     ['yesterday', 'is no time in ISO 8601 such as 2024-05-02'],
     ['2024-02-30', 'names a day or an hour that does not exist'],
@@ -193,7 +196,7 @@ describe('a text that is no time', () => {
     expect((await refusal('UPDATE u SET event_ts = $t WHERE n = -99', { t: text })).message).toContain(advice);
   });
 
-  test('a list of very many texts is refused, of as many numbers it is not', async () => {
+  test('a list of very many texts is refused, but a list of as many numbers is accepted', async () => {
     const many = Array.from({ length: 50_001 }, () => '2024-05-02');
     const query = 'MATCH (e:u) WHERE e.event_ts IN $list RETURN e';
     expect((await refusal(query, { list: many })).message).toContain('more than 50000; give these as epoch seconds');
@@ -206,7 +209,7 @@ describe('a text that is no time', () => {
     expect(await rows(query, { list: many.map((_, index) => index + 10) })).toEqual([]);
   });
 
-  test('half of a surrogate pair is refused as a text already', async () => {
+  test('half of a surrogate pair is already refused as a text', async () => {
     const error = await statements
       .run('MATCH (e:t) WHERE e.event_ts = $t RETURN e', { t: '2024-05-0\ud800' })
       .catch((e) => e);
@@ -214,8 +217,8 @@ describe('a text that is no time', () => {
   });
 });
 
-describe('a text assigned to a time', () => {
-  test('in INSERT and UPDATE, written and as a parameter', async () => {
+describe('a text that is assigned to a time', () => {
+  test('is converted in INSERT and UPDATE, written out and as a parameter', async () => {
     await statements.run(
       "INSERT INTO u (event_ts, members, n) VALUES ('2024-05-02', [1], 1), ($t, [2], 2), (datetime('2024-05-02T10:00:00+02:00'), [3], 3), (5, [4], 4)",
       { t: '2024-05-03T10:00' },
@@ -235,8 +238,8 @@ describe('a text assigned to a time', () => {
   });
 });
 
-describe('datetime and date', () => {
-  test('datetime marks seconds as a time', async () => {
+describe('the functions datetime and date', () => {
+  test('give seconds the type of a time (datetime)', async () => {
     const { rows: got, columnTypes } = await statements.run(
       "MATCH (e:t) RETURN datetime('2024-05-02') AS a, datetime($t) AS b, datetime(e.n) AS c, datetime(e.event_ts) AS d, datetime(null) AS e LIMIT 1",
       { t: '2024-05-02T10:00:00.9' },
@@ -245,7 +248,7 @@ describe('datetime and date', () => {
     expect(got[0]).toMatchObject({ a: secondsOf('2024-05-02'), b: secondsOf('2024-05-02T10:00:00Z'), e: null });
   });
 
-  test('date groups by day, as counted one by one', async () => {
+  test('group by day (date) like counting one by one', async () => {
     const days = new Map<string, number>();
     for (const { t } of await rows('MATCH (e:t) WHERE e.event_ts < "9000-01-01" RETURN e.event_ts AS t')) {
       const day = new Date((t as number) * 1000).toISOString().replace(/T.*/, '');
@@ -255,28 +258,31 @@ describe('datetime and date', () => {
     expect(new Map(got.map(({ day, n }) => [day, n]))).toEqual(days);
   });
 
-  test.each(['=', '<>', '<', '<=', '>', '>='])('date %s a date is a window of the time index', async (operator) => {
-    for (const day of ['2024-05-02', '2024-04-30', '1970-01-01', '+010000-01-01', '-000001-12-31']) {
-      const start = new Date(day).getTime() / 1000;
-      const windows: Record<string, string> = {
-        '=': `e.event_ts BETWEEN ${start} AND ${start + DAY - 1}`,
-        '<>': `NOT e.event_ts BETWEEN ${start} AND ${start + DAY - 1}`,
-        '<': `e.event_ts < ${start}`,
-        '<=': `e.event_ts < ${start + DAY}`,
-        '>': `e.event_ts >= ${start + DAY}`,
-        '>=': `e.event_ts >= ${start}`,
-      };
-      const expected = await rows(`MATCH (e:t) WHERE ${windows[operator]} RETURN e.id ORDER BY e.id`);
-      const match = (condition: string) => `MATCH (e:t) WHERE ${condition} RETURN e.id ORDER BY e.id`;
-      expect(await rows(match(`date(e.event_ts) ${operator} '${day}'`))).toEqual(expected);
-      expect(await rows(match(`date(e.event_ts) ${operator} $day`), { day })).toEqual(expected);
-    }
-    if (operator === '<>') return;
-    const [row] = await rows(`EXPLAIN MATCH (e:t) WHERE date(e.event_ts) ${operator} '2024-05-02' RETURN e`);
-    expect(row!.buckets_scanned as number).toBeLessThan(row!.total_buckets as number);
-  });
+  test.each(['=', '<>', '<', '<=', '>', '>='])(
+    'use a window of the time index in a comparison: date %s a date',
+    async (operator) => {
+      for (const day of ['2024-05-02', '2024-04-30', '1970-01-01', '+010000-01-01', '-000001-12-31']) {
+        const start = new Date(day).getTime() / 1000;
+        const windows: Record<string, string> = {
+          '=': `e.event_ts BETWEEN ${start} AND ${start + DAY - 1}`,
+          '<>': `NOT e.event_ts BETWEEN ${start} AND ${start + DAY - 1}`,
+          '<': `e.event_ts < ${start}`,
+          '<=': `e.event_ts < ${start + DAY}`,
+          '>': `e.event_ts >= ${start + DAY}`,
+          '>=': `e.event_ts >= ${start}`,
+        };
+        const expected = await rows(`MATCH (e:t) WHERE ${windows[operator]} RETURN e.id ORDER BY e.id`);
+        const match = (condition: string) => `MATCH (e:t) WHERE ${condition} RETURN e.id ORDER BY e.id`;
+        expect(await rows(match(`date(e.event_ts) ${operator} '${day}'`))).toEqual(expected);
+        expect(await rows(match(`date(e.event_ts) ${operator} $day`), { day })).toEqual(expected);
+      }
+      if (operator === '<>') return;
+      const [row] = await rows(`EXPLAIN MATCH (e:t) WHERE date(e.event_ts) ${operator} '2024-05-02' RETURN e`);
+      expect(row!.buckets_scanned as number).toBeLessThan(row!.total_buckets as number);
+    },
+  );
 
-  test('date in lists, joins, aggregates and conditions of groups', async () => {
+  test('work in lists, joins, aggregates and conditions of groups (date)', async () => {
     const two = "['2024-05-02', '2024-04-30']";
     const expected = await rows(
       "MATCH (e:t) WHERE date(e.event_ts) = '2024-05-02' OR date(e.event_ts) = '2024-04-30' RETURN e.id ORDER BY e.id",
@@ -315,7 +321,7 @@ describe('datetime and date', () => {
     ).toEqual([{ day: dayOf(newest[0]!) }]);
   });
 
-  test('what is no day, or no time, is refused', async () => {
+  test('refuse a value that is not a day or not a time', async () => {
     expect((await refusal("MATCH (e:t) WHERE date(e.event_ts) = '2024-05-02T10:00' RETURN e")).message).toContain(
       'where a date such as',
     );

@@ -1,5 +1,5 @@
-// Rows that the core writes as text equal the rows that the executor builds from vectors, byte for
-// byte, in every state of a table.
+// Checks that rows that the core writes as text equal the rows that the executor builds from
+// vectors, byte for byte, in every state of a table.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -10,7 +10,7 @@ import { statementsOf } from '../support/statements.ts';
 import { executor } from './execute.ts';
 import { eachState } from './random-world.ts';
 
-/** Statements whose rows the core can write; for each, a condition and the returned items. */
+/** Statements whose rows the core can write: for each, a condition and the returned items. */
 const WRITTEN = [
   ['', 'a.id, a.event_ts, a.members'],
   ['', '*'],
@@ -26,8 +26,8 @@ const WRITTEN = [
 ] as const;
 
 /**
- * Rows that must be built from vectors: they need further processing, or the core has no text for
- * them.
+ * Statements whose rows must be built from vectors, because they need further processing or the
+ * core has no text for them.
  */
 const MADE = [
   ['', 'a.id, a.members, a.event_ts'],
@@ -65,8 +65,8 @@ function written(
   return undefined;
 }
 
-describe('rows as text', () => {
-  it.each([11, 12, 13])('are those of the executor, in every state of random tables (%i)', async (seed) => {
+describe('rows written as text', () => {
+  it.each([11, 12, 13])('equal those of the executor, in every state of random tables (%i)', async (seed) => {
     let statements: Statements | undefined;
     let compared = 0;
     await eachState(seed, async ({ database, statements: random, state }) => {
@@ -78,7 +78,7 @@ describe('rows as text', () => {
           () => undefined,
         );
         if (rows === undefined) continue;
-        // Three runs: bound anew, bound to be cached, then from the cache.
+        // Three runs: bound the first time, bound to be cached, then taken from the cache.
         for (const format of ['json', 'ndjson', 'json'] as const) {
           const found = written(statements, text, parameters, format);
           if (found === undefined) break;
@@ -92,7 +92,7 @@ describe('rows as text', () => {
   });
 });
 
-describe('of one table', () => {
+describe('a read of one table', () => {
   let database: Database;
   let statements: Statements;
 
@@ -124,15 +124,15 @@ describe('of one table', () => {
   const open = (text: string, session = 'mine') =>
     statements.read(statements.prepare(text), PARAMETERS, session, 'json') as WrittenRead;
 
-  it.each(WRITTEN)('is written: %s %s', (where, items) => {
+  it.each(WRITTEN)('is written by the core: %s %s', (where, items) => {
     expect(written(statements, `MATCH (a:Contact) ${where} RETURN ${items}`, PARAMETERS, 'json')).toBeTypeOf('string');
   });
 
-  it.each(MADE)('is made of vectors: %s %s', (where, items) => {
+  it.each(MADE)('is built from vectors: %s %s', (where, items) => {
     expect(written(statements, `MATCH (a:Contact) ${where} RETURN ${items}`, PARAMETERS, 'json')).toBeUndefined();
   });
 
-  it('comes in several pieces when it is large, whole rows too', async () => {
+  it('has several pieces if it is large, also for whole rows', async () => {
     for (const items of ['*', 'a', 'a.id, a.event_ts, a.members, a.place']) {
       const text = `MATCH (a:Contact) RETURN ${items}`;
       const read = open(text);
@@ -148,7 +148,7 @@ describe('of one table', () => {
     }
   });
 
-  it('tells what the executor tells of its plan', async () => {
+  it('reports the same plan as the executor', async () => {
     for (const where of ['', 'WHERE 3 IN a.members', 'WHERE a.event_ts < 100', 'WHERE a.n > 5900']) {
       const text = `MATCH (a:Contact) ${where} RETURN *`;
       const read = open(text);
@@ -165,7 +165,7 @@ describe('of one table', () => {
     }
   });
 
-  it('holds a snapshot until its end, or until it is closed', () => {
+  it('keeps a snapshot until its end, or until it is closed', () => {
     const table = database.table('Contact');
     const before = table.openSnapshots;
     const read = open('MATCH (a:Contact) RETURN *');
@@ -183,7 +183,7 @@ describe('of one table', () => {
     expect(table.openSnapshots).toBe(before);
   });
 
-  it('is for sessions without a transaction', async () => {
+  it('is available only in sessions without a transaction', async () => {
     const slices = async (step: () => boolean) => {
       while (step());
     };
@@ -193,7 +193,7 @@ describe('of one table', () => {
     await statements.execute(statements.prepare('ROLLBACK'), { parameters: {}, session: 'busy', slices });
   });
 
-  it('is for MATCH alone', () => {
+  it('is available only for MATCH', () => {
     for (const text of ['SHOW TABLES', 'EXPLAIN MATCH (a:Contact) RETURN *', 'ANALYZE MATCH (a:Contact) RETURN *'])
       expect(open(text)).toBeUndefined();
   });

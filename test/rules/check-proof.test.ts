@@ -1,5 +1,5 @@
-// The proof checker: what it finds in forged proofs, with and without the rules, and that nothing
-// makes it throw.
+// Tests the proof checker: what it finds in forged proofs, with and without the rules, and that no
+// input makes it throw.
 
 import { describe, expect, test } from 'vitest';
 import { checkProof, proofChecker } from '../../src/rules/check-proof.ts';
@@ -32,8 +32,8 @@ const FACTS: WireFact[] = EDGES.flatMap(({ edge_id: id, event_ts: at, members })
 ]).concat(fact('formation', 4, 'line'), fact('property', 6, 'kind', 'mail'));
 
 /**
- * Two nodes are linked if they meet, but not in a circle; ways follow links in time order, where
- * there is no link yet.
+ * Two nodes are linked if they meet, but not in a circle. A way follows links in ascending order of
+ * their times, unless its ends are linked directly at its last time.
  */
 const RULES: WireRule[] = [
   {
@@ -66,7 +66,7 @@ const deepest = proofs.find(({ goal }) => goal === 'way(1, 4, 300)')!;
 const known = knownOfEdges(EDGES);
 const check = proofChecker({ rules: RULES, known });
 
-/** All problems of the forged proof in one text. */
+/** Returns all problems of the forged proof in one text. */
 function problemsOf(forge: (proof: Proof) => void, options = { rules: RULES, known }): string {
   const proof = structuredClone(deepest);
   forge(proof);
@@ -86,14 +86,14 @@ function evidence(proof: Proof, text: string): EvidenceNode {
   return nodeOf(proof, 'evidence', `"fact":"${text}"`);
 }
 
-test('valid proofs pass, with rules, with edges, with both and by themselves', () => {
+test('valid proofs pass with rules, with edges, with both and by themselves', () => {
   expect(deepest).toMatchObject({ depth: 4, confidence: 0.2 });
   for (const proof of proofs)
     for (const options of [{}, { rules: RULES }, { known }, { rules: RULES, known }])
       expect(checkProof(proof, options), proof.goal).toEqual([]);
 });
 
-/** The forgery, and the problem that must be reported. */
+/** Each entry has a name, the forgery, and the problem that must be reported. */
 const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
   [
     'the text of a fact',
@@ -242,7 +242,7 @@ function withoutEdge(proof: Proof): void {
   for (const field of ['hedge_tag', 'edge_id', 'table', 'event_ts'] as const) delete node[field];
 }
 
-/** Makes everything that names edge 3 name edge 5. */
+/** Changes everything that names edge 3 so that it names edge 5. */
 function moved(proof: Proof): void {
   const text = JSON.stringify(proof);
   Object.assign(proof, JSON.parse(text.replace(/HEDGE-3|"edge_id":3|\[3,|\w+\(3,/g, (part) => part.replace('3', '5'))));
@@ -256,12 +256,12 @@ function claim(proof: Proof): void {
   );
 }
 
-describe('a forged proof is found:', () => {
-  test.each(FORGERIES)('%s', (_, forge, problem) => {
+describe('the checker and forged proofs', () => {
+  test.each(FORGERIES)('finds a changed proof: %s', (_, forge, problem) => {
     expect(problemsOf(forge)).toMatch(problem);
   });
 
-  test('after every kind of change to each proof', () => {
+  test('finds every kind of change to each proof', () => {
     const truth = {
       holds: ({ pred, args }: WireFact) => model.find(pred, args) !== undefined,
       values: [1, 2, 3, 4, 6, 100, 160, 300, 'line'],
@@ -277,7 +277,7 @@ describe('a forged proof is found:', () => {
     expect(count).toBeGreaterThan(2000);
   });
 
-  test('every leaf, changed, but the names that a proof alone cannot know', () => {
+  test('finds a change to any leaf, except to names that a proof alone cannot verify', () => {
     const names = new Set(['proof_id', 'rule_tag', 'step_tag']);
     const missed = leavesOf(deepest).filter((path) => {
       const proof = structuredClone(deepest);
@@ -296,7 +296,7 @@ function leavesOf(value: unknown, path: Path = []): Path[] {
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
-/** Another value of the same type. */
+/** Replaces a value by another one of the same type. */
 function changeLeaf(root: unknown, path: Path): void {
   let at = root as Record<string | number, unknown>;
   for (const key of path.slice(0, -1)) at = at[key] as typeof at;
@@ -306,14 +306,14 @@ function changeLeaf(root: unknown, path: Path): void {
   at[key] = typeof value === 'number' ? (value > 0 && value <= 1 ? value / 2 : value + 1) : (operator ?? `${value}1`);
 }
 
-describe('without rules', () => {
-  test('what follows by some rule may pass', () => {
+describe('a proof checked without rules', () => {
+  test('may pass if it follows by some rule', () => {
     const lower = (proof: Proof) => Object.assign(conclusion(proof, 'way(1, 2, 100)'), { confidence: 0.7 });
     expect(problemsOf(lower, { rules: undefined as never, known })).toBe('');
     expect(problemsOf(lower)).toMatch(/its confidence is 0.8, not 0.7/);
   });
 
-  test('the graph, the texts, the confidences and the edges are checked all the same', () => {
+  test('still has its graph, texts, confidences and edges checked', () => {
     const seen = FORGERIES.filter(
       ([, forge]) => problemsOf(forge, { rules: undefined as never, known: undefined as never }) !== '',
     );
@@ -321,7 +321,7 @@ describe('without rules', () => {
   });
 });
 
-test('an unproved goal is nothing but its fact', () => {
+test('an unproved goal contains only its fact', () => {
   const unproved = {
     proof_id: 'proof-1',
     goal: 'link(9, 9, 9)',
@@ -342,16 +342,16 @@ test('an unproved goal is nothing but its fact', () => {
     expect(check({ ...unproved, ...change }), JSON.stringify(change).slice(0, 50)).toHaveLength(1);
 });
 
-test('rules that are wrong are refused, not the proofs', () => {
+test('wrong rules are refused instead of the proofs', () => {
   expect(() => proofChecker({ rules: [{ id: 'rule:x' }] })).toThrow(/is missing/);
   expect(checkProof(deepest, { rules: RULES.map((rule) => ({ ...rule, enabled: false })) })).toEqual([]);
   expect(checkProof(deepest, { rules: [] }).join()).toMatch(/there is no rule "rule:next"/);
 });
 
-describe('nothing makes it throw:', () => {
+describe('the checker and arbitrary JSON', () => {
   const json = fc.jsonValue({ maxDepth: 3 });
 
-  test('any JSON is a valid proof or has problems', () => {
+  test('reports problems for any JSON instead of a proof', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(check(value).length).toBeGreaterThan(0);
@@ -360,7 +360,7 @@ describe('nothing makes it throw:', () => {
     );
   });
 
-  test('any JSON in any place of a proof', () => {
+  test('does not throw for any JSON in any place of a proof', () => {
     const paths = leavesOf(deepest);
     fc.assert(
       fc.property(fc.nat(paths.length - 1), fc.nat(3), json, (at, cut, value) => {
@@ -376,7 +376,7 @@ describe('nothing makes it throw:', () => {
   });
 });
 
-test('what edges say is looked up fact by fact', () => {
+test('known edges are looked up fact by fact', () => {
   const cases: [WireFact, string | undefined][] = [
     [fact('hyperedge', 3), 'given'],
     [fact('hyperedge', 5), 'false'],

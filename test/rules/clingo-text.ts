@@ -1,17 +1,18 @@
-// Programs as clingo input, and its answers as facts.
+// Writes programs as input for clingo, and reads clingo's answers as facts.
 //
-// clingo has integers, strings and function terms. Numbers become integers by rank; booleans become
-// b(0) and b(1), which have the same order. clingo orders values of different types and considers
-// them unequal, whereas no guard holds between them here, so each guard also requires equal types.
+// clingo has integers, strings and function terms. Numbers become integers by their rank. Booleans
+// become b(0) and b(1), which have the same order. clingo orders values of different types and
+// considers them unequal, whereas here no guard holds between different types. So each guard also
+// requires equal types.
 
 import type { Value, WireCondition, WireFact } from './naive-evaluator.ts';
 import type { Program } from './random-program.ts';
 
 export class ClingoText {
-  /** Ascending; clingo sees the index of a number. */
+  /** In ascending order; clingo gets the index of a number. */
   readonly #numbers: readonly number[];
   readonly #program: Program;
-  /** Guards written so far: each has its own type variable. */
+  /** Number of guards written so far. Each has its own type variable. */
   #guards = 0;
 
   constructor(program: Program) {
@@ -20,7 +21,7 @@ export class ClingoText {
     this.#numbers = numbers.sort((a, b) => a - b);
   }
 
-  /** The program; it shows derived predicates only. */
+  /** Returns the program. It shows only derived predicates. */
   program(): string {
     const { facts, rules } = this.#program;
     const types = [...allValues(this.#program)].map((value) => `type(${this.#term(value)},${typeOf(value)}).`);
@@ -36,7 +37,7 @@ export class ClingoText {
     ].join('\n');
   }
 
-  /** An atom of an answer, such as `p_close(1,"a")`. */
+  /** Returns the fact for an atom in an answer, such as `p_close(1,"a")`. */
   factOf(text: string): WireFact {
     const open = text.indexOf('(');
     const name = open < 0 ? text : text.slice(0, open);
@@ -73,7 +74,7 @@ function typeOf(value: Value): number {
   return ['number', 'string', 'boolean'].indexOf(typeof value);
 }
 
-/** The constants of facts and rules. */
+/** Returns the constants in facts and rules. */
 function allValues({ facts, rules }: Program): Set<Value> {
   const terms = [
     ...facts.flatMap(({ args }) => args),

@@ -1,5 +1,5 @@
-// clingo as a second reference: for random programs without confidences it finds the same facts.
-// HEDGEROW_CLINGO_PROGRAMS=N tries more of them.
+// Uses clingo as a second reference: it must find the same facts for random programs without
+// confidences. HEDGEROW_CLINGO_PROGRAMS=N tries N programs.
 
 import { expect, test } from 'vitest';
 import { ClingoText } from './clingo-text.ts';
@@ -20,7 +20,7 @@ async function clingo(): Promise<Run | undefined> {
   }
 }
 
-/** The unique stable model of a stratified program. */
+/** Returns the atoms of the unique stable model of a stratified program. */
 async function atomsBy(run: Run, program: string): Promise<string[]> {
   const answer = (await run(program, 0)) as { Result: string; Call?: { Witnesses: { Value: string[] }[] }[] };
   const witnesses = answer.Call?.flatMap((call) => call.Witnesses) ?? [];
@@ -28,7 +28,7 @@ async function atomsBy(run: Run, program: string): Promise<string[]> {
   return witnesses[0]!.Value;
 }
 
-/** The facts that clingo shows: those of derived predicates, including given ones. */
+/** Returns the facts that clingo shows: those of derived predicates, including given ones. */
 function ownFacts({ facts, rules }: Program): string[] {
   const model = modelOf(rules, facts);
   const derived = [...drained(model.derived())].map((fact) => model.factOf(fact));

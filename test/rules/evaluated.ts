@@ -1,4 +1,4 @@
-// Evaluates wire rules over facts in one call, running the steps of the service to the end.
+// Evaluates wire rules over facts in one call, running the service's steps to their end.
 
 import { BaseFacts } from '../../src/rules/base-facts.ts';
 import { evaluate, type Model } from '../../src/rules/evaluate.ts';
@@ -19,8 +19,8 @@ export function modelOf(rules: readonly unknown[], facts: readonly WireFact[]): 
 }
 
 /**
- * Step tags in answer order, rule tags by first use; `timesOfEdges` holds the times of edges given
- * as evidence.
+ * Returns step tags in answer order, and rule tags in the order of their first use. `timesOfEdges`
+ * has the times of the edges given as evidence.
  */
 export function tagsOf(model: Model, timesOfEdges: ReadonlyMap<number, number> = new Map()): ProofTags {
   const steps = new Map<number, string>();
@@ -40,7 +40,7 @@ export function tagsOf(model: Model, timesOfEdges: ReadonlyMap<number, number> =
   };
 }
 
-/** One proof per derived fact, in the form that JSON parsing returns. */
+/** Returns one proof per derived fact, in the form that parsed JSON has. */
 export function proofsOf(model: Model, tags: ProofTags): Proof[] {
   const facts = [...drained(model.derived())];
   return facts.map((fact, at) => structuredClone(proofOf(model, fact, tags, at + 1)));

@@ -1,14 +1,14 @@
-// Reads and writes golden files of rules: given facts, rules, then the derived facts and the
-// strata, or why the rules are refused.
+// Reads and writes golden files of rules: given facts and rules, then the derived facts and the
+// strata, or the reason why the rules are refused.
 //
-// Cases are separated by blank lines; `#` begins a comment. A case is
+// Cases are separated by blank lines; `#` begins a comment. A case has these lines:
 //   case NAME
 //   facts: edge(1, 2), edge(2, 3)          any number of such lines
 //   rule:a 0.9: path(?X, ?Y) :- edge(?X, ?Y)   in the form of rule-text.ts
 //   ----
 //   path(1, 2) 0.9                         every derived fact in order, with its confidence
 //   strata: rule:a=0                       the stratum of every rule, in the order above
-// or, after the divider, `error:` and the message.
+// If the rules are refused, the lines after the divider are `error:` and the message.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +18,14 @@ import { factsOf, ruleOf, type WrittenRule } from './rule-text.ts';
 export interface GoldenCase {
   readonly file: string;
   readonly name: string;
-  /** Everything above the divider, verbatim. */
+  /** Everything above the divider, unchanged. */
   readonly head: string;
   readonly facts: readonly WireAtom[];
   readonly rules: readonly WrittenRule[];
   readonly answer: readonly string[];
 }
 
-/** A case, or the text between cases verbatim. */
+/** A case, or the unchanged text between cases. */
 export type GoldenPart = GoldenCase | string;
 
 const FOLDER = fileURLToPath(new URL('golden/', import.meta.url));
@@ -45,7 +45,7 @@ export function readGolden(file: string): GoldenPart[] {
   return blocks.map((block) => (block.startsWith('case ') ? caseOf(block, file) : remarkOf(block, file)));
 }
 
-/** Every case of every file. */
+/** Returns every case in every file. */
 export function goldenCases(): GoldenCase[] {
   return goldenNames()
     .flatMap(readGolden)
@@ -73,7 +73,7 @@ function caseOf(block: string, file: string): GoldenCase {
   return { file, name, head, facts, rules, answer: lines.slice(divider + 1) };
 }
 
-/** The text of a file with new answers. */
+/** Returns the text of a file with new answers. */
 export function goldenText(parts: readonly GoldenPart[], answers: ReadonlyMap<GoldenCase, readonly string[]>): string {
   const texts = parts.map((part) =>
     typeof part === 'string' ? part : [part.head, '----', ...(answers.get(part) ?? part.answer)].join('\n'),

@@ -1,5 +1,5 @@
-// Golden rules (golden/*.txt): what rules derive, with which confidence, in which strata, and why
-// others are refused.
+// Runs the golden rules (golden/*.txt): which facts rules derive, with which confidence and in
+// which strata, and why other rules are refused.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { WRITE_GOLDEN } from '../support/golden.ts';
 import { type GoldenCase, goldenCases, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
 import { answerOrder, naiveFacts, strataOf, type WireFact, type WireRule } from './naive-evaluator.ts';
 
-/** The lines that a case answers with now. */
+/** Returns the lines that are now the answer to a case. */
 function answerOf({ rules, facts }: GoldenCase): string[] {
   let set: RuleSet;
   try {
@@ -38,7 +38,7 @@ function derivedLines(set: RuleSet, facts: GoldenCase['facts']): string[] {
   });
 }
 
-/** A product of decimal fractions, without the rounding error in the last bits. */
+/** Returns a product of decimal fractions without the rounding error in the last bits. */
 function shortNumber(value: number): number {
   return Number(value.toPrecision(12));
 }
@@ -46,12 +46,12 @@ function shortNumber(value: number): number {
 const cases = goldenCases();
 
 describe('golden rules', () => {
-  it('are many, each with a name of its own', () => {
+  it('are more than 150 and have unique names', () => {
     expect(cases.length).toBeGreaterThan(150);
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
   });
 
-  it('hold facts, strata and refusals', () => {
+  it('include facts, strata and refusals', () => {
     const lines = cases.flatMap(({ answer }) => answer);
     const strata = lines.filter((line) => line.startsWith('strata: '));
     expect(strata.some((line) => line.endsWith('=4'))).toBe(true);
@@ -59,17 +59,17 @@ describe('golden rules', () => {
     expect(lines.filter((line) => line.includes('cannot be stratified')).length).toBeGreaterThan(15);
   });
 
-  it.runIf(WRITE_GOLDEN).each(goldenNames())('of %s are written', (file) => {
+  it.runIf(WRITE_GOLDEN).each(goldenNames())('are written for %s', (file) => {
     const parts = readGolden(file);
     const own = parts.filter((part) => typeof part !== 'string');
     writeFileSync(goldenPath(file), goldenText(parts, new Map(own.map((one) => [one, answerOf(one)]))));
   });
 
-  it.skipIf(WRITE_GOLDEN).each(cases)('$file: $name', (one) => {
+  it.skipIf(WRITE_GOLDEN).each(cases)('have the expected answers in $file: $name', (one) => {
     expect(answerOf(one)).toEqual(one.answer);
   });
 
-  it('derive what the naive evaluator does, in the strata of the definition', () => {
+  it('derive what the naive evaluator derives, in the strata that follow from the definition', () => {
     for (const one of cases.filter(({ answer }) => !answer[0]!.startsWith('error: '))) {
       const rules = one.rules as unknown as WireRule[];
       const facts = naiveFacts(rules, one.facts as WireFact[]);
@@ -81,7 +81,7 @@ describe('golden rules', () => {
     }
   });
 
-  it('derive the same when rules, conditions and facts come in another order', () => {
+  it('derive the same when rules, conditions and facts are in another order', () => {
     for (const one of cases.filter(({ answer }) => !answer[0]!.startsWith('error: '))) {
       const rules = [...one.rules].reverse().map((rule) => ({ ...rule, if: [...rule.if].reverse() }));
       const facts = [...one.facts].reverse();

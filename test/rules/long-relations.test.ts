@@ -1,5 +1,5 @@
-// Relations that outgrow their initial capacity, with every way of finding rows: the right facts
-// follow, in small steps.
+// Evaluates relations that outgrow their initial capacity, with every way of finding rows. The
+// right facts must be derived, in small steps.
 
 import { describe, expect, it } from 'vitest';
 import { BaseFacts } from '../../src/rules/base-facts.ts';
@@ -21,7 +21,8 @@ function derived(rules: readonly object[], base: BaseFacts): { facts: string[]; 
     steps++;
     if (step.done !== true) continue;
     const { model, handles } = step.value;
-    // So many facts that an `expect` for each would take longer than the work it checks.
+    // There are so many facts that an `expect` for each would take longer than the work that is
+    // checked.
     for (const [place, fact] of handles.entries()) {
       const { pred, args } = model.factOf(fact);
       const isItself = model.placeOf(fact) === place && model.find(pred, args) === fact;
@@ -45,7 +46,7 @@ function written(pred: string, ...args: Constant[]): string {
 }
 
 describe('long relations', () => {
-  it('of pairs, found by the pair', () => {
+  it('have the right rows for pairs that are found by the pair', () => {
     const base = new BaseFacts();
     for (let x = 0; x < N; x++) base.add('n', x);
     const { facts, steps } = derived([rule('a', atom('p', '?X', '?Y'), atom('n', '?X'), atom('n', '?Y'))], base);
@@ -54,7 +55,7 @@ describe('long relations', () => {
     expect(steps).toBeGreaterThan(10);
   });
 
-  it('of pairs among many constants, found by hash, with best confidences', () => {
+  it('have the right rows for pairs among many constants, found by hash, with the best confidences', () => {
     const base = new BaseFacts();
     for (let x = 0; x < 20_000; x++) base.add('e', x, `t${x}`);
     const low = rule('low', { ...atom('p', '?X', '?Y'), confidence: 0.5 }, atom('e', '?X', '?Y'));
@@ -65,7 +66,7 @@ describe('long relations', () => {
     expect(facts).toEqual([...forth, ...texts.map((x) => written('p', `t${x}`, x))]);
   });
 
-  it('of triples, with rows that come round after round', () => {
+  it('have the right rows for triples that are found in many rounds', () => {
     const base = new BaseFacts();
     for (let x = 0; x < 200; x++) base.add('e', x, (x + 1) % 200);
     const { facts } = derived(
@@ -78,7 +79,7 @@ describe('long relations', () => {
     expect(facts).toEqual(Array.from({ length: 40_000 }, (_, i) => written('p', Math.floor(i / 200), i % 200, true)));
   });
 
-  it('order texts by code points, however many', () => {
+  it('have their texts ordered by code points, however many there are', () => {
     const base = new BaseFacts();
     const texts = Array.from({ length: 5000 }, (_, i) => `${String.fromCodePoint(0xe000 + ((i * 7) % 97))}${i}`);
     for (const text of [...texts, '\u{1f600}', '\u{10000}b', 'a']) base.add('n', text);

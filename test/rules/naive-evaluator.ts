@@ -1,19 +1,19 @@
-// Evaluates rules in the plainest way the contract allows, sharing nothing with src: wire JSON in,
-// every fact with its best confidence out.
+// Evaluates rules in the plainest way, sharing nothing with src. Takes wire JSON, and returns every
+// fact with its best confidence.
 //
-// First it computes the strata: every head gets the smallest number that is not below the stratum
-// of any premise and above that of every negated premise. Numbers are raised until nothing changes;
-// more rounds than rules mean that a negation is on a cycle. Then the strata are evaluated in
-// ascending order, so that a negated predicate is complete before it is tested. Within a stratum,
-// all rules are applied to all facts until a round adds nothing (naive evaluation; src uses
-// semi-naive evaluation).
+// First it computes the strata. Every head gets the smallest number that is not below the stratum
+// of any premise and is above that of every negated premise. Numbers are raised until nothing
+// changes; more rounds than rules mean that a negation is on a cycle. Then the strata are evaluated
+// in ascending order, so that a negated predicate is complete before it is tested. Within a
+// stratum, all rules are applied to all facts until a round adds nothing (naive evaluation; src
+// uses semi-naive evaluation).
 //
 // Applying a rule joins its positive premises from left to right in nested loops, then tests guards
 // and negations on the complete bindings. The confidence of a conclusion is the rule's confidence
-// times the lowest confidence of its premises; of several derivations the best counts. Since that
-// factor is at most 1, a cycle cannot raise a confidence for ever. Example: with edge(1, 2) and
-// edge(2, 3) given, and 0.9: path(?X, ?Z) :- path(?X, ?Y), edge(?Y, ?Z), a path of length n has the
-// confidence 0.9^(n-1) if paths of length 1 have 1.
+// times the lowest confidence of its premises. If there are several derivations, the best counts.
+// Since the rule's confidence is at most 1, a cycle cannot raise a confidence forever. Example:
+// with edge(1, 2) and edge(2, 3) given, and 0.9: path(?X, ?Z) :- path(?X, ?Y), edge(?Y, ?Z), a path
+// of length n has the confidence 0.9^(n-1) if paths of length 1 have 1.
 
 export type Value = number | string | boolean;
 
@@ -39,7 +39,7 @@ export interface NaiveFact extends WireFact {
 
 type Bindings = ReadonlyMap<string, Value>;
 
-/** Facts by `keyOf`, including given ones. Throws if a negation is on a cycle. */
+/** Returns the facts by `keyOf`, including given ones. Throws if a negation is on a cycle. */
 export function naiveFacts(rules: readonly WireRule[], given: readonly WireFact[]): Map<string, NaiveFact> {
   const facts = new Facts();
   for (const fact of given) facts.put(fact, 1, true);
@@ -56,7 +56,10 @@ export function keyOf({ pred, args }: WireFact): string {
   return JSON.stringify([pred, ...args]);
 }
 
-/** Smallest strata in which a head is not below its premises, and above those it negates. */
+/**
+ * Returns the smallest strata in which a head is not below its premises, and above those it
+ * negates.
+ */
 export function strataOf(rules: readonly WireRule[]): Map<string, number> {
   const strata = new Map(rules.map((rule) => [rule.then.pred, 0]));
   for (let round = 0; ; round++) {
@@ -80,7 +83,7 @@ class Facts {
   readonly byKey = new Map<string, NaiveFact>();
   readonly byPred = new Map<string, NaiveFact[]>();
 
-  /** Returns whether the fact is new or better than before. */
+  /** Adds a fact, and returns whether it is new or has a higher confidence than before. */
   put({ pred, args }: WireFact, confidence: number, given: boolean): boolean {
     const known = this.byKey.get(keyOf({ pred, args }));
     if (known !== undefined) {
@@ -96,7 +99,7 @@ class Facts {
   }
 }
 
-/** Returns whether the rule contributed something. */
+/** Applies a rule to all facts, and returns whether the rule contributed something. */
 function apply(rule: WireRule, facts: Facts): boolean {
   const atoms = rule.if.filter((condition): condition is WireFact => 'pred' in condition);
   let found: { bindings: Bindings; least: number }[] = [{ bindings: new Map(), least: 1 }];
@@ -169,7 +172,10 @@ function textOrder(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** The order of answers: by predicate, then by arguments; numbers before texts before booleans. */
+/**
+ * Compares facts in the order of answers: by predicate, then by arguments, with numbers before
+ * texts before booleans.
+ */
 export function answerOrder(a: WireFact, b: WireFact): number {
   const rank = (value: Value) => ['number', 'string', 'boolean'].indexOf(typeof value);
   const order = textOrder(a.pred, b.pred);

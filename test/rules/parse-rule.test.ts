@@ -14,7 +14,7 @@ function parsedOf(value: unknown): ParsedRule {
   return outcome.parsed;
 }
 
-/** `if[0].args must be ...` of every error. */
+/** Returns `if[0].args must be ...` for every error. */
 function errorsOf(value: unknown): string[] {
   const outcome = parseRule(value, ['body']);
   if ('parsed' in outcome) return [];
@@ -25,8 +25,8 @@ function withCondition(condition: unknown): unknown {
   return { ...RULE, if: [ATOM, condition] };
 }
 
-describe('a rule', () => {
-  it('gets its defaults', () => {
+describe('a parsed rule', () => {
+  it('has its defaults', () => {
     expect(parsedOf(RULE).rule).toEqual({
       id: 'rule:a',
       name: 'a',
@@ -38,19 +38,19 @@ describe('a rule', () => {
     });
   });
 
-  it('takes null as left out', () => {
+  it('is the same for a null field as for an absent one', () => {
     const bare = { ...RULE, name: null, enabled: null, priority: null, version: null };
     expect(parsedOf({ ...bare, then: { ...RULE.then, confidence: null } }).rule).toEqual(parsedOf(RULE).rule);
     const condition = { pred: 'q', args: ['?X'], not: null, compare: null };
     expect(parsedOf({ ...RULE, if: [condition] }).rule).toEqual(parsedOf(RULE).rule);
   });
 
-  it('ignores unknown fields and does not keep them', () => {
+  it('has no unknown fields, which are ignored', () => {
     const more = { ...RULE, stratum: 4, note: 'x', if: [{ ...ATOM, weight: 3 }], then: { ...RULE.then, more: [] } };
     expect(parsedOf(more).rule).toEqual(parsedOf(RULE).rule);
   });
 
-  it('keeps what is given', () => {
+  it('has every given field', () => {
     const given = {
       id: 'rule:B.2-x_y',
       name: 'Two met',
@@ -63,7 +63,7 @@ describe('a rule', () => {
     expect(parsedOf(given).rule).toEqual(given);
   });
 
-  it('is read into terms', () => {
+  it('has its terms parsed', () => {
     const conditions = [ATOM, { not: { pred: 'r', args: ['?_x1', -0] } }, { compare: ['?X', '=', 'a'] }];
     const { body, head, confidence, loc } = parsedOf({ ...RULE, if: conditions });
     expect(body).toEqual([
@@ -76,7 +76,7 @@ describe('a rule', () => {
     expect(loc).toEqual(['body']);
   });
 
-  it('has no -0', () => {
+  it('never contains -0', () => {
     const rule = {
       ...RULE,
       priority: -0,
@@ -89,13 +89,13 @@ describe('a rule', () => {
     expect(read.if[1]).toEqual({ compare: ['?X', '<', 0] });
   });
 
-  it.each(['=', '==', '!=', '<', '<=', '>', '>='])('takes the operator %s', (op) => {
+  it.each(['=', '==', '!=', '<', '<=', '>', '>='])('may have the operator %s', (op) => {
     const { rule, body } = parsedOf(withCondition({ compare: ['?X', op, '?X'] }));
     expect(rule.if[1]).toEqual({ compare: ['?X', op, '?X'] });
     expect(body[1]).toMatchObject({ op: op === '=' ? '==' : op });
   });
 
-  it('goes to its limits', () => {
+  it('may reach every limit', () => {
     const wide = { pred: 'q', args: Array.from({ length: 16 }, (_, index) => `?X${index}`) };
     const name = 'n'.repeat(128);
     const rule = {
@@ -109,13 +109,13 @@ describe('a rule', () => {
   });
 });
 
-describe('refused at its place', () => {
+describe('a rule is refused', () => {
   it.each([
     [3, 'must be a JSON object: a rule, not 3'],
     [null, 'must be a JSON object: a rule, not null'],
     ['rule:a', 'must be a JSON object: a rule, not "rule:a"'],
     [[RULE], 'must be a JSON object: a rule, not an array'],
-  ])('no object: %j', (value, message) => {
+  ])('if it is not an object: %j', (value, message) => {
     expect(errorsOf(value)).toEqual([message]);
   });
 
@@ -132,7 +132,7 @@ describe('refused at its place', () => {
     [7, `${ID} 7`],
     [undefined, 'id is missing: an id like rule:close'],
     [null, 'id is missing: an id like rule:close'],
-  ])('$1', (id, message) => {
+  ])('because $1', (id, message) => {
     expect(errorsOf({ ...RULE, id })).toEqual([message]);
   });
 
@@ -157,11 +157,11 @@ describe('refused at its place', () => {
     [{ then: { ...RULE.then, confidence: 1.1 } }, 'then.confidence must be a number from 0 to 1, not 1.1'],
     [{ then: { ...RULE.then, confidence: -0.1 } }, 'then.confidence must be a number from 0 to 1, not -0.1'],
     [{ then: { ...RULE.then, confidence: '1' } }, 'then.confidence must be a number from 0 to 1, not "1"'],
-  ])('$1', (change, message) => {
+  ])('since $1', (change, message) => {
     expect(errorsOf({ ...RULE, ...change })).toEqual([message]);
   });
 
-  it('a field that is missing, with one that may be meant', () => {
+  it('if a field is missing, with a suggestion of a misspelled one', () => {
     expect(errorsOf({ ...RULE, if: undefined, iff: [] })).toEqual([
       'if is missing: an array of 1 to 64 conditions; is "iff" a misspelling of it?',
     ]);
@@ -172,7 +172,7 @@ describe('refused at its place', () => {
   });
 });
 
-describe('a condition is refused', () => {
+describe('a rule with a wrong condition', () => {
   const FORMS = 'an atom {pred, args}, a negation {not: {pred, args}} or a guard {compare: [left, op, right]}';
   const PRED = 'must be a predicate name: a small letter or _ and then letters, digits and _, at most 128; it is';
   const TERM = 'must be a variable like ?X, a text, a finite number, true or false, not';
@@ -230,14 +230,14 @@ describe('a condition is refused', () => {
     [{ compare: ['?X', ['='], 1] }, '.compare.1 must be one of = == != < <= > >=, not an array'],
     [{ compare: ['?X', '=', null] }, `.compare.2 ${TERM} null`],
     [{ compare: ['?', '=', 1] }, `.compare.0 ${VARIABLE} "?"`],
-  ])('$1', (condition, message) => {
+  ])('is refused: $1', (condition, message) => {
     const place = message.startsWith('.') ? 'if.1' : 'if.1 ';
     expect(errorsOf(withCondition(condition))).toEqual([`${place}${message}`]);
   });
 });
 
-describe('all faults', () => {
-  it('are told at once, in the order of the fields', () => {
+describe('the faults of a rule', () => {
+  it('are all reported at once, in the order of the fields', () => {
     const rule = {
       id: 'a b',
       name: 1,
@@ -267,7 +267,7 @@ describe('all faults', () => {
     ]);
   });
 
-  it('of a rule that is too large are one', () => {
+  it('are reported as one if the rule is too large', () => {
     const large = (length: number) => ({ pred: 'q', args: ['?X', 'x'.repeat(length)] });
     const four = [large(65_536), large(65_536), large(65_536), { compare: ['?X', '=', 'x'.repeat(65_535)] }];
     const head = { pred: 'p', args: ['y'] };
@@ -278,8 +278,8 @@ describe('all faults', () => {
   });
 });
 
-describe('any JSON', () => {
-  /** Mostly valid values. */
+describe('any JSON as a rule', () => {
+  /** Returns an arbitrary whose values are mostly valid. */
   const mostly = <T>(right: fc.Arbitrary<T>, ...wrong: unknown[]) =>
     fc.oneof<fc.MaybeWeightedArbitrary<unknown>[]>(
       { weight: 20, arbitrary: right },
@@ -308,7 +308,7 @@ describe('any JSON', () => {
     ),
   );
 
-  it('is read or refused with places, and what was read is read again the same', () => {
+  it('is parsed or refused with places, and a parsed rule can be parsed again with the same result', () => {
     let read = 0;
     fc.assert(
       fc.property(rule, (value) => {
@@ -326,8 +326,8 @@ describe('any JSON', () => {
     expect(read).toBeGreaterThan(100);
   });
 
-  it('is taken exactly when its description in the API takes it', () => {
-    // A null field is the same as an absent one, which the descriptions do not express.
+  it('is accepted exactly when its description in the API accepts it', () => {
+    // A null field means the same as an absent one, which the descriptions do not express.
     const withoutNull = rule.filter((value) => !JSON.stringify(value).includes('null'));
     let taken = 0;
     fc.assert(
@@ -335,8 +335,8 @@ describe('any JSON', () => {
         const isTaken = 'parsed' in parseRule(value, ['body']);
         if (isTaken) taken++;
         const described = v.safeParse(ruleBody, value).success;
-        // The descriptions do not use a regular expression for "variable or constant", which would
-        // tell a reader little.
+        // The descriptions do not use a regular expression for "variable or constant", because it
+        // would not help a reader.
         if (/"\?"/.test(JSON.stringify(value))) expect(isTaken && !described).toBe(false);
         else expect([JSON.stringify(value), described]).toEqual([JSON.stringify(value), isTaken]);
       }),

@@ -1,5 +1,5 @@
-// Proofs of derived facts: every fact once, only what the goal rests on, fields as in the contract,
-// any depth.
+// Tests the proofs of derived facts. Each contains every fact once and only what the goal depends
+// on, has the documented fields, and may have any depth.
 
 import { describe, expect, test } from 'vitest';
 import { checkProof } from '../../src/rules/check-proof.ts';
@@ -50,7 +50,7 @@ const KNOWS: WireRule = {
 };
 
 describe('a proof', () => {
-  test('is written field by field as the contract says', () => {
+  test('has exactly the documented fields', () => {
     const proof = proofFor([MET, KNOWS], MEETINGS, fact('knows', 1, 3), TIMES);
     const evidence = (id: string, edge: number, member: number) => ({
       id,
@@ -116,7 +116,7 @@ describe('a proof', () => {
     expect(checkProof(proof, { rules: [MET, KNOWS] })).toEqual([]);
   });
 
-  test('says each fact, absence and guard once, however often it is used', () => {
+  test('contains each fact, absence and guard once, however often it is used', () => {
     const rules: WireRule[] = [
       { id: 'rule:a', if: [fact('b', '?X'), { not: fact('c', 1) }, { not: fact('c', 1) }], then: fact('a', '?X') },
       { id: 'rule:d', if: [fact('a', '?X'), fact('a', '?Y'), { not: fact('c', 1) }], then: fact('d', '?X', '?Y') },
@@ -131,14 +131,14 @@ describe('a proof', () => {
     expect(checkProof(proof, { rules, known: (pred) => (pred === 'b' ? 'given' : undefined) })).toEqual([]);
   });
 
-  test('of a given fact is this fact alone', () => {
+  test('contains only the fact itself if the fact is given', () => {
     const proof = proofFor([MET], MEETINGS, fact('weight', 7, 0.5), TIMES);
     expect(proof).toMatchObject({ goal: 'weight(7, 0.5)', confidence: 1, depth: 0, edges: [] });
     expect(proof.nodes).toHaveLength(1);
     expect(checkProof(proof)).toEqual([]);
   });
 
-  test('has no fields of edges where the first argument is no edge', () => {
+  test('has no fields of an edge where the first argument is not an edge', () => {
     const rules = [{ id: 'rule:a', if: [fact('b', '?X')], then: fact('a', '?X') }];
     for (const value of [3, 'x', true]) {
       const [evidence] = proofFor(rules, [fact('b', value)], fact('a', value)).nodes;
@@ -146,7 +146,7 @@ describe('a proof', () => {
     }
   });
 
-  test('of a goal that does not hold is empty', () => {
+  test('is empty for a goal that does not hold', () => {
     const proof = unprovedOf('close', [1, 'a "b"'], 4);
     expect(proof).toEqual({
       proof_id: 'proof-4',
@@ -161,7 +161,10 @@ describe('a proof', () => {
   });
 });
 
-/** `fact(n)` follows from `fact(n - 1)` and edge n. Even handles are facts, odd ones edges. */
+/**
+ * Returns a model in which `fact(n)` follows from `fact(n - 1)` and edge n. Even handles are facts,
+ * and odd ones are edges.
+ */
 function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireRule } {
   const rule: WireRule = {
     id: 'rule:up',
@@ -184,10 +187,10 @@ function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireR
 describe('a proof 100,000 conclusions deep', () => {
   const { model, goal, rule } = ladder(100_000);
   const tags = { ...NO_TAGS, edge: (id: number) => ({ table: 'meetings', event_ts: id }) };
-  // The fact it starts from is not the fact of an edge.
+  // The fact at the start is not the fact of an edge.
   const plain = { ...tags, edge: (id: number) => (id === 0 ? undefined : tags.edge(id)) };
 
-  test('is written, in steps, and checked', () => {
+  test('is written in steps, and checked', () => {
     const steps = proofSteps(model, goal, plain, 1);
     let yields = 0;
     let proof: Proof | undefined;
@@ -212,13 +215,13 @@ describe('a proof 100,000 conclusions deep', () => {
   });
 });
 
-test('a derivation that goes in a circle is a fault of the model, and no hang', () => {
+test('a derivation in a circle is reported as a fault of the model, and does not hang', () => {
   const { model } = ladder(3);
   const circle = { ...model, derivationOf: (handle: number) => model.derivationOf(handle === 0 ? 6 : handle) };
   expect(() => proofOf(circle, 6, NO_TAGS, 1)).toThrow(/from itself/);
 });
 
-test('edges that many ways lead to are named once', () => {
+test('edges that are reached in many ways are named once', () => {
   const rules: WireRule[] = [
     { id: 'rule:a', if: [fact('member', '?E', '?X')], then: fact('a', '?X') },
     {
@@ -235,7 +238,7 @@ test('edges that many ways lead to are named once', () => {
   expect(drained(hedgesOf(model, model.find('b', [3, 1, 0.5])!, (id) => id !== 7))).toEqual([9]);
 });
 
-test('facts are texts that read back', () => {
+test('facts have texts that are parsed back to the same facts', () => {
   const cases: [WireFact, string][] = [
     [fact('close', 12, 15), 'close(12, 15)'],
     [fact('p'), 'p()'],

@@ -1,5 +1,5 @@
-// Random stratified programs with their facts: recursion, negations of lower strata, guards,
-// constants, cycles in the data. The same seed always gives the same program.
+// Generates random stratified programs with their facts: recursion, negations of lower strata,
+// guards, constants, and cycles in the data. The same seed always gives the same program.
 
 import { Random } from '../support/random.ts';
 import type { Value, WireCondition, WireFact, WireRule } from './naive-evaluator.ts';
@@ -7,11 +7,11 @@ import type { Value, WireCondition, WireFact, WireRule } from './naive-evaluator
 export interface Program {
   facts: WireFact[];
   rules: WireRule[];
-  /** The edges that the facts describe; empty if the facts are arbitrary. */
+  /** The edges described by the facts; empty if the facts are arbitrary. */
   edges: ProgramEdge[];
 }
 
-/** As in `all_edges`. */
+/** An edge in the form in which `all_edges` returns it. */
 export interface ProgramEdge {
   edge_id: number;
   event_ts: number;
@@ -29,23 +29,29 @@ interface Predicate {
   level: number;
 }
 
-/** U+FFFD is below U+1F9F6 by code point, but above its first surrogate by UTF-16 unit. */
+/**
+ * By code point, U+FFFD is below U+1F9F6. By UTF-16 code unit, it is above that character's first
+ * surrogate.
+ */
 const TEXTS = ['', 'a', 'b', 'ab', 'A', '1', 'true', 'é', '\u{fffd}', '\u{1f9f6}', 'with "quotes" and \\', 'a, b'];
 const NUMBERS = [0, 1, 2, 3, 4, 5, -1, 0.5, 2.5, 1e21];
 const OPS = ['=', '==', '!=', '<', '<=', '>', '>='];
 const CONFIDENCES = [1, 1, 1, 1, 1, 0.9, 0.9, 0.5, 0.5, 0.8, 0.3, 0];
 
-/** One program in four is over edges. */
+/** Returns a random program. One program in four is about edges. */
 export function randomProgram(seed: number): Program {
   return new ProgramMaker(new Random(seed)).make();
 }
 
-/** Paths through a graph of some 30 nodes: relations large enough for every kind of index. */
+/**
+ * Returns a program about paths through a graph with 20 to 34 nodes. Its relations are large enough
+ * for every kind of index.
+ */
 export function largeProgram(seed: number): Program {
   return new ProgramMaker(new Random(seed)).makeLarge();
 }
 
-/** The program with its facts and rules in another order. */
+/** Returns the program with its facts and rules in another order. */
 export function shuffledProgram(program: Program, seed: number): Program {
   const random = new Random(seed);
   return { ...program, facts: shuffled(program.facts, random), rules: shuffled(program.rules, random) };
@@ -62,7 +68,7 @@ export function shuffled<T>(items: readonly T[], random: Random): T[] {
 
 class ProgramMaker {
   readonly #random: Random;
-  /** Constants of this program. */
+  /** Constants in this program. */
   readonly #values: Value[];
 
   constructor(random: Random) {
@@ -81,7 +87,7 @@ class ProgramMaker {
     // A derived predicate may have given facts too.
     if (edges.length === 0 && this.#random.chance(0.15)) facts.push(...this.#facts(this.#pick(derived)).slice(0, 2));
     const rules = derived.flatMap((head) =>
-      // The first rule uses only given facts, so that recursion has a start.
+      // The first rule uses only given facts, so that recursion has a starting point.
       Array.from({ length: 1 + this.#random.below(3) }, (_, at) => this.#rule(head, base, at === 0 ? base : derived)),
     );
     if (this.#random.chance(0.6)) rules.push(...this.#recursion(edges.length > 0));
@@ -96,7 +102,9 @@ class ProgramMaker {
     return { facts, edges: [], rules };
   }
 
-  /** Paths between nodes: through one predicate or two, step by step or by halves. */
+  /**
+   * Returns rules for paths between nodes: through one predicate or two, step by step or by halves.
+   */
   #recursion(hasEdges: boolean): WireRule[] {
     const way = 'way';
     const other = this.#random.chance(0.5) ? 'other_way' : way;
@@ -182,14 +190,14 @@ class ProgramMaker {
     };
   }
 
-  /** Mostly distinct variables: the ends of a chain, or arbitrary ones. */
+  /** Returns mostly distinct variables: the ends of a chain, or arbitrary ones. */
   #headArgs(arity: number, bound: readonly string[]): Value[] {
     const ends = [bound[0], bound.at(-1), ...bound.slice(1)].filter((one) => one !== undefined);
     if (ends.length >= arity && this.#random.chance(0.6)) return ends.slice(0, arity);
     return Array.from({ length: arity }, () => this.#term(bound, 0.1));
   }
 
-  /** Arbitrary atoms over a few variables. */
+  /** Returns arbitrary atoms over a few variables. */
   #atoms(predicates: readonly Predicate[]): WireFact[] {
     const variables = VARIABLES.slice(0, 2 + this.#random.below(3));
     return Array.from({ length: this.#pick([1, 1, 2, 2, 2, 3]) }, () => {
@@ -198,7 +206,7 @@ class ProgramMaker {
     });
   }
 
-  /** Atoms that pass a value from one to the next, so that recursion goes far. */
+  /** Returns atoms that pass a value from one to the next, so that recursion takes many steps. */
   #chain(predicates: readonly Predicate[]): WireFact[] {
     return Array.from({ length: this.#pick([1, 2, 2, 2, 3]) }, (_, at) => {
       const { pred, arity } = this.#pick(predicates);

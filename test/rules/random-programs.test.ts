@@ -1,6 +1,6 @@
-// Random programs: the same facts as a naive evaluator, proofs that check, and the same results
-// however facts and rules are shuffled. HEDGEROW_PROGRAMS=2000 runs more of them,
-// HEDGEROW_FIRST_SEED starts at another seed.
+// Evaluates random programs. They must have the same facts as a naive evaluator and proofs that the
+// checker accepts, and the same results when facts and rules are shuffled. HEDGEROW_PROGRAMS=2000
+// runs more of them; HEDGEROW_FIRST_SEED starts at another seed.
 
 import { describe, expect, test } from 'vitest';
 import { proofChecker } from '../../src/rules/check-proof.ts';
@@ -21,7 +21,7 @@ const SEEDS = Array.from({ length: PROGRAMS }, (_, at) => FIRST_SEED + at);
 /** Timeout for all programs. */
 const PATIENCE_MS = 60_000 + PROGRAMS * 100;
 
-/** One program in thirty is a large one. */
+/** Returns the program for a seed. One program in thirty is a large one. */
 function programOf(seed: number): Program {
   return seed % 30 === 0 ? largeProgram(seed) : randomProgram(seed);
 }
@@ -37,7 +37,7 @@ function timesOf({ edges }: Program): Map<number, number> {
 
 describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   test(
-    'derive what a naive evaluator does, with the same confidence, in the order of answers',
+    'derive what a naive evaluator derives, with the same confidence, in the order of answers',
     () => {
       let derived = 0;
       for (const seed of SEEDS) {
@@ -58,7 +58,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'have the least strata',
+    'have the smallest possible strata',
     () => {
       for (const seed of SEEDS) {
         const { rules } = programOf(seed);
@@ -72,7 +72,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'have proofs that the checker accepts, and forged ones that it refuses',
+    'have proofs that the checker accepts, and forgeries of these are refused',
     () => {
       const refused = new Map<string, number>();
       const kinds = { evidence: 0, conclusion: 0, absence: 0, guard: 0 };
@@ -108,7 +108,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'over edges have proofs that agree with these edges, and hedge tags of all of them',
+    'have proofs that agree with their edges, and hedge tags for all of these',
     () => {
       let proofCount = 0;
       for (const seed of SEEDS) {
@@ -131,7 +131,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'give the same bytes however facts and rules are ordered',
+    'give the same bytes, however facts and rules are ordered',
     () => {
       const bytesOf = (program: Program) => {
         const model = modelOf(program.rules, program.facts);

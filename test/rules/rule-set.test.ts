@@ -1,4 +1,4 @@
-// Rule sets as values; what they derive and how they are refused is in golden/*.txt.
+// Tests rule sets as values. Their derivations and refusals are tested in golden/*.txt.
 
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -32,7 +32,7 @@ const THREE = [
   'rule:fine: fine(?X) :- node(?X), not lost(?X), member(?E, ?X)',
 ];
 
-describe('a set', () => {
+describe('a rule set', () => {
   it('is sorted by priority, then by id', () => {
     const set = setOf(
       'rule:b: p(?X) :- q(?X)',
@@ -52,7 +52,7 @@ describe('a set', () => {
     ]);
   });
 
-  it('knows strata and numbers of arguments', () => {
+  it('contains the strata and the numbers of arguments', () => {
     const set = setOf(...THREE);
     expect(set.strataCount).toBe(3);
     expect(['start', 'node', 'member', 'reach', 'lost', 'fine', 'other'].map(set.stratumOf)).toEqual([
@@ -66,11 +66,11 @@ describe('a set', () => {
     ]);
   });
 
-  it('without rules has no strata', () => {
+  it('has no strata if it has no rules', () => {
     expect(setOf()).toMatchObject({ rules: [], strataCount: 0 });
   });
 
-  it('of the enabled rules keeps its strata', () => {
+  it('keeps its strata when it is reduced to its enabled rules', () => {
     const all = setOf(THREE[0]!, THREE[1]!.replace('rule:lost', 'rule:lost disabled'), THREE[2]!);
     const enabled = enabledOf(all);
     expect(enabled.rules.map(({ rule, stratum }) => [rule.id, stratum])).toEqual([
@@ -89,8 +89,8 @@ describe('a set', () => {
   });
 });
 
-describe('a set is refused', () => {
-  it('with every fault of every rule, at its place', () => {
+describe('refusing a wrong rule set', () => {
+  it('reports every fault in every rule, at its place', () => {
     const error = refusalOf([
       ruleOf('rule:a: p(?X) :- q(?X)'),
       { ...ruleOf('rule:b: p(?Y, 1) :- q(?X)'), priority: 'high' },
@@ -122,7 +122,7 @@ describe('a set is refused', () => {
     );
   });
 
-  it('by checkRuleSet with the same', () => {
+  it('reports the same errors from checkRuleSet', () => {
     const outcome = checkRuleSet([parsedOf('rule:a: p(?Y) :- q(?X), not p(?X)')]);
     expect('errors' in outcome && outcome.errors).toEqual([
       {
@@ -133,7 +133,7 @@ describe('a set is refused', () => {
     ]);
   });
 
-  it('once for rules whose ids cannot be read', () => {
+  it('reports each rule whose id is invalid only once', () => {
     const bad = { ...ruleOf('rule:a: p(?X) :- q(?X)'), id: 5 };
     expect(refusalOf([bad, bad]).errors?.map(({ loc }) => loc.join('.'))).toEqual([
       'body.rules.0.id',
@@ -141,7 +141,7 @@ describe('a set is refused', () => {
     ]);
   });
 
-  it('over 1,000 rules, and over 10,000 conditions', () => {
+  it('happens for more than 1,000 rules, and for more than 10,000 conditions', () => {
     const rule = (index: number, conditions = 1) => ({
       id: `rule:r${index}`,
       if: Array.from({ length: conditions }, () => ({ pred: 'q', args: ['?X'] })),
@@ -159,11 +159,11 @@ describe('a set is refused', () => {
     ]);
   });
 
-  it('with at most 200 errors in the answer', () => {
+  it('reports at most 200 errors in the answer', () => {
     const wrong = { pred: 'Q', args: Array(16).fill(null) };
     const error = refusalOf(Array(20).fill({ id: 'rule:a', if: Array(64).fill(wrong), then: wrong }));
     expect(error.errors?.length).toBe(200);
-    // These are of the first rule; the others were not checked any more.
+    // These errors are in the first rule. The other rules were not checked any more.
     expect(error.message).toMatch(/ \(and 1100 more\)\.$/);
   });
 });

@@ -4,11 +4,11 @@ import { type RuleDocuments, RuleStore } from '../../src/rules/rule-store.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { ruleOf } from './rule-text.ts';
 
-/** Documents in memory: each change takes one event loop turn. */
+/** Documents in memory. Each change takes one event loop turn. */
 class MemoryDocuments implements RuleDocuments {
   readonly stored = new Map<string, unknown>();
   changes = 0;
-  /** While set, changes fail. */
+  /** While this is set, changes fail. */
   failure: Error | undefined;
 
   entries(store: string): [id: string, value: unknown][] {
@@ -44,8 +44,8 @@ async function refusalOf(work: () => unknown): Promise<HedgerowError> {
 
 const CLOSE = 'rule:close 0.9 priority=3: close(?A, ?B) :- member(?E, ?A), member(?E, ?B), ?A < ?B';
 
-describe('put', () => {
-  it('answers the stored rule with its stratum', async () => {
+describe('putting a rule', () => {
+  it('returns the stored rule with its stratum', async () => {
     const { store, documents } = storeOf();
     const stored = await store.put({ ...ruleOf('rule:a: p(?X) :- q(?X), not r(?X)'), version: 40, more: 1 });
     const rule = {
@@ -63,7 +63,7 @@ describe('put', () => {
     expect(store.get('rule:a')).toEqual(stored);
   });
 
-  it('counts versions, and from 1 again after a delete', async () => {
+  it('counts versions, beginning at 1 again after a delete', async () => {
     const { store } = storeOf();
     const versions: number[] = [];
     for (let i = 0; i < 3; i++) versions.push((await store.put(ruleOf(CLOSE))).version);
@@ -72,7 +72,7 @@ describe('put', () => {
     expect(versions).toEqual([1, 2, 3, 1]);
   });
 
-  it('replaces all of a rule', async () => {
+  it('replaces every field of an existing rule', async () => {
     const { store, put } = storeOf('rule:a 0.5 priority=4 disabled: p(?X) :- q(?X), r(?X)');
     await put;
     const stored = await store.put(ruleOf('rule:a: s(?X) :- q(?X)'));
@@ -80,7 +80,7 @@ describe('put', () => {
     expect(store.list().map(({ head, body_size }) => [head, body_size])).toEqual([['s', 1]]);
   });
 
-  it('raises strata of others', async () => {
+  it('raises the strata of other rules', async () => {
     const { store, put } = storeOf('rule:a: p(?X) :- q(?X)', 'rule:b: r(?X) :- p(?X)');
     await put;
     expect([store.get('rule:b').stratum, store.set().strataCount]).toEqual([0, 1]);
@@ -90,7 +90,7 @@ describe('put', () => {
     expect([store.get('rule:b').stratum, store.set().strataCount]).toEqual([0, 1]);
   });
 
-  it('refuses what is wrong with the rule, and with it among the others; nothing is written', async () => {
+  it('is refused for faults in the rule and for conflicts with others, and nothing is written', async () => {
     const { store, documents, put } = storeOf('rule:a: p(?X) :- q(?X), not r(?X)');
     await put;
     const before = documents.changes;
@@ -114,21 +114,21 @@ describe('put', () => {
     expect([documents.changes, store.list().length]).toEqual([before, 1]);
   });
 
-  it('checks a rule without the one that it replaces', async () => {
+  it('checks the rule without the one that it replaces', async () => {
     const { store, put } = storeOf('rule:a: p(?X) :- q(?X), not r(?X)', 'rule:b: r(?X) :- q(?X)');
     await put;
     await store.put(ruleOf('rule:a: p(?X, ?X) :- q(?X)'));
     expect((await store.put(ruleOf('rule:b: r(?X) :- p(?X, ?Y)'))).version).toBe(2);
   });
 
-  it('checks a disabled rule as well', async () => {
+  it('checks a disabled rule too', async () => {
     const { store, put } = storeOf('rule:a disabled: p(?X) :- q(?X), not r(?X)');
     await put;
     const error = await refusalOf(() => store.put(ruleOf('rule:b disabled: r(?X) :- p(?X)')));
     expect(error.message).toContain('p -> not r -> p (rule:a, rule:b)');
   });
 
-  it('runs one after the other: of two that clash only the first is stored', async () => {
+  it('waits for earlier calls, so that only the first of two conflicting rules is stored', async () => {
     const { store } = storeOf();
     const [first, second, third] = await Promise.allSettled([
       store.put(ruleOf('rule:a: p(?X) :- q(?X), not r(?X)')),
@@ -139,7 +139,7 @@ describe('put', () => {
     expect(store.list().map(({ id, version }) => [id, version])).toEqual([['rule:a', 2]]);
   });
 
-  it('that cannot be made durable changes nothing', async () => {
+  it('changes nothing if it cannot be made durable', async () => {
     const { store, documents, put } = storeOf('rule:a: p(?X) :- q(?X)');
     await put;
     const set = store.set();
@@ -151,7 +151,7 @@ describe('put', () => {
     expect((await store.put(ruleOf('rule:a: p(?X) :- q(?X)'))).version).toBe(2);
   });
 
-  it('is seen when it is durable, not before', async () => {
+  it('becomes visible only when it is durable', async () => {
     const { store } = storeOf();
     const storing = store.put(ruleOf('rule:a: p(?X) :- q(?X)'));
     await Promise.resolve();
@@ -160,7 +160,7 @@ describe('put', () => {
     expect(store.list().length).toBe(1);
   });
 
-  it('goes up to 1,000 rules; one of them can still be replaced', async () => {
+  it('allows up to 1,000 rules, of which one can still be replaced', async () => {
     const documents = new MemoryDocuments();
     const full = { ...ruleOf('rule:a: p(?X) :- q(?X)'), name: 'n', enabled: true, priority: 0, version: 1 };
     for (let i = 0; i < 1000; i++) documents.stored.set(`rule:r${i}`, { ...full, id: `rule:r${i}` });
@@ -172,8 +172,8 @@ describe('put', () => {
   });
 });
 
-describe('list', () => {
-  it('has the summaries in the order of priority, then of ids', async () => {
+describe('listing rules', () => {
+  it('returns summaries ordered by priority, then by id', async () => {
     const { store, put } = storeOf(
       'rule:b: p(?X) :- q(?X)',
       CLOSE,
@@ -201,14 +201,14 @@ describe('list', () => {
   });
 });
 
-describe('get and delete', () => {
+describe('getting and deleting a rule', () => {
   it.each([
     ['rule:clsoe', ' Did you mean rule:close?'],
     ['close', ' Did you mean rule:close?'],
     ['rule:other', ''],
     ['', ''],
     ['__proto__', ''],
-  ])('of %j tell that there is none', async (id, hint) => {
+  ])('report that %j does not exist', async (id, hint) => {
     const { store, put } = storeOf(CLOSE);
     await put;
     const sentence = `There is no rule ${JSON.stringify(id)}.${hint}`;
@@ -218,12 +218,12 @@ describe('get and delete', () => {
     }
   });
 
-  it('show a long id in short', async () => {
+  it('report a long id in a shortened form', async () => {
     const { message } = await refusalOf(() => storeOf().store.get('x'.repeat(10_000)));
     expect(message.length).toBeLessThan(220);
   });
 
-  it('take a rule away that others rest on', async () => {
+  it('delete a rule even if others depend on it', async () => {
     const { store, documents, put } = storeOf('rule:a: p(?X) :- q(?X)', 'rule:b: r(?X) :- p(?X), not s(?X)');
     await put;
     await store.delete('rule:a');
@@ -233,8 +233,8 @@ describe('get and delete', () => {
   });
 });
 
-describe('validate', () => {
-  it('tells the stratum among the stored rules, and writes nothing', async () => {
+describe('validating a rule', () => {
+  it('returns its stratum among the stored rules, and writes nothing', async () => {
     const { store, documents, put } = storeOf('rule:a: p(?X) :- q(?X), not s(?X)');
     await put;
     const before = documents.changes;
@@ -244,7 +244,7 @@ describe('validate', () => {
     expect([documents.changes, store.set()]).toEqual([before, set]);
   });
 
-  it('reports everything that is wrong: fields, then safety, then the set', async () => {
+  it('reports all faults: those in fields, then in safety, then in the set', async () => {
     const { store, put } = storeOf('rule:a: p(?X) :- q(?X), not r(?X)');
     await put;
     const rule = { ...ruleOf('rule:b 0.5: r(?X, ?Y) :- p(?X), q(?X, ?X), not t(?Z)'), enabled: 1, priority: 0.5 };
@@ -269,14 +269,14 @@ describe('validate', () => {
     });
   });
 
-  it.each([[null], [[]], ['rule'], [{}], [5]])('of %j has errors', (value) => {
+  it.each([[null], [[]], ['rule'], [{}], [5]])('reports errors for %j', (value) => {
     const { ok, errors, stratum } = storeOf().store.validate(value);
     expect([ok, errors.length > 0, stratum]).toEqual([false, true, null]);
     expect(errors.every(({ loc }) => loc[0] === 'body')).toBe(true);
   });
 });
 
-describe('what is stored', () => {
+describe('a stored rule', () => {
   it('is there after a restart, from the log and from a checkpoint', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
@@ -336,14 +336,14 @@ describe('what is stored', () => {
       },
       'The stored rules are no set: The rules cannot be stratified: p -> not r -> p (rule:a, rule:b). Restore a backup.',
     ],
-  ])('and %s is corrupt', async (_, stored, sentence) => {
+  ])('is reported as corrupt if %s', async (_, stored, sentence) => {
     const documents = new MemoryDocuments();
     for (const [id, value] of Object.entries(stored)) documents.stored.set(id, value);
     const { code, message } = await refusalOf(() => new RuleStore(documents));
     expect([code, message]).toEqual(['corrupt', sentence]);
   });
 
-  it('keeps its version, and leaves documents of other stores alone', () => {
+  it('keeps its version, and documents in other stores are ignored', () => {
     const documents = new MemoryDocuments();
     documents.stored.set('rule:a', WHOLE);
     expect(new RuleStore(documents).get('rule:a')).toEqual({ ...WHOLE, stratum: 0 });

@@ -1,14 +1,14 @@
-// A short text form of rules and facts for tests, parsed into their wire form.
+// A short text form of rules and facts for tests, which is parsed into their wire form.
 //
 //   rule:reach 0.9 priority=2 disabled: path(?X, ?Z) :- path(?X, ?Y), edge(?Y, ?Z), not blocked(?Z)
 //
-// The id is followed by the confidence, the priority and `disabled`, each optional. Guards such as
-// `?X != ?Z` are allowed among the premises. A predicate without arguments is written `p()`.
-// Constants are JSON.
+// The id is followed by the confidence, the priority and `disabled`, each of which is optional.
+// Guards such as `?X != ?Z` are allowed among the premises. A predicate without arguments is
+// written `p()`. Constants are JSON.
 
 import type { Constant, Rule, WireAtom, WireCondition } from '../../src/rules/rule.ts';
 
-/** As requests write it: optional fields may be absent. */
+/** A rule as it is written in requests: optional fields may be absent. */
 export type WrittenRule = Pick<Rule, 'id' | 'if'> &
   Partial<Pick<Rule, 'enabled' | 'priority'>> & { readonly then: WireAtom & { readonly confidence?: number } };
 
@@ -31,7 +31,7 @@ export function ruleOf(text: string): WrittenRule {
   return { id: id!, ...given.more, if: body, then: { ...head, ...confidence } };
 }
 
-/** Atoms separated by commas; none of them has variables. */
+/** Returns the facts of a text: atoms without variables, separated by commas. */
 export function factsOf(text: string): WireAtom[] {
   const tokens = tokensOf(text);
   const facts = [atomOf(tokens)];

@@ -1,4 +1,4 @@
-// Times in rules: a text compared with the time of an edge means the same as the rule with seconds.
+// Tests times in rules. A text compared with the time of an edge must mean the same as its seconds.
 
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';
@@ -29,7 +29,7 @@ const AT = { pred: 'at', args: ['?E', '?T'] };
 const TEXTS = ['2024-05-02', '2024-05-02T10:00:00+02:00', '2024-05-02 12:00', '1999-12-31'];
 const secondsOf = (text: string) => Date.parse(/ \d/.test(text) ? `${text.replace(' ', 'T')}Z` : text) / 1000;
 
-describe('a text beside the time of an edge', () => {
+describe('a text used with the time of an edge', () => {
   for (const op of ['=', '!=', '<', '<=', '>', '>=']) {
     it(`is a time in a guard with ${op}`, () => {
       let found = 0;
@@ -48,7 +48,7 @@ describe('a text beside the time of an edge', () => {
     });
   }
 
-  it('is one as the argument of at, negated too', () => {
+  it('is a time as the argument of at, also in a negation', () => {
     for (const text of TEXTS) {
       expect(derived([{ pred: 'at', args: ['?E', text] }])).toEqual(
         derived([{ pred: 'at', args: ['?E', secondsOf(text)] }]),
@@ -59,14 +59,14 @@ describe('a text beside the time of an edge', () => {
     expect(derived([{ pred: 'at', args: ['?E', '2024-05-02T12:00'] }])).toHaveLength(1);
   });
 
-  it('stays a text beside anything else', () => {
+  it('remains a text when it is compared with anything else', () => {
     expect(derived([{ pred: 'formation', args: ['?E', '?F'] }, { compare: ['?F', '=', '2024-05-02'] }])).toHaveLength(
       20,
     );
     expect(derived([{ pred: 'formation', args: ['?E', '2024-05-02'] }])).toHaveLength(20);
   });
 
-  it('is kept as it was written', () => {
+  it('is stored unchanged', () => {
     const conditions = [AT, { compare: ['?T', '>=', '2024-05-02'] }];
     const outcome = parseRule(rule(...conditions), ['body']);
     expect('parsed' in outcome && outcome.parsed.rule.if).toEqual(conditions);
@@ -76,8 +76,8 @@ describe('a text beside the time of an edge', () => {
   });
 });
 
-describe('a text that is no time', () => {
-  it('compares with no time, as values of two types do', () => {
+describe('a text that is not a valid time', () => {
+  it('equals no time, as a value of another type does', () => {
     for (const text of ['soon', '2024-02-30', String(NOON), '', 'x'.repeat(60_000)]) {
       expect(derived([AT, { compare: ['?T', '!=', text] }])).toEqual([]);
       expect(derived([{ pred: 'at', args: ['?E', text] }])).toEqual([]);

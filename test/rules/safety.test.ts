@@ -1,4 +1,4 @@
-// Further unsafe rules with their messages; see also golden/06-unsafe.txt.
+// Tests more unsafe rules with their messages. Others are in golden/06-unsafe.txt.
 
 import { describe, expect, it } from 'vitest';
 import { BASE_PREDICATES } from '../../src/rules/base-predicates.ts';
@@ -26,12 +26,12 @@ describe('a safe rule', () => {
     'rule:a: p(?X) :- q(?X), not r(), 1 < 2',
     'rule:a: p(?X) :- member(?E, ?X), not member(?E, 5), weight(?E, ?W), ?W > 0.5',
     'rule:a: p(?E) :- property(?E, "speed", ?V), size(?E, 2), at(?E, ?T)',
-  ])('%s', (text) => {
+  ])('has no faults: %s', (text) => {
     expect(faultsOf(text)).toEqual([]);
   });
 });
 
-describe('faults stand where', () => {
+describe('the faults of an unsafe rule', () => {
   it.each([
     ['rule:a: p(1, ?Y, ?Y) :- q(?X)', ['body.then.args.1']],
     ['rule:a: p(?X) :- q(?X), not r(?X, 1, ?Z)', ['body.if.1.not.args.2']],
@@ -42,13 +42,13 @@ describe('faults stand where', () => {
     ['rule:a: at(?X, 1) :- q(?X)', ['body.then.pred']],
     ['rule:a: p(?X) :- q(?X), at(?X)', ['body.if.1.args']],
     ['rule:a: p(?X) :- q(?X), not at(?X)', ['body.if.1.not.args']],
-  ])('%s', (text, places) => {
+  ])('have the right places in %s', (text, places) => {
     expect(placesOf(text)).toEqual(places);
   });
 });
 
 describe('base predicates', () => {
-  it.each([...BASE_PREDICATES])('%s has %i arguments and is no head', (pred, arity) => {
+  it.each([...BASE_PREDICATES])('include %s, which has %i arguments and cannot be a head', (pred, arity) => {
     const args = (count: number) => Array.from({ length: count }, (_, index) => `?X${index}`).join(', ');
     expect(faultsOf(`rule:a: p(1) :- ${pred}(${args(arity)})`)).toEqual([]);
     for (const wrong of [arity - 1, arity + 1]) {
@@ -59,7 +59,7 @@ describe('base predicates', () => {
     expect(placesOf(`rule:a: ${pred}(${args(arity)}) :- q(${args(arity)})`)).toEqual(['body.then.pred']);
   });
 
-  it('are those of the contract', () => {
+  it('are the documented ones', () => {
     expect(Object.fromEntries(BASE_PREDICATES)).toEqual({
       hyperedge: 1,
       at: 2,
@@ -74,8 +74,8 @@ describe('base predicates', () => {
   });
 });
 
-describe('sentences', () => {
-  it('show long constants in short', () => {
+describe('messages about faults', () => {
+  it('show long constants in a shortened form', () => {
     const [fault] = faultsOf(`rule:a: p(?X) :- q(?X), ?Y = "${'x'.repeat(500)}"`);
     expect(fault!.msg).toBe(
       `rule:a: variable ?Y of the guard ?Y == "${'x'.repeat(60)}..." is bound by no positive atom of the body`,

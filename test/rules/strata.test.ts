@@ -1,5 +1,5 @@
-// Strata and cycles that are too large for a golden file, and strata against their definition;
-// small ones are in golden/07-cycles.txt.
+// Tests strata and cycles that are too large for a golden file, and compares strata with their
+// definition. Small ones are in golden/07-cycles.txt.
 
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';
@@ -21,8 +21,8 @@ function cyclesOf(rules: readonly string[]): string[] {
   return 'cycles' in outcome ? outcome.cycles.map(({ text }) => text) : [];
 }
 
-describe('a cycle', () => {
-  it('of many rules is reported in short', () => {
+describe('a cycle with a negation', () => {
+  it('is reported in a shortened form if it has many rules', () => {
     const count = 1000;
     const rules = Array.from({ length: count }, (_, index) => {
       const next = `p${(index + 1) % count}(?X)`;
@@ -43,7 +43,7 @@ describe('a cycle', () => {
     expect(outcome).toEqual({ cycles: [{ text: 'p -> not r -> p (rule:a, rule:b)', rules: [2, 1] }] });
   });
 
-  it('is found beside hundreds of others without looking at all of them', () => {
+  it('is found among hundreds of cycles without listing all of them', () => {
     const rules = Array.from(
       { length: 500 },
       (_, index) => `rule:r${index}: p${index}(?X) :- q(?X), not p${499 - index}(?X)`,
@@ -55,7 +55,7 @@ describe('a cycle', () => {
 });
 
 describe('strata', () => {
-  it('of a thousand predicates, each above the one before', () => {
+  it('are computed for a thousand predicates, each above the previous one', () => {
     const rules = Array.from(
       { length: 1000 },
       (_, index) => `rule:r${index}: p${index + 1}(?X) :- q(?X), not p${index}(?X)`,
@@ -67,7 +67,7 @@ describe('strata', () => {
     }
   });
 
-  it('of no rules are none', () => {
+  it('are empty for no rules', () => {
     expect(stratify([])).toEqual({ strata: new Map() });
   });
 
@@ -77,7 +77,7 @@ describe('strata', () => {
     maxLength: 6,
   });
 
-  it('are the least that their definition allows, and without them there is a cycle of the rules that are named', () => {
+  it('are the smallest that their definition allows; if there are none, the named rules form a cycle', () => {
     const seen = { strata: 0, cycles: 0 };
     fc.assert(
       fc.property(program, (rules) => {
@@ -104,7 +104,7 @@ describe('strata', () => {
             text,
             indexes.map((index) => rules[index]!),
           );
-          // The named rules are enough to form the cycle.
+          // The named rules alone form the cycle.
           expect(leastStrata(indexes.map((index) => rules[index]!))).toBeUndefined();
         }
       }),
@@ -120,7 +120,7 @@ interface Small {
   readonly body: readonly { readonly pred: string; readonly not: number }[];
 }
 
-/** Raises every stratum until the definition holds; undefined if that never ends. */
+/** Raises every stratum until the definition is satisfied. Returns undefined if that never ends. */
 function leastStrata(rules: readonly Small[]): Record<string, number> | undefined {
   const strata: Record<string, number> = {};
   for (const { head } of rules) strata[head] = 0;
@@ -140,7 +140,7 @@ function leastStrata(rules: readonly Small[]): Record<string, number> | undefine
 }
 
 /**
- * Checks that each step of the text is a premise of a rule, that one is negative, and that the
+ * Checks that each step in the text is a premise of a rule, that one step is negative, and that the
  * cycle ends where it began.
  */
 function expectCycle(text: string, rules: readonly Small[]): void {

@@ -1,4 +1,4 @@
-// Forges valid proofs, each time so that they state something false or no longer follow.
+// Forges valid proofs so that they state something false, or no longer follow from their premises.
 
 import type { ConclusionNode, Proof, ProofNode } from '../../src/rules/proof.ts';
 import type { Random } from '../support/random.ts';
@@ -10,13 +10,13 @@ export interface Forgery {
   proof: Proof;
 }
 
-/** The facts that hold where the proof comes from, and values for facts that may not hold. */
+/** The facts that hold in the program of the proof, and values for facts that may not hold. */
 export interface Truth {
   holds(fact: WireFact): boolean;
   values: readonly Value[];
 }
 
-/** A random forgery. */
+/** Returns the proof with a random forgery. */
 export function forged(proof: Proof, truth: Truth, random: Random): Forgery {
   for (;;) {
     const name = pick(Object.keys(FORGERIES), random);
@@ -25,7 +25,7 @@ export function forged(proof: Proof, truth: Truth, random: Random): Forgery {
   }
 }
 
-/** Every forgery that applies to the proof, once each. */
+/** Returns every forgery that applies to the proof, once each. */
 export function everyForgery(proof: Proof, truth: Truth, random: Random): Forgery[] {
   return Object.entries(FORGERIES).flatMap(([name, forge]) => {
     const copy = structuredClone(proof);
@@ -33,7 +33,7 @@ export function everyForgery(proof: Proof, truth: Truth, random: Random): Forger
   });
 }
 
-/** Changes the proof in place; false if it does not apply. */
+/** Changes the proof in place. Returns false if the forgery does not apply. */
 type Forge = (proof: Proof, truth: Truth, random: Random) => boolean;
 
 const FORGERIES: Record<string, Forge> = {
@@ -224,8 +224,8 @@ function other(confidence: number): number {
 }
 
 /**
- * Kind and predicate of a premise. Where two premises differ in this, no rule accepts one in place
- * of the other.
+ * Returns the kind and the predicate of a premise. If two premises differ in this, no rule accepts
+ * one in place of the other.
  */
 function signOf(node: ProofNode): string {
   return node.kind === 'guard' ? 'guard' : `${node.kind === 'absence' ? 'not ' : ''}${node.predicate}`;

@@ -1,11 +1,11 @@
-// Seeds of histories that failed once. They run before all others, in the tests too.
+// Seeds of histories that once failed. They run before all others, in the tests too.
 
 import type { GoName } from './sim-goes.ts';
 
 export interface KeptSeed {
   seed: number;
   go: GoName;
-  /** What the seed found, or the point of the issue it belongs to. */
+  /** What the seed found, sometimes with the number of the group of defects. */
   found: string;
 }
 

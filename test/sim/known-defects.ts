@@ -1,20 +1,20 @@
-// Known engine defects that the simulation finds and that are being fixed. A failure covered by an
-// entry is counted but does not fail the run. The list should be empty.
+// Known engine defects that the simulation finds and that are being fixed. A failure that matches
+// an entry is counted, but does not make the run fail. The list should be empty.
 
 import type { GoName } from './sim-goes.ts';
 
 interface KnownDefect {
-  /** Point of issue 15. */
+  /** Name of the group of defects, as in the report. */
   point: string;
   /** Matches the text of the failure. */
   pattern: RegExp;
-  /** Restricts the entry to these histories. */
+  /** Restricts the entry to histories of this kind. */
   go?: GoName;
 }
 
 export const KNOWN_DEFECTS: readonly KnownDefect[] = [];
 
-/** The point of the issue that a failure belongs to; undefined if it is new. */
+/** Returns the group of defects to which a failure belongs, or undefined if the failure is new. */
 export function knownDefect(error: string, go: GoName): string | undefined {
   return KNOWN_DEFECTS.find((known) => known.pattern.test(error) && (known.go ?? go) === go)?.point;
 }

@@ -2,14 +2,14 @@
 
 import type { Plant, PlantedEdit } from './plants.ts';
 
-/** All edits that make up a fault. */
+/** Returns all edits that make up a fault. */
 export function editsOf({ file, search, replace, also = [] }: Plant): readonly PlantedEdit[] {
   return [{ file, search, replace }, ...also];
 }
 
 /**
- * Throws unless the text to replace occurs exactly once: otherwise the fault would silently not be
- * planted.
+ * Returns the source with the fault. Throws unless the text to replace occurs exactly once, because
+ * otherwise the fault would silently not be planted.
  */
 export function patched(source: string, name: string, { file, search, replace }: PlantedEdit): string {
   const count = source.split(search).length - 1;

@@ -1,5 +1,5 @@
-// `npm run sim:plant`: plants each fault in a copy of the sources and runs the simulation there
-// until a seed finds it. Prints a table; fails if any fault is not found.
+// `npm run sim:plant` plants each fault in a copy of the sources, and runs the simulation there
+// until a seed finds the fault. Prints a table. Fails if any fault is not found.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { editsOf, patched } from './plant-source.ts';
 import { PLANTS, type Plant } from './plants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Entries that a copy shares with the repository through links. */
+/** Files and folders that a copy shares with the repository through links. */
 const SHARED = ['node_modules', 'build', 'package.json', 'tsconfig.json'];
 const COPIED = ['src', 'test/sim', 'test/support', 'test/model'];
 
@@ -19,7 +19,7 @@ const { values: given } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1..20000' },
     jobs: { type: 'string', default: '1' },
-    /** Only faults whose name contains this text. */
+    /** Selects only faults whose name contains this text. */
     only: { type: 'string', default: '' },
     /** Number of faults to skip at the start of the list. */
     skip: { type: 'string', default: '0' },
@@ -70,7 +70,7 @@ async function hunt(plant: Plant): Promise<Found> {
   }
 }
 
-/** Output of the simulation, up to the first failing seed. */
+/** Returns the output of the simulation up to the first failing seed. */
 function simulate(dir: string): Promise<string> {
   const args = ['--import', 'tsx', 'test/sim/run.ts', '--seeds', given.seeds, '--first'];
   const child = spawn(process.execPath, args, { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] });

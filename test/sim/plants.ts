@@ -1,18 +1,18 @@
-// Faults to plant in the engine, to show that the simulation finds them; each is a small change to
+// Faults to plant in the engine, to show that the simulation finds them. Each is a small change to
 // one source file.
 
 /** An edit at one place. */
 export interface PlantedEdit {
-  /** Path below src. */
+  /** Path of the file below src. */
   file: string;
-  /** Occurs exactly once in the file. */
+  /** The text to replace. It must occur exactly once in the file. */
   search: string;
   replace: string;
 }
 
 export interface Plant extends PlantedEdit {
   name: string;
-  /** Further places: if another safeguard covers the same fault, both are removed together. */
+  /** Further edits. If another safeguard covers the same fault, both are removed together. */
   also?: readonly PlantedEdit[];
 }
 

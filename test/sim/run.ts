@@ -1,4 +1,4 @@
-// `npm run sim`: runs simulated histories by seed. `-- --seed N` runs one and prints its history if
+// `npm run sim` runs simulated histories by seed. `-- --seed N` runs one and prints its history if
 // it fails; `-- --seeds FROM..TO` runs many.
 
 import { fork } from 'node:child_process';
@@ -17,13 +17,13 @@ const { values: given } = parseArgs({
     minutes: { type: 'string' },
     jobs: { type: 'string', default: '1' },
     go: { type: 'string' },
-    /** Stop at the first failure. */
+    /** Stops at the first failure. */
     first: { type: 'boolean', default: false },
-    /** Print the history of a single seed even if it passes. */
+    /** Prints the history of a single seed even if it passes. */
     verbose: { type: 'boolean', default: false },
-    /** Count known defects as failures. */
+    /** Counts known defects as failures. */
     strict: { type: 'boolean', default: false },
-    /** For one of several jobs: take every nth seed; below, which of them. */
+    /** For one of several jobs: run only every nth seed. `offset` is the first of them. */
     stride: { type: 'string', default: '1' },
     offset: { type: 'string', default: '0' },
   },
@@ -107,7 +107,7 @@ function report({ ran, failed, known, seen }: Totals, elapsedMs: number): void {
   );
 }
 
-/** Each job takes every nth seed, in its own process. */
+/** Runs several jobs, each of which runs every nth seed in its own process. */
 async function runJobs(jobs: number): Promise<number> {
   const args = process.argv.slice(2).filter((each, index, all) => each !== '--jobs' && all[index - 1] !== '--jobs');
   const codes = await Promise.all(

@@ -1,5 +1,5 @@
-// Damage between two processes: bits or bytes of a file are damaged, or the file is lost. The next
-// process must refuse it by name, or hold everything.
+// Damage between two processes: bits or bytes of a file are changed, or the file is lost. The next
+// process must refuse the file by name, or must still have all data.
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { Database } from '../../src/engine/index.ts';
@@ -13,18 +13,18 @@ import { Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What was done to the files of a disk that no process has open. */
+/** What was done to the files of a disk that no process has opened. */
 interface Damage {
   what: string;
   /** Paths that were changed. */
   paths: string[];
-  /** Whether the previous process had shut down cleanly. */
+  /** Whether the previous process was shut down cleanly. */
   orderly: boolean;
 }
 
 export class SimDamage {
   readonly #world: SimWorld;
-  /** Every segment file that ever existed, by path. */
+  /** The bytes of every segment file that ever existed, by path. */
   readonly #seen = new Map<string, Uint8Array>();
 
   constructor(world: SimWorld) {
@@ -88,7 +88,7 @@ export class SimDamage {
     throw new Violation('damage-unnamed', `${what}: the opening answered ${code}: ${message}`);
   }
 
-  /** Whether a check of the directory finds no fault. */
+  /** Returns whether a check of the directory finds no fault. */
   async #isVerified(disk: SimFs): Promise<boolean> {
     const core = loadCore();
     const tools = { fs: disk, crc32c: checksum(), core };
@@ -97,7 +97,10 @@ export class SimDamage {
     return report.problems.length === 0;
   }
 
-  /** A table may refuse, but whatever is served must be complete. Returns why a table refuses. */
+  /**
+   * Compares the damaged database with the model. A table may refuse, but everything that is served
+   * must be complete. Returns the reason why a table refuses.
+   */
   #compare(damage: Damage, db: Database): string | undefined {
     const world = this.#world;
     const { model } = world.ledger;
@@ -149,7 +152,7 @@ export class SimDamage {
     const path = source.pick(files);
     const size = sizeOf(disk, path);
     if (size === 0) return undefined;
-    // Aims near the bytes in use more often than at the zeros after them.
+    // Damages the bytes in use more often than the zeros after them.
     const used = usedOf(disk, path);
     const at = random.below(random.chance(0.8) ? Math.max(1, used) : size);
     const bytes = read(disk, path);
@@ -177,8 +180,8 @@ export class SimDamage {
   }
 
   /**
-   * The whole log is lost, with or without the manifest. There must be segments: without them
-   * nothing would record what was there.
+   * Removes the whole log, with or without the manifest. There must be segments: without them
+   * nothing would show that data was lost.
    */
   #lose(disk: SimFs, files: readonly string[]): Omit<Damage, 'orderly'> | undefined {
     const withManifest = this.#world.random.chance(0.5);
@@ -188,7 +191,7 @@ export class SimDamage {
     return { what: `the log${withManifest ? ' and the manifest' : ''} is missing beside segments`, paths };
   }
 
-  /** Two files of one directory are swapped. */
+  /** Swaps two files in one directory. */
   #swap(disk: SimFs, files: readonly string[], path: string): Omit<Damage, 'orderly'> | undefined {
     const dir = directoryOf(path);
     const others = files.filter((other) => other !== path && directoryOf(other) === dir);
@@ -201,8 +204,8 @@ export class SimDamage {
   }
 
   /**
-   * A segment is replaced by another one, current or former, of the same table and size, so that
-   * every checksum in it is valid. Draws no random numbers.
+   * Replaces a segment by another one, current or former, of the same table and size. So every
+   * checksum in the file is valid. Draws no random numbers.
    */
   #exchange(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
     const segments = disk.files().filter((path) => path.endsWith('.hgs'));

@@ -1,4 +1,4 @@
-// Definition changes in a simulation: tables, columns, names, indexes and thresholds.
+// Changes of definitions in a simulation: tables, columns, names, indexes and thresholds.
 
 import type { AlterAction, Table } from '../../src/engine/index.ts';
 import type { SimOp } from './sim-ledger.ts';
@@ -15,8 +15,8 @@ const REFUSALS = [
   'invalid_input',
 ];
 /**
- * Compaction thresholds in operations: 0 means on request only, low ones compact often, in the
- * background.
+ * Compaction thresholds in operations. 0 means on request only; low thresholds compact often, in
+ * the background.
  */
 const THRESHOLDS = [0, 3, 20, 10_000];
 
@@ -69,7 +69,10 @@ export class SimDefinitions {
     world.saw('create');
   }
 
-  /** A table whose definition may change now, because nothing in flight touches it. */
+  /**
+   * Returns a table whose definition may change now, because no operation in flight touches the
+   * table.
+   */
   #freeTable(): string | undefined {
     const world = this.#world;
     const names = world.tableNames().filter((name) => world.hasTable(name) && !world.isTouched(name));
@@ -93,7 +96,9 @@ export class SimDefinitions {
     world.saw('drop');
   }
 
-  /** Logs a change of a table's definition; no write to the table starts until it is done. */
+  /**
+   * Logs a change of a table's definition. No write to the table starts until the change is done.
+   */
   #define(
     name: string,
     what: string,
@@ -165,7 +170,7 @@ export class SimDefinitions {
   }
 
   /**
-   * Creates or drops an index, with nothing else in flight, because the call does not return its
+   * Creates or drops an index while nothing else is in flight, because the call does not return its
    * LSN.
    */
   async index(): Promise<void> {

@@ -1,4 +1,4 @@
-// The kinds of simulated histories, and how often each event happens in them.
+// The kinds of simulated histories, and the frequency of each event in them.
 
 import type { Random } from '../support/random.ts';
 
@@ -15,7 +15,10 @@ export const GO_NAMES = [
 ] as const;
 export type GoName = (typeof GO_NAMES)[number];
 
-/** Names of the steps of a history; a step's weight is its frequency relative to the others. */
+/**
+ * Names of the steps in a history. The weight of a step is its frequency relative to the other
+ * steps.
+ */
 export const STEP_NAMES = [
   'insert',
   'equal',
@@ -102,7 +105,7 @@ export function goOf(seed: number): GoName {
   return GO_NAMES[seed % GO_NAMES.length]!;
 }
 
-/** Number of steps: most histories are short, some are long. */
+/** Returns the number of steps. Most histories are short, and some are long. */
 export function stepsOf(random: Random): number {
   const dice = random.below(1000);
   if (dice < 3) return 300;
@@ -110,7 +113,10 @@ export function stepsOf(random: Random): number {
   return 12 + random.below(28);
 }
 
-/** Probability of a crash at a chosen disk operation, and of a fault, per process lifetime. */
+/**
+ * Returns the probabilities, per lifetime of a process, of a crash at a chosen disk operation and
+ * of a fault.
+ */
 export function perilsOf(go: GoName): { crash: number; fault: number } {
   if (go === 'crashes') return { crash: 0.75, fault: 0 };
   if (go === 'full') return { crash: 0.15, fault: 0 };

@@ -1,4 +1,4 @@
-// One simulated history: the seed decides what happens, and a judge checks it.
+// One simulated history. The seed decides what happens, and a judge checks the results.
 
 import { SimStopped } from '../support/sim-fs.ts';
 import { SimDamage } from './sim-damage.ts';
@@ -64,7 +64,7 @@ export class SimHistory {
     };
   }
 
-  /** Throws a Violation, or whatever else went wrong. */
+  /** Runs the history. Throws a Violation, or any other error that occurred. */
   async run(): Promise<void> {
     const { world } = this;
     SimMemory.takeBack();
@@ -77,8 +77,8 @@ export class SimHistory {
 
   async #step(): Promise<void> {
     const { world } = this;
-    // After a disk failure only a restart helps; reads go on until then. A full disk may get room
-    // again.
+    // After a disk failure only a restart helps, and reads continue until then. A full disk may get
+    // room again.
     if (world.refuses && world.random.chance(this.go === 'full' ? 0.04 : 0.4))
       return world.random.chance(0.6) ? world.crash() : world.reopen();
     await this.#steps[this.#pick()]();
@@ -96,7 +96,7 @@ export class SimHistory {
     return 'read';
   }
 
-  /** Runs a step; if the machine stops during it, another process takes over. */
+  /** Runs a step. If the machine stops during the step, another process takes over. */
   async #guard(step: () => Promise<void>): Promise<void> {
     const { world } = this;
     try {
@@ -108,7 +108,7 @@ export class SimHistory {
     }
   }
 
-  /** Everything must be present after two more restarts, and after a compaction. */
+  /** Checks that everything is present after two more restarts and after a compaction. */
   async #end(): Promise<void> {
     const { world } = this;
     world.note('END');
@@ -116,7 +116,7 @@ export class SimHistory {
     await this.#guard(() => (world.refuses ? world.crash() : world.reopen()));
     await this.#guard(async () => {
       world.perils.calm(world.fs);
-      // A fault may hit the background work of the start that follows.
+      // A fault may affect the background work of the start that follows.
       for (let starts = 0; starts < 4 && (world.perils.disk || world.refuses); starts++) {
         await world.crash();
         world.perils.calm(world.fs);

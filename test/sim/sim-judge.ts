@@ -5,21 +5,24 @@ import { select, textOf } from '../model/naive-table.ts';
 import { difference, type IdOf, type Recovered } from './sim-ledger.ts';
 import { type SimModel, STORES, shapeOfDatabase, shapeOfModel, Violation } from './sim-model.ts';
 
-/** Answers that were stored and then lost in a crash may have evicted this many others. */
+/**
+ * Maximum number of other answers that may have been evicted by answers that were stored and then
+ * lost in a crash.
+ */
 export const ANSWERS_UNDER_WAY = 10;
 
-/** How many answers must be kept. */
+/** Which answers must be kept. */
 export interface Keeping {
   readonly keptAnswers: number;
   readonly boundsBytes: boolean;
 }
 
-/** The rule that a missing answer violates. */
+/** Returns the rule that a missing answer violates. */
 export function lostAnswer({ boundsBytes }: Keeping): string {
   return boundsBytes ? 'answer-lost-for-bytes' : 'answer-lost';
 }
 
-/** The text of a whole scan. */
+/** Returns the text of a whole scan. */
 export function textOfScan(table: Table, request: Parameters<Table['scan']>[0]): string {
   const scan = table.scan(request);
   const slices: Uint8Array[] = [];
@@ -27,7 +30,7 @@ export function textOfScan(table: Table, request: Parameters<Table['scan']>[0]):
   return Buffer.concat(slices).toString();
 }
 
-/** Throws a Violation that says where the two differ. */
+/** Throws a Violation that describes where the database and the model differ. */
 export function judge(db: Database, model: SimModel, keeping: Keeping): void {
   same('wrong-shape', 'the tables', shapeOfDatabase(db), shapeOfModel(model));
   for (const [name, table] of model.tables) {
@@ -68,7 +71,10 @@ function judgeAnswers(db: Database, model: SimModel, keeping: Keeping): void {
   }
 }
 
-/** Keys refuse when a file of answers is damaged, but here none is. */
+/**
+ * Finds an answer. A lookup of a key fails if a file of answers is damaged, but here no file is
+ * damaged.
+ */
 function findAnswer(db: Database, id: string): ReturnType<Database['replays']['find']> {
   try {
     return db.replays.find(id);
@@ -81,7 +87,7 @@ function same(rule: string, what: string, found: string, wanted: string): void {
   if (found !== wanted) throw new Violation(rule, `${what}:\n${difference(found, wanted)}`);
 }
 
-/** What a database that was just opened reports. */
+/** Returns what a newly opened database reports. */
 export function recoveredFrom(db: Database, keeping: Keeping): Recovered {
   let ids: Map<number, number> | undefined;
   const idOf: IdOf = (token) => {

@@ -1,29 +1,34 @@
-// The judge's ledger: which operation has which LSN, what readers saw at which LSN, and, after a
-// restart, which of the operations in doubt happened.
+// The judge's ledger. It records which operation has which LSN, what readers saw at which LSN, and,
+// after a restart, which of the operations in doubt have happened.
 //
 // Operations are applied to the model in LSN order, and the LSNs must be contiguous. What was read
 // at an LSN is compared as soon as the model reaches that LSN. After a restart, the operations
-// without an answer are placed into the gaps between the known LSNs in every way that fits; one of
-// these placements must yield exactly what the database holds. For example, the model is at LSN 1,
-// the operation at LSN 4 was acknowledged, the log ends at 4, and operations a (2 LSNs) and b (1
-// LSN) have no answer: only a fits into LSNs 2 and 3, so b did not happen.
+// without an answer are placed into the gaps between the known LSNs in every way that fits. One of
+// these placements must yield exactly the contents of the database. For example, the model is at
+// LSN 1, the operation at LSN 4 was acknowledged, the log ends at 4, and operations a (2 LSNs) and
+// b (1 LSN) have no answer. Only a fits into LSNs 2 and 3, so b did not happen.
 
 import { type SimAnswer, SimModel, Violation } from './sim-model.ts';
 
-/** The id of the row with that token, if the database holds it. */
+/** Returns the id of the row with the given token, if the database contains that row. */
 export type IdOf = (token: number) => number | undefined;
 
 export interface SimOp {
   readonly what: string;
-  /** LSNs that its frame takes; 0 if it is not logged (a compaction with a TTL). */
+  /**
+   * Number of LSNs in the operation's frame; 0 if the operation is not logged (a compaction with a
+   * TTL).
+   */
   operations: number;
   readonly answer?: SimAnswer | undefined;
   state: 'open' | 'acked' | 'refused' | 'doubt';
-  /** Newest LSN that readers had seen when it began; its own LSNs are higher. */
+  /**
+   * Newest LSN that readers had seen when the operation began. The operation's own LSNs are higher.
+   */
   afterLsn?: number;
-  /** Names of the tables that it touches. */
+  /** Names of the tables that the operation touches. */
   readonly tables: ReadonlySet<string>;
-  /** Throws a Violation if the engine's answer differs from what the model says. */
+  /** Applies the operation. Throws a Violation if the engine's answer differs from the model's. */
   apply(model: SimModel, firstLsn: number, idOf: IdOf): void;
 }
 
@@ -39,8 +44,8 @@ export interface Observation {
 export interface Recovered {
   readonly lsn: number;
   /**
-   * Whether an answer is kept; undefined if it may have been evicted for its size, so that its
-   * absence proves nothing.
+   * Returns whether an answer is kept, or undefined if it may have been evicted for its size, so
+   * that its absence proves nothing.
    */
   hasAnswer(id: string): boolean | undefined;
   readonly idOf: IdOf;
@@ -58,9 +63,12 @@ const NO_IDS: IdOf = () => undefined;
 
 export class SimLedger {
   model = new SimModel();
-  /** Operations without an answer, or with one that leaves open whether they happened. */
+  /**
+   * Operations without an answer, or with an answer from which it is not clear whether they
+   * happened.
+   */
   readonly unsettled = new Set<SimOp>();
-  /** Newest LSN that was acknowledged or seen by a reader. */
+  /** Newest LSN that was acknowledged or that a reader saw. */
   promisedLsn = 0;
   #applied: Placed[] = [];
   readonly #acked = new Map<number, SimOp>();
@@ -85,7 +93,7 @@ export class SimLedger {
     this.#advance();
   }
 
-  /** It certainly did not happen. */
+  /** Records that the operation certainly did not happen. */
   refused(op: SimOp): void {
     op.state = 'refused';
     this.unsettled.delete(op);
@@ -95,7 +103,7 @@ export class SimLedger {
     op.state = 'doubt';
   }
 
-  /** An unlogged operation happened now, with nothing in flight. */
+  /** Records that an unlogged operation happened now, while nothing was in flight. */
   now(op: SimOp): void {
     this.unsettled.delete(op);
     op.state = 'acked';
@@ -109,7 +117,7 @@ export class SimLedger {
     this.#look(this.model);
   }
 
-  /** Calls back when the model reaches `lsn`. */
+  /** Calls `take` when the model reaches `lsn`. */
   capture(lsn: number, take: (model: SimModel) => void): void {
     this.#captures.push({ lsn, take });
     this.#look(this.model);
@@ -150,7 +158,7 @@ export class SimLedger {
   }
 
   /**
-   * With nothing in flight, every LSN that was assigned must belong to an operation that was
+   * Checks, while nothing is in flight, that every assigned LSN belongs to an operation that was
    * acknowledged.
    */
   assertWhole(visibleLsn: number): void {
@@ -161,7 +169,7 @@ export class SimLedger {
     );
   }
 
-  /** The process is gone, and another one has recovered. */
+  /** Records that the process has ended and that another one has recovered. */
   settle(recovered: Recovered): void {
     const { lsn } = recovered;
     const open = [...this.unsettled];

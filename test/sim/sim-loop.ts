@@ -1,9 +1,9 @@
-// The scheduler of a simulation: all work that waits for a later turn of the event loop is queued
+// The scheduler of a simulation. All work that waits for a later turn of the event loop is queued
 // here, and the seed decides what runs next.
 
 import type { Random } from '../support/random.ts';
 
-/** Idle turns after which a simulation counts as hung; streams need a few of them. */
+/** Number of idle turns after which a simulation counts as hung. Streams need a few of them. */
 const MOST_IDLE_TURNS = 100_000;
 
 export class SimHang extends Error {}
@@ -25,12 +25,12 @@ export class SimLoop {
   /** Resolves in some later turn. */
   readonly pace = (): Promise<void> => new Promise((resolve) => void this.#tasks.push(resolve));
 
-  /** The process is gone: none of its work runs any more. */
+  /** Forgets the queued work, because its process has ended. */
   forget(): void {
     this.#tasks = [];
   }
 
-  /** Runs one queued task, chosen by the seed, and everything that follows from it immediately. */
+  /** Runs one queued task, chosen by the seed, and everything that follows immediately from it. */
   async turn(): Promise<void> {
     const tasks = this.#tasks;
     if (tasks.length > 0) {
@@ -45,7 +45,10 @@ export class SimLoop {
     for (let turn = 0; turn < count && this.#tasks.length > 0; turn++) await this.turn();
   }
 
-  /** Runs tasks until `isDone`. Throws SimHang if nothing is queued and it still is not. */
+  /**
+   * Runs tasks until `isDone` returns true. Throws SimHang if nothing is queued and it still
+   * returns false.
+   */
   async until(isDone: () => boolean, what: string): Promise<void> {
     let idle = 0;
     while (!isDone()) {

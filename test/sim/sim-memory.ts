@@ -1,8 +1,8 @@
-// Simulated memory: a core whose instances cannot grow beyond a page limit, whose Nth allocation
-// fails, and of which the Nth instance cannot be created.
+// Simulated memory: a core whose instances cannot grow beyond a page limit, in which the Nth
+// allocation fails, and of which the Nth instance cannot be created.
 //
 // A wrapper around the exports sees only calls from outside. To make growth fail inside an export
-// too, the maximum page count of the memory is patched in the core's bytes: memory.grow then
+// too, the maximum page count of the memory is patched in the core's bytes. memory.grow then
 // returns -1, as it does when the machine is out of memory.
 
 import { readFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ import type { Random } from '../support/random.ts';
 
 const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
 const MEMORY_SECTION = 5;
-/** Page limits, in pages beyond the initial size of an instance. */
+/** Page limits, as numbers of pages beyond the initial size of an instance. */
 const GROWTHS = [0, 1, 2, 4, 9] as const;
-/** Allocators that return 0 when out of memory. */
+/** Allocating exports that return 0 when out of memory. */
 const ANSWER_ZERO = ['hg_memory_alloc', 'hg_memtable_new', 'hg_memtable_reserve', 'hg_segment_open'] as const;
-/** Exports that allocate and return a status. */
+/** Exports that allocate and that return a status. */
 const ANSWER_STATUS = [
   'hg_memtable_sort',
   'hg_memtable_index',
@@ -59,7 +59,7 @@ function leb(value: number): number[] {
   return bytes;
 }
 
-/** The core, with a memory that can grow by only `pages` pages. */
+/** Returns the core with a memory that can grow by only `pages` pages. */
 function cap(build: CoreBuild, pages: number): CoreModule {
   const name = `${build} ${pages}`;
   const known = capped.get(name);
@@ -86,8 +86,8 @@ function cap(build: CoreBuild, pages: number): CoreModule {
 }
 
 /**
- * Initial pages of an instance: few histories need more, and an instance that did not grow can be
- * reused by the next one.
+ * Initial number of pages in an instance. Few histories need more, and an instance that has not
+ * grown can be reused by the next history.
  */
 const FIRST_PAGES = 16;
 const PAGE_BYTES = 65536;
@@ -96,8 +96,8 @@ const MOST_POOLED = 200;
 type Core = ReturnType<CoreModule['instantiate']>;
 
 /**
- * Instances of earlier histories. Creating one costs 100 us and much address space, which only the
- * garbage collector gives back.
+ * Instances from earlier histories. Creating an instance costs 100 us and much address space, which
+ * only the garbage collector releases.
  */
 const pool: Record<CoreBuild, Core[]> = { release: [], plain: [], debug: [] };
 let given: { build: CoreBuild; core: Core }[] = [];
@@ -113,17 +113,20 @@ function fromPool(build: CoreBuild): Core {
   return core;
 }
 
-/** A compiled core whose memory runs out when the simulation says so. */
+/** A compiled core whose memory runs out when the simulation decides so. */
 export class SimMemory implements CoreModule {
   readonly #random: Random;
   readonly #build: CoreBuild;
   readonly #wrapped: boolean;
-  /** Allocating calls since the start; below, instances. */
+  /** Number of allocating calls since the start. */
   allocations = 0;
   instances = 0;
-  /** Failures since the start. */
+  /** Number of failures since the start. */
   failures = 0;
-  /** The next allocation that fails, and how many fail from it on; Infinity for none. */
+  /**
+   * Number of the first allocation that fails, and number from which allocations succeed again. The
+   * same for instances below. Infinity means that none fails.
+   */
   #failFrom = Infinity;
   #failUntil = -Infinity;
   #instanceFrom = Infinity;
@@ -131,7 +134,7 @@ export class SimMemory implements CoreModule {
   /** Probability that a new instance gets a memory that can hardly grow. */
   #tight = 0;
 
-  /** `wrapped`: allocations are counted and may fail. */
+  /** If `wrapped`, allocations are counted and may fail. */
   constructor(random: Random, build: CoreBuild, wrapped: boolean) {
     this.#random = random;
     this.#build = build;
@@ -139,8 +142,8 @@ export class SimMemory implements CoreModule {
   }
 
   /**
-   * Returns the instances of the ended process to the pool, except those that have grown: an
-   * instance's size must not depend on earlier histories.
+   * Returns the instances of the ended process to the pool, except for those that have grown: the
+   * size of an instance must not depend on earlier histories.
    */
   static takeBack(): void {
     for (const { build, core } of given) {
@@ -149,7 +152,7 @@ export class SimMemory implements CoreModule {
     given = [];
   }
 
-  /** Memory runs out after this many allocations and instances, for `count` of them. */
+  /** Makes memory run out after this many allocations and instances, for `count` of them. */
   shorten(allocations: number, instances: number, count: number, tight: number): void {
     this.#failFrom = this.allocations + 1 + allocations;
     this.#failUntil = this.#failFrom + count;
@@ -158,7 +161,7 @@ export class SimMemory implements CoreModule {
     this.#tight = tight;
   }
 
-  /** Memory is available again. */
+  /** Makes memory available again. */
   relieve(): void {
     this.#failFrom = Infinity;
     this.#instanceFrom = Infinity;
@@ -169,12 +172,13 @@ export class SimMemory implements CoreModule {
     const index = ++this.instances;
     if (index >= this.#instanceFrom && index < this.#instanceUntil) {
       this.failures++;
-      // the message of core/load.ts
+      // This is the message of core/load.ts.
       throw new HedgerowError('overloaded', 'The process gets no memory for another instance of the core.');
     }
     const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
     const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
-    // It fails if it needs more, which cannot be observed from here.
+    // The instance fails if it needs more memory, which cannot be observed from here. So it is
+    // counted in advance.
     if (isTight) this.failures++;
     const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
     if (!this.#wrapped) return core;

@@ -1,11 +1,11 @@
-// What the database must hold: a naive model, advanced from LSN to LSN by the operations of the
-// history.
+// What the database must contain: a naive model, to which the operations of the history are applied
+// in LSN order.
 
 import type { Database } from '../../src/engine/index.ts';
 import type { EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
 import { NaiveRow, NaiveTable } from '../model/naive-table.ts';
 
-/** The engine broke a guarantee. The message starts with the name of the rule. */
+/** Thrown when the engine broke a guarantee. The message starts with the name of the rule. */
 export class Violation extends Error {
   readonly rule: string;
 
@@ -15,14 +15,14 @@ export class Violation extends Error {
   }
 }
 
-/** An answer stored under a key, as it was given to the engine. */
+/** An answer stored under a key, as it was passed to the engine. */
 export interface SimAnswer {
   id: string;
   bodyHash: string;
   body: string;
 }
 
-/** A table that remembers every id it has assigned to a commit that happened. */
+/** A table that remembers every id it has assigned in a commit that happened. */
 export class SimTable extends NaiveTable {
   readonly usedIds = new Set<number>();
   /** Keys of the indexed columns. */
@@ -30,7 +30,7 @@ export class SimTable extends NaiveTable {
   threshold = 10_000;
   bucketSeconds = 3600;
 
-  /** The properties of an edge, by the keys of the table's current columns. */
+  /** Returns the properties of an edge, by the keys of the table's current columns. */
   valuesOf(edge: EdgeInput): Map<number, PropertyValue> {
     const values = new Map<number, PropertyValue>();
     for (const { key, name } of this.allColumns) {
@@ -40,7 +40,9 @@ export class SimTable extends NaiveTable {
     return values;
   }
 
-  /** The row of an edge whose properties were named before a possible change of columns. */
+  /**
+   * Returns the row for an edge whose properties were named before a possible change of columns.
+   */
   rowWith(id: number, edge: EdgeInput, values: ReadonlyMap<number, PropertyValue>): EdgeRow {
     const row = this.rowOf(id, { event_ts: edge.event_ts, members: edge.members });
     for (const { key, name } of this.allColumns) if (values.has(key)) row[name] = values.get(key)!;
@@ -67,14 +69,14 @@ export class SimTable extends NaiveTable {
 export class SimModel {
   readonly tables = new Map<string, SimTable>();
   readonly documents = new Map<string, unknown>();
-  /** In LSN order. */
+  /** The stored answers in LSN order. */
   readonly answers = new Map<string, SimAnswer>();
   /** The model includes everything up to this LSN. */
   lsn = 0;
 
   /**
-   * Tables by their former names, dropped ones included: a commit staged before the change may
-   * follow it in the log. Names are never reused.
+   * Tables by their former names, including dropped tables. A commit that was staged before the
+   * change may follow the change in the log. Names are never reused.
    */
   readonly #former = new Map<string, SimTable>();
 
@@ -101,16 +103,16 @@ export class SimModel {
     return records;
   }
 
-  /** The most recent answers, which must be kept whatever their size. */
+  /** Returns the most recent answers, which must be kept whatever their size is. */
   lastAnswers(count: number): SimAnswer[] {
     return [...this.answers.values()].slice(-count);
   }
 }
 
-/** The document stores that the simulation writes to: keys, rules and specs are such documents. */
+/** The document stores to which the simulation writes. Keys, rules and specs are such documents. */
 export const STORES = ['keys', 'rules', 'specs'] as const;
 
-/** The shape of all tables, in a form that both sides can produce. */
+/** Returns the shape of all tables, in a form that both sides can produce. */
 export function shapeOfModel(model: SimModel): string {
   const tables = [...model.tables].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(

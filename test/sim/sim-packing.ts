@@ -1,15 +1,14 @@
-// Packs and unpacks the backups of a simulation in the turn of the event loop in which it is asked
-// for.
+// Packs and unpacks the backups of a simulation at once, in the same turn of the event loop.
 //
-// zlib works in threads of the process. How many turns everything else gets until such a thread is
-// done depends on the machine, and each turn draws from the seed: a history with a backup would be
-// another one on a machine with other work to do.
+// zlib would work in threads of the process. The number of turns that everything else gets until
+// such a thread is done depends on the machine, and each turn draws a random number from the seed.
+// So a history with a backup would be different on a busy machine.
 
 import { syncBuiltinESMExports } from 'node:module';
 import { Transform, type TransformCallback } from 'node:stream';
 import zlib from 'node:zlib';
 
-/** As the streams of zlib give it. */
+/** Size of the pieces that the zlib streams produce. */
 const PIECE_BYTES = 16_384;
 
 class AtOnce extends Transform {
@@ -37,7 +36,7 @@ class AtOnce extends Transform {
   }
 }
 
-/** For this process, from now on. */
+/** Replaces the streams of zlib in this process, from now on. */
 export function packAtOnce(): void {
   replace('createGzip', (options) => new AtOnce((bytes) => zlib.gzipSync(bytes, options)));
   replace('createGunzip', (options) => new AtOnce((bytes) => zlib.gunzipSync(bytes, options)));

@@ -1,4 +1,5 @@
-// Disk faults of a simulation: crashes and faults at chosen operations, and a limit on bytes.
+// Disk faults in a simulation: crashes and faults at chosen operations, and a limit on the number
+// of bytes.
 
 import { HedgerowError } from '../../src/errors.ts';
 import type { Random } from '../support/random.ts';
@@ -11,10 +12,13 @@ export interface Failure {
   message: string;
 }
 
-/** A segment that cannot be read makes its table refuse. */
+/**
+ * Codes of disk failures. They include table_corrupt, because a table refuses if a segment cannot
+ * be read.
+ */
 const DISK_CODES = ['log_failed', 'disk_full', 'disk_failed', 'table_corrupt', 'EIO', 'ENOSPC'];
 
-/** The failure that an operation's error reports. */
+/** Returns the failure that an operation's error reports. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const code = String((error as { code?: unknown } | null)?.code ?? (error as Error | null)?.name ?? 'unknown');
@@ -28,19 +32,21 @@ export function failureOf(error: unknown): Failure {
 
 interface PlannedFault {
   from: number;
-  /** Number of operations that fail, including the first; Infinity for all later ones. */
+  /**
+   * Number of operations that fail, including the first. Infinity means that all later ones fail.
+   */
   count: number;
   code: 'EIO' | 'ENOSPC';
   short: boolean;
 }
 
 export class SimPerils {
-  /** A disk fault has occurred since the last start without one. */
+  /** Whether a disk fault has occurred since the last start without one. */
   disk = false;
   readonly #random: Random;
   readonly #go: GoName;
   readonly #note: (line: string) => void;
-  /** Bytes that still fit on the disk. */
+  /** Number of bytes that still fit on the disk. */
   #budgetBytes = Infinity;
 
   constructor(random: Random, go: GoName, note: (line: string) => void) {
@@ -94,7 +100,7 @@ export class SimPerils {
     return undefined;
   }
 
-  /** Limits the disk to this many more bytes; Infinity lifts the limit. */
+  /** Limits the disk to `moreBytes` more bytes; Infinity removes the limit. */
   limit(fs: SimFs, moreBytes: number): void {
     this.#budgetBytes = fs.usedBytes + moreBytes;
   }

@@ -34,7 +34,7 @@ export class SimReaders {
     this.#world = world;
   }
 
-  /** Memory may run out during a read; then the read reports nothing. */
+  /** Runs a read. Memory may run out during a read; then the read reports nothing. */
   #reading(what: string, read: () => void): void {
     try {
       read();
@@ -98,7 +98,10 @@ export class SimReaders {
     world.saw('read');
   }
 
-  /** A change of tables, columns or indexes becomes visible when it is durable, not before. */
+  /**
+   * Observes the shape of the tables. A change of tables, columns or indexes becomes visible only
+   * when it is durable.
+   */
   #shape(): void {
     const { db, ledger } = this.#world;
     const rule = 'wrong-shape';
@@ -131,7 +134,7 @@ export class SimReaders {
     ledger.observe({ what: `answer ${id}`, lsn: db.lastLsn, found, rule, expect });
   }
 
-  /** Opens a cursor, or takes the next slice of an open one. */
+  /** Opens a cursor, or reads the next slice of an open one. */
   cursor(): void {
     const world = this.#world;
     if (this.#cursors.length > 0 && (this.#cursors.length > 3 || world.random.chance(0.7))) {
@@ -212,7 +215,7 @@ export class SimReaders {
     });
   }
 
-  /** Reads a pinned snapshot, also of a table that was dropped or altered since. */
+  /** Reads a pinned snapshot. Its table may have been dropped or altered since. */
   #readPinned(): void {
     const world = this.#world;
     const pin = world.source.pick(this.#pins);
@@ -235,10 +238,10 @@ export class SimReaders {
 
   figures(): void {
     const { db, ledger } = this.#world;
-    // Mostly with nothing in flight: counts are exact then, so that mistakenly counted
-    // unacknowledged rows show up.
+    // Mostly counts while nothing is in flight. Then counts are exact, which reveals unacknowledged
+    // rows that were counted by mistake.
     if (ledger.unsettled.size > 0 && this.#world.random.chance(0.8)) return;
-    // The count leaves out a table that could not be read.
+    // The count does not include a table that could not be read.
     if (db.tables().some(({ corrupt }) => corrupt !== null)) return;
     this.#reading('health', () => {
       const found = String(db.health().total_records);

@@ -6,7 +6,7 @@ import { Violation } from './sim-model.ts';
 import { packAtOnce } from './sim-packing.ts';
 
 export interface Outcome {
-  /** The rule that was violated, and how; undefined if the history passes. */
+  /** The rule that was violated and how, or undefined if the history passes. */
   error: string | undefined;
   history: readonly string[];
   seen: Readonly<Record<string, number>>;
@@ -15,7 +15,7 @@ export interface Outcome {
 export async function runSeed(seed: number, go: GoName = goOf(seed)): Promise<Outcome> {
   packAtOnce();
   const history = new SimHistory(seed, go);
-  // An unhandled rejection is a failure of the engine too.
+  // An unhandled rejection is also a failure of the engine.
   const loose: unknown[] = [];
   const keep = (error: unknown): void => void loose.push(error);
   process.on('unhandledRejection', keep);

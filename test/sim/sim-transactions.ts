@@ -1,4 +1,4 @@
-// Transactions and statements of a simulation: staged inserts, updates and deletes by id, removals
+// Transactions and statements in a simulation: staged inserts, updates and deletes by id, removals
 // by members, and commits that conflict with other writes.
 
 import type { CommitOutcome, CommitResult, Table, Transaction } from '../../src/engine/index.ts';
@@ -14,7 +14,7 @@ interface Written {
   edge: EdgeInput;
   token: number;
   values: ReadonlyMap<number, PropertyValue>;
-  /** The row returned when it was staged. */
+  /** The row that was returned when the edge was staged. */
   row: EdgeRow;
 }
 
@@ -42,7 +42,7 @@ export class SimTransactions {
     this.#writers = writers;
   }
 
-  /** Undefined if it was refused for an excused reason. */
+  /** Begins a transaction. Returns undefined if the begin was refused for an excused reason. */
   #begin(): OpenTransaction | undefined {
     const { db, random, onEnd } = this.#world;
     let tx: Transaction;
@@ -88,7 +88,7 @@ export class SimTransactions {
     this.#commit(open);
   }
 
-  /** Changes one row by its id, at once: an UPDATE or DELETE statement. */
+  /** Changes one row by its id and commits at once, as an UPDATE or DELETE statement does. */
   change(): void {
     const name = this.#world.anyTable();
     if (name === undefined) return;
@@ -98,7 +98,10 @@ export class SimTransactions {
     this.#commit(open);
   }
 
-  /** Two transactions change a row out of the same few: for one row, at most one may succeed. */
+  /**
+   * Lets two transactions each change one of the same few rows. If they change the same row, at
+   * most one may succeed.
+   */
   duel(): void {
     const name = this.#world.anyTable();
     if (name === undefined) return;
@@ -123,8 +126,8 @@ export class SimTransactions {
   }
 
   /**
-   * A staged write may be refused if its table was created or changed since the transaction began,
-   * or if memory ran out.
+   * Checks a refusal. A staged write may be refused if its table was created or changed since the
+   * transaction began, or if memory ran out.
    */
   #refused(error: unknown): void {
     if (error instanceof Violation || this.#world.fs.stopped) throw error;
@@ -153,8 +156,8 @@ export class SimTransactions {
   }
 
   /**
-   * Updates or removes a known row; `place` chooses it. A row that the transaction does not see
-   * must be refused.
+   * Updates or removes a known row, which `place` selects. If the transaction does not see the row,
+   * it must be refused.
    */
   #changeRow(open: OpenTransaction, name: string, place?: number): void {
     const { random, source, ledger } = this.#world;
@@ -168,8 +171,8 @@ export class SimTransactions {
     const { tx, staged } = open;
     const table = this.#world.table(name);
     try {
-      // Uses what the transaction sees: the model learns of a commit some turns later than readers
-      // do.
+      // Uses the row that the transaction sees, because the model learns of a commit some turns
+      // later than readers do.
       const target = newest !== undefined && 'row' in newest ? newest.token : tokenSeen(tx, table, key);
       if (random.chance(0.3)) {
         tx.deleteRow(table, key);
@@ -201,7 +204,7 @@ export class SimTransactions {
       answer,
       state: 'open',
       tables: new Set(staged.map(({ name }) => name)),
-      // Readers see a frame as a whole, so all of it has one LSN.
+      // Readers see a frame as a whole, so the whole frame has one LSN.
       apply: (model, firstLsn, idOf) => apply(op.what, model, staged, firstLsn + operations - 1, idOf, results),
     };
     world.note(op.what);
@@ -254,8 +257,8 @@ function apply(
 }
 
 /**
- * Token of the row with that key as the transaction sees it; a change of a row without one is
- * refused.
+ * Returns the token of the row with that key as the transaction sees it. If there is no such row, a
+ * change of it is refused.
  */
 function tokenSeen(tx: Transaction, table: Table, { eventTs, id }: RowKey): number {
   const text = drain(tx.scan(table, { format: 'json', startTs: eventTs, endTs: eventTs }));

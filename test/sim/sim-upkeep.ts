@@ -1,5 +1,5 @@
-// Maintenance in a simulation: compactions of one table or of all, with and without a TTL, backups
-// that are restored, full disks and scarce memory.
+// Maintenance in a simulation: compactions of one table or of all tables, with and without a TTL,
+// backups that are restored, full disks and scarce memory.
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { restoreBackup } from '../../src/engine/backup/restore.ts';
@@ -14,10 +14,10 @@ import { NOW_SECONDS, type SimWorld } from './sim-world.ts';
 const BACKUPS = '/backups';
 const RESTORED_PARENT = '/restored';
 const RESTORED = `${RESTORED_PARENT}/db`;
-/** Errors that end a compaction when its table is dropped or its database closed. */
+/** Errors with which a compaction ends when its table is dropped or its database is closed. */
 const ENDS = ['table_not_found', 'draining'];
 
-/** After this many turns nothing is queued, apart from work that reschedules itself. */
+/** Number of turns after which nothing is queued, apart from work that reschedules itself. */
 const MOST_TURNS_BEFORE = 2000;
 
 export class SimUpkeep {
@@ -51,8 +51,8 @@ export class SimUpkeep {
   }
 
   /**
-   * Drops old rows. It is not logged, so it runs with nothing else in flight: after a crash it has
-   * happened or not.
+   * Drops old rows. This is not logged, so it runs while nothing else is in flight. After a crash
+   * it has either happened or not.
    */
   async expire(): Promise<void> {
     const world = this.#world;
@@ -86,7 +86,7 @@ export class SimUpkeep {
     world.submit(op, () => world.db.compact({ table: name, ttlSeconds }), taken, ENDS);
     await world.settle();
     world.saw('expire');
-    // Only a restart shows whether it happened.
+    // Only a restart shows whether the compaction happened.
     if (world.ledger.unsettled.size > 0) await world.reopen();
   }
 
@@ -94,8 +94,8 @@ export class SimUpkeep {
   async backup(): Promise<void> {
     const world = this.#world;
     await world.settle();
-    // Queued work runs first, as it did when backups were packed in threads: the kept seeds keep
-    // their histories.
+    // Queued work runs first, as it did when backups were packed in threads. This keeps the
+    // histories of the kept seeds unchanged.
     await world.loop.turnsOf(MOST_TURNS_BEFORE);
     if (world.fs.stopped || world.refuses) return;
     const compactFirst = world.random.chance(0.3);
@@ -121,7 +121,7 @@ export class SimUpkeep {
     if (error instanceof SimStopped || error instanceof Violation || this.#world.fs.stopped) throw error;
     const failure = failureOf(error);
     this.#world.note(`  ${what} -> ${failure.code}`);
-    // To a restore, an unreadable file is as good as a damaged one.
+    // A restore treats an unreadable file like a damaged one.
     if (codes.includes(failure.code) || this.#world.perils.disk) return;
     this.#world.assertExcused(failure, what);
   }
@@ -132,7 +132,7 @@ export class SimUpkeep {
     const core = loadCore();
     const crc32c = makeChecksum(core.instantiate());
     const nothing = (): void => {};
-    // On another disk, so that the restored files do not interfere later.
+    // The backup is restored on another disk, so that the restored files do not interfere later.
     const other = fs.copy();
     other.makeDir(RESTORED_PARENT);
     const restore = restoreBackup({
@@ -147,7 +147,7 @@ export class SimUpkeep {
     world.saw('restore');
   }
 
-  /** The disk is nearly full for a while; once there is room again, writes must resume. */
+  /** Makes the disk nearly full for a while. Once there is room again, writes must resume. */
   async fill(): Promise<void> {
     const world = this.#world;
     const { random, perils } = world;

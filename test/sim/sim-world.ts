@@ -1,5 +1,5 @@
-// The simulated machine of a history: disk, memory, clock, scheduler, the process running on it,
-// and the judge that checks its answers.
+// The simulated machine of a history: disk, memory, clock, scheduler, the process that runs on the
+// machine, and the judge that checks the answers of the process.
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
@@ -21,7 +21,10 @@ export const PRIMARY = 'hyperedges';
 export const NOW_SECONDS = 1_000_000_000;
 const MOST_UNDER_WAY = 6;
 
-/** An operation that was not answered before the process ended, and how its client retries it. */
+/**
+ * An operation that was not answered before the process ended, with the answer under whose key its
+ * client retries it.
+ */
 export interface Retry {
   answer: SimAnswer;
   op: SimOp;
@@ -48,15 +51,15 @@ export class SimWorld {
   readonly boundsBytes: boolean;
   fs: SimFs;
   db!: Database;
-  /** Cleanup to run when the process ends. */
+  /** Cleanup functions to run when the process ends. */
   onEnd: (() => void)[] = [];
   readonly #settings: Partial<EngineOptions>;
   #underWay = 0;
   #violation: unknown;
   #us = 0;
   /**
-   * Microseconds by which the clock advances when read: decides whether long work yields after
-   * every step or hardly ever.
+   * Number of microseconds by which the clock advances when it is read. This decides whether long
+   * work yields after every step or hardly ever.
    */
   readonly #usALook: number;
   #tokens = 0;
@@ -98,7 +101,7 @@ export class SimWorld {
     this.seen[what] = (this.seen[what] ?? 0) + 1;
   }
 
-  /** A number that no other row has as its weight. */
+  /** Returns a number that no other row has as its weight. */
   token(): number {
     return ++this.#tokens;
   }
@@ -112,13 +115,13 @@ export class SimWorld {
     return this.db.tables().some((table) => table.name === name);
   }
 
-  /** Name of a table that both sides know and whose definition is not changing. */
+  /** Returns the name of a table that both sides have and whose definition is not changing. */
   anyTable(): string | undefined {
     const names = this.tableNames().filter((name) => this.hasTable(name));
     return names.length === 0 ? undefined : this.source.pick(names);
   }
 
-  /** Whether an operation in flight touches the table. */
+  /** Returns whether an operation in flight touches the table. */
   isTouched(name: string): boolean {
     return [...this.ledger.unsettled].some(({ tables, state }) => state === 'open' && tables.has(name));
   }
@@ -134,9 +137,9 @@ export class SimWorld {
   // Operations
 
   /**
-   * Follows an operation that was just given to the engine. `firstLsn`: first LSN of its frame,
-   * from the resolved value; undefined if it was not logged. `mayRefuse`: codes by which it may
-   * report that it did nothing.
+   * Follows an operation that was just passed to the engine. `firstLsn` returns the first LSN of
+   * the operation's frame from the resolved value, or undefined if the operation was not logged.
+   * `mayRefuse` lists the codes with which the operation may report that it did nothing.
    */
   submit<T>(op: SimOp, call: () => Promise<T>, firstLsn: (value: T) => number | undefined, mayRefuse: string[]): void {
     this.ledger.begin(op, this.db.lastLsn);
@@ -174,8 +177,8 @@ export class SimWorld {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    // After another process took over the log, `conflict` is the answer to writes that may have
-    // been written.
+    // After another process took over the log, the code `conflict` is also the answer to writes
+    // that may have been written.
     const isPlain = mayRefuse.includes(failure.code) || failure.code === 'draining';
     if (isPlain && !(inDoubt && failure.code === 'conflict')) {
       this.ledger.refused(op);
@@ -200,7 +203,7 @@ export class SimWorld {
 
   // Time
 
-  /** Keeps what a follower finds for the next check. */
+  /** Stores the error of `look` for the next check. */
   report(look: () => void): void {
     try {
       look();
@@ -209,7 +212,7 @@ export class SimWorld {
     }
   }
 
-  /** Throws what a follower found. */
+  /** Throws the error that `report` has stored, if any. */
   check(): void {
     if (this.#violation !== undefined) throw this.#violation;
   }
@@ -229,7 +232,7 @@ export class SimWorld {
     if (this.fs.stopped) throw new SimStopped('the machine stopped');
   }
 
-  /** The promise's outcome; throws SimStopped if the machine stops first. */
+  /** Returns the outcome of the promise. Throws SimStopped if the machine stops first. */
   async wait<T>(promise: Promise<T>, what: string): Promise<T> {
     let settled = false;
     const mark = (): void => {
@@ -240,7 +243,7 @@ export class SimWorld {
     return promise;
   }
 
-  /** Like `wait`, for a process on another disk. */
+  /** Does the same as `wait`, for a process on another disk. */
   async waitOn<T>(disk: SimFs, promise: Promise<T>, what: string): Promise<T> {
     let settled = false;
     const mark = (): void => {
@@ -251,7 +254,7 @@ export class SimWorld {
     return promise;
   }
 
-  /** Waits until nothing is in flight; then every LSN must be accounted for. */
+  /** Waits until nothing is in flight. Then every LSN must be accounted for. */
   async settle(): Promise<void> {
     await this.#until(() => this.#underWay === 0, 'what was submitted');
     await this.loop.turnsOf(2);
@@ -277,13 +280,13 @@ export class SimWorld {
     });
   }
 
-  /** Opens the database; the judge compares everything it holds. */
+  /** Opens the database. The judge then compares all of its contents. */
   async open(): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       this.perils.plan(this.fs, attempt < 3);
       try {
         this.db = await this.wait(Database.open(this.options(this.fs, '/db')), 'the opening');
-        // After a failed read, the table or the keys refuse until the next restart.
+        // After a failed read, the table or the keys are refused until the next restart.
         if (!this.perils.disk || servesAll(this.db)) break;
         await this.#next(true);
       } catch (error) {
@@ -297,7 +300,7 @@ export class SimWorld {
     this.note(`OPEN at LSN ${this.db.lastLsn}`);
   }
 
-  /** A new database has its primary table. */
+  /** Adds the primary table of a new database to the model. */
   #adopt(): void {
     const { db } = this;
     const { bucketSeconds, definition } = db.table();
@@ -336,7 +339,7 @@ export class SimWorld {
     SimMemory.takeBack();
   }
 
-  /** The process is killed, or the machine loses power; another process opens what is left. */
+  /** Kills the process, or cuts the machine's power. Another process then opens what is left. */
   async crash(kill = this.random.chance(0.4)): Promise<void> {
     this.note(kill ? 'KILL' : 'POWER LOSS');
     this.saw(kill ? 'kill' : 'power loss');
@@ -355,7 +358,7 @@ export class SimWorld {
     this.#underWay = 0;
   }
 
-  /** Another process opens the disk, which lost nothing. */
+  /** Lets another process open the disk, which has lost nothing. */
   async restart(): Promise<void> {
     this.#forgetProcess();
     await this.#next(true);
@@ -387,12 +390,12 @@ export class SimWorld {
     await this.open();
   }
 
-  /** Compares everything now; nothing may be in flight. */
+  /** Compares everything now. Nothing may be in flight. */
   judgeNow(): void {
     this.quietly(() => judge(this.db, this.ledger.model, this));
   }
 
-  /** Runs something outside the history: the disk does not fail meanwhile. */
+  /** Runs something outside of the history, during which the disk does not fail. */
   quietly(run: () => void): void {
     const { schedule } = this.fs;
     this.fs.schedule = () => undefined;
@@ -405,7 +408,7 @@ export class SimWorld {
   }
 }
 
-/** Whether all tables and keys are served. */
+/** Returns whether all tables and keys are served. */
 function servesAll(db: Database): boolean {
   try {
     db.replays.find('no such key');
@@ -415,7 +418,7 @@ function servesAll(db: Database): boolean {
   return db.tables().every(({ corrupt }) => corrupt === null);
 }
 
-/** Compiles the cores up front, so that the first history's time does not include it. */
+/** Compiles the cores in advance, so that the time of the first history does not include it. */
 export function warmUp(): void {
   for (const core of ['release', 'plain', 'debug'] as const) loadCore(core).instantiate();
 }

@@ -1,4 +1,4 @@
-// The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys, and
+// The writers in a simulation: inserts, bulk inserts, removals, documents, answers under keys, and
 // retried requests.
 
 import type { Table } from '../../src/engine/index.ts';
@@ -8,7 +8,7 @@ import type { IdOf, SimOp } from './sim-ledger.ts';
 import { type SimAnswer, type SimModel, STORES, Violation } from './sim-model.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** Errors of a write to a table that was dropped or altered meanwhile. */
+/** Error codes of a write to a table that was dropped or altered meanwhile. */
 const GONE = ['table_not_found', 'conflict', 'unknown_column'];
 
 export class SimWriters {
@@ -20,7 +20,7 @@ export class SimWriters {
     this.#world = world;
   }
 
-  /** An answer for a request with a key; most requests have none. */
+  /** Returns an answer for a request with a key. Most requests have no key. */
   answer(chance = 0.35): SimAnswer | undefined {
     const { random } = this.#world;
     if (!random.chance(chance)) return undefined;
@@ -37,7 +37,7 @@ export class SimWriters {
     };
   }
 
-  /** An edge with a weight that no other row has. */
+  /** Returns an edge with a weight that no other row has. */
   edge(name: string): { edge: EdgeInput; token: number } {
     const { source, ledger } = this.#world;
     const made = source.edge(ledger.model.table(name).columns);
@@ -53,7 +53,10 @@ export class SimWriters {
     this.#insert(name, edge, token, answer);
   }
 
-  /** Inserts edges with the time and members of the last one: a removal takes all of them. */
+  /**
+   * Inserts an edge with the time and the members of the last one, so that one removal removes
+   * both.
+   */
   equal(): void {
     const last = this.#last;
     if (last === undefined || !this.#world.tableNames().includes(last.name) || !this.#world.hasTable(last.name)) return;
@@ -142,7 +145,7 @@ export class SimWriters {
     world.submit(op, commit, taken, GONE);
   }
 
-  /** Removes by time and members, mostly something that exists. */
+  /** Removes by time and members, mostly an edge that exists. */
   remove(): void {
     const world = this.#world;
     const name = world.anyTable();
@@ -173,7 +176,7 @@ export class SimWriters {
     world.submit(op, () => table.delete(eventTs, members, this.attach(answer)), taken, GONE);
   }
 
-  /** Keys, rules and specs are documents; several change together or not at all. */
+  /** Changes documents, such as keys, rules and specs. Several change together or not at all. */
   document(): void {
     const world = this.#world;
     const { random, source } = world;
@@ -195,7 +198,7 @@ export class SimWriters {
   }
 
   /**
-   * Stores an answer on its own, as for work that is not a single frame. The call does not return
+   * Stores an answer by itself, as for work that is not a single frame. The call does not return
    * its LSN, so nothing else may be in flight.
    */
   async store(): Promise<void> {
@@ -222,9 +225,7 @@ export class SimWriters {
     await world.settle();
   }
 
-  /**
-   * A client that got no answer asks for the kept one, and repeats the request if there is none.
-   */
+  /** Repeats the request of a client that got no answer, unless its answer was kept. */
   retry(): void {
     const world = this.#world;
     const retry = world.retries.shift();
@@ -235,8 +236,8 @@ export class SimWriters {
     const isKnown = world.ledger.model.answers.has(retry.answer.id);
     if (found !== undefined && !isKnown)
       throw new Violation('answer-without-write', `an answer is kept under ${retry.answer.id}, but its write is lost`);
-    // Repeats the key with other content: if the first request had happened, there would be twice
-    // the rows.
+    // The key is repeated with other content. If the first request had happened, there would be
+    // twice the rows.
     if (found === undefined && !isKnown) this.insert(retry.answer);
   }
 }

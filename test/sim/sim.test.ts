@@ -1,5 +1,4 @@
-// Simulated histories in the tests. HEDGEROW_SIM_SEEDS sets their number; `npm run sim` is the long
-// form.
+// Runs simulated histories. HEDGEROW_SIM_SEEDS sets their number; `npm run sim` is the long form.
 
 import { describe, expect, it } from 'vitest';
 import { KEPT_SEEDS } from './kept-seeds.ts';
@@ -10,7 +9,7 @@ import { warmUp } from './sim-world.ts';
 
 const SEEDS = Number(process.env.HEDGEROW_SIM_SEEDS ?? 5000);
 
-/** The failure of a seed, unless it is a known defect. */
+/** Returns the failure of a seed, unless the failure is a known defect. */
 async function failureOfSeed(seed: number, go = goOf(seed)): Promise<string | undefined> {
   const { error, history } = await runSeed(seed, go);
   if (error === undefined || knownDefect(error, go) !== undefined) return undefined;
@@ -18,11 +17,11 @@ async function failureOfSeed(seed: number, go = goOf(seed)): Promise<string | un
 }
 
 describe('a simulated history', () => {
-  it.each(KEPT_SEEDS)('holds that once failed: seed $seed, $go ($found)', async ({ seed, go }) => {
+  it.each(KEPT_SEEDS)('passes now although it once failed: seed $seed, $go ($found)', async ({ seed, go }) => {
     expect(await failureOfSeed(seed, go)).toBeUndefined();
   });
 
-  it.each(GO_NAMES)('of the kind %s is the same whenever it is repeated, whatever ran before', async (go) => {
+  it.each(GO_NAMES)('is the same on every repetition if it is of the kind %s, whatever ran before', async (go) => {
     for (const seed of [101, 102]) {
       const { history } = await runSeed(seed, go);
       await runSeed(seed + 50, go);
@@ -31,9 +30,9 @@ describe('a simulated history', () => {
   });
 });
 
-describe('all that can happen', () => {
+describe('every kind of event', () => {
   it(
-    `happens in ${SEEDS} simulated histories, and they hold`,
+    `happens in ${SEEDS} simulated histories, all of which pass`,
     async () => {
       warmUp();
       const seen: Record<string, number> = {};
@@ -44,7 +43,7 @@ describe('all that can happen', () => {
           expect.fail(`seed ${seed}: npm run sim -- --seed ${seed}\n${history.slice(-40).join('\n')}`);
         for (const [name, count] of Object.entries(things)) seen[name] = (seen[name] ?? 0) + count;
       }
-      // The histories are only worth something if all of these events occurred.
+      // The histories are useful only if all of these events occurred.
       if (SEEDS >= 2000) for (const name of ALL_KINDS) expect(seen[name], name).toBeGreaterThan(0);
     },
     SEEDS * 500 + 60_000,

@@ -1,5 +1,5 @@
-// The directory lock against live, dead and killed processes, in other PID and network namespaces,
-// and on file systems without the features it uses.
+// Tests the directory lock against live, dead and killed processes, in other PID and network
+// namespaces, and on file systems without the features that it uses.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('a second lock in the same process is refused, a released one is free', async () => {
+test('a second lock in the same process is refused, and a released lock is free', async () => {
   const lock = await nodeFs.lock(path);
   const refused = await refusal(path);
   expect(refused.code).toBe('conflict');
@@ -43,7 +43,7 @@ test('a second lock in the same process is refused, a released one is free', asy
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('of many concurrent attempts in one process one gets the lock', async () => {
+test('only one of many concurrent attempts in one process gets the lock', async () => {
   const results = await Promise.allSettled(Array.from({ length: 12 }, () => nodeFs.lock(path)));
   const held = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   expect(held).toHaveLength(1);
@@ -54,7 +54,7 @@ test('of many concurrent attempts in one process one gets the lock', async () =>
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a live process of an older build is named; killed, its lock is taken over', async () => {
+test('a lock of an older build names its live process, and is taken over once that process is killed', async () => {
   const holder = spawnKept([process.execPath, '--input-type=module', '-e', OLDER_HOLDER, path]);
   await lineOf(holder);
   const refused = await refusal(path);
@@ -70,7 +70,7 @@ test('a live process of an older build is named; killed, its lock is taken over'
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a lock of a dead process, of a reused process id, of an earlier boot or destroyed by a power loss is taken over', async () => {
+test('a stale lock is taken over: process dead, id reused, earlier boot, or bytes lost in a power failure', async () => {
   const mine = await describeSelf();
   const stale = [
     { ...mine, pid: 2 ** 22 + 1 },
@@ -87,7 +87,7 @@ test('a lock of a dead process, of a reused process id, of an earlier boot or de
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a lock taken by another process meanwhile is not released', async () => {
+test('a lock that another process has taken meanwhile is not released', async () => {
   const lock = await nodeFs.lock(path);
   writeFileSync(path, '{"pid":1}');
   lock.release();
@@ -103,7 +103,7 @@ test('an unused lock does not keep its process alive', async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a process that is stopped, or busy, still holds it and is named', async () => {
+test('a process that is stopped or busy still holds its lock and is named', async () => {
   const holder = await lockingChild([]);
   holder.child.kill('SIGSTOP');
   const refused = await refusal(path);
@@ -112,7 +112,7 @@ test('a process that is stopped, or busy, still holds it and is named', async ()
   (await nodeFs.lock(path)).release();
 });
 
-test('a candidate that died before it published leaves nothing, one that was stopped before it held is waited for, then named', async () => {
+test('a candidate that died before publishing leaves nothing, and a stopped one is waited for, then named', async () => {
   const dead = createServer();
   await new Promise<void>((resolve) => void dead.listen(`${path}.aaaaaaaaaaaaaaaa.draft`, resolve));
   linkSync(`${path}.aaaaaaaaaaaaaaaa.draft`, `${path}.bbbbbbbbbbbbbbbb.draft`);
@@ -131,7 +131,7 @@ test('a candidate that died before it published leaves nothing, one that was sto
   });
 }, 30_000);
 
-test('paths longer than the address of a socket', async () => {
+test('paths longer than the address of a socket can be locked', async () => {
   const deep = `${dir}/${'d'.repeat(120)}/${'e'.repeat(120)}`;
   mkdirSync(deep, { recursive: true });
   for (const name of ['lock', `.${'n'.repeat(200)}.restoring.lock`]) {
@@ -142,7 +142,7 @@ test('paths longer than the address of a socket', async () => {
   expect(readdirSync(deep)).toEqual([]);
 });
 
-test('a file system without hard links works', async () => {
+test('a lock works on a file system without hard links', async () => {
   const link = (): never => {
     throw Object.assign(new Error('EPERM: link'), { code: 'EPERM' });
   };
@@ -155,7 +155,7 @@ test('a file system without hard links works', async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a file system without sockets is refused with what to do', async () => {
+test('a lock on a file system without sockets is refused with advice on what to do', async () => {
   for (const code of ['EPERM', 'EOPNOTSUPP', 'EAFNOSUPPORT']) {
     const system = {
       link: linkSync,
@@ -177,13 +177,13 @@ for (const [name, wrapper] of [
   ['PID', UNSHARE_PID],
   ['network', UNSHARE_NET],
 ] as const) {
-  test(`a process in another ${name} namespace holds it; killed, the next gets in`, async () => {
+  test(`a process in another ${name} namespace holds the lock until it is killed`, async () => {
     if (!canRun(wrapper)) return;
     const holder = await lockingChild(wrapper);
     const refused = await refusal(path);
     expect(refused.message).toContain(`process ${holder.pid}`);
     expect(refused.fields).toMatchObject({ pid: holder.pid, boot: (await describeSelf()).boot });
-    // The reverse: this one is refused, and names the process here.
+    // Now the other way round: the process in the namespace is refused, and names this process.
     await killed(holder.child);
     const lock = await lockWhenDead();
     const second = await lockingChild(wrapper);
@@ -194,7 +194,7 @@ for (const [name, wrapper] of [
   });
 }
 
-test('of 20 processes at once, each in a PID namespace, on a stale lock, exactly one gets it; a kill frees it', async () => {
+test('only one of 20 processes in PID namespaces at once gets a stale lock, until it is killed', async () => {
   const wrapper = canRun(UNSHARE_PID) ? UNSHARE_PID : [];
   const first = await lockingChild(wrapper);
   await killed(first.child);
@@ -208,8 +208,8 @@ test('of 20 processes at once, each in a PID namespace, on a stale lock, exactly
 }, 120_000);
 
 /**
- * Writes its own description as builds without lock sockets did, and waits. Plain JavaScript, so
- * that it runs without a loader.
+ * A script that writes its own description as builds without lock sockets did, and waits. It is
+ * plain JavaScript, so that it runs without a loader.
  */
 const OLDER_HOLDER = `
 import fs from 'node:fs';
@@ -253,8 +253,8 @@ function spawnKept([command, ...rest]: readonly string[]): ChildProcess {
 }
 
 /**
- * A process that tries to take the lock: its own PID as it sees it (null if it was refused), and
- * its output.
+ * Starts a process that tries to take the lock. Returns the process, its own PID as it sees it
+ * (null if it was refused), and its output.
  */
 async function lockingChild(
   wrapper: readonly string[],
@@ -277,8 +277,8 @@ async function killed(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Retries, because `unshare` dies before the process in its namespace does: the lock becomes free a
- * moment later.
+ * Takes the lock, retrying until it is free: `unshare` dies before the process in its namespace
+ * does, so the lock becomes free a moment later.
  */
 async function lockWhenDead(): Promise<{ release(): void }> {
   for (;;) {

@@ -1,4 +1,4 @@
-// The bytes of log files against FORMAT.md, and the decoder against arbitrary bytes.
+// Compares the bytes of log files with FORMAT.md, and feeds arbitrary bytes to the decoder.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ import { crc32c } from '../support/crc32c.ts';
 import { Random } from '../support/random.ts';
 import { SimFs } from '../support/sim-fs.ts';
 
-/** The log file of the worked example in FORMAT.md. */
+/** Returns the log file of the worked example in FORMAT.md. */
 function exampleFile(): Uint8Array {
   const text = readFileSync(new URL('../../src/storage/FORMAT.md', import.meta.url), 'utf8');
   const lines = /```hex\n([\s\S]*?)```/.exec(text)![1]!.trim().split('\n');
@@ -34,11 +34,11 @@ function exampleFile(): Uint8Array {
   return bytes;
 }
 
-test('CRC32C has its check value', () => {
+test('CRC32C has the published check value', () => {
   expect(crc32c(new TextEncoder().encode('123456789'), 0)).toBe(0xe3069283);
 });
 
-test('the worked example of FORMAT.md is what the code writes', () => {
+test('the code writes the worked example in FORMAT.md', () => {
   const file = regionOf(new Uint8Array(0x1060));
   file.bytes.set(encodeFileHeader({ epoch: 3, sequence: 7, firstLsn: 42, fileBytes: 8192 }, crc32c));
   file.bytes.set(new TextEncoder().encode('edge!'), 0x1028);
@@ -71,7 +71,7 @@ test('the worked example is read back frame by frame', async () => {
   expect(seen[1]!.offset).toBe(4144);
 });
 
-test('numbers up to 2^53 - 1 survive', () => {
+test('numbers up to 2^53 - 1 are encoded and decoded exactly', () => {
   const largest = Number.MAX_SAFE_INTEGER;
   const header = { epoch: 2 ** 32 - 1, sequence: largest, firstLsn: largest, fileBytes: largest };
   expect(decodeFileHeader('file', encodeFileHeader(header, crc32c), crc32c)).toEqual({ version: 2, ...header });
@@ -104,7 +104,7 @@ test('a flipped bit anywhere in a frame or a file header is detected', () => {
   }
 });
 
-test('arbitrary bytes give null, -1 or a corruption error, never another failure', () => {
+test('arbitrary bytes give null, -1 or a corruption error, but no other failure', () => {
   const random = new Random(7);
   for (let round = 0; round < 2000; round++) {
     const region = regionOf(new Uint8Array(random.below(200)));

@@ -1,4 +1,4 @@
-// The contract of a log, run on the file log and on the memory log.
+// Runs the contract of a log on the file log and on the memory log.
 
 import { inspectLogFile } from '../../src/storage/inspect-log.ts';
 import { openLog } from '../../src/storage/log.ts';

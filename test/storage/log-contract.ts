@@ -1,4 +1,4 @@
-// The contract that every implementation of LogStore must pass, whatever stores its frames.
+// The contract that every implementation of LogStore must fulfil, wherever its frames are stored.
 
 import { describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -6,23 +6,26 @@ import type { LogOpening, LogStore, OpenLog } from '../../src/storage/log-store.
 import { framesOf, textFrame, textsOf, turn } from '../support/open-test-log.ts';
 import { Random } from '../support/random.ts';
 
-/** The storage of a log's frames, as a test controls it. */
+/** The storage for a log's frames, as a test controls it. */
 export interface LogMedium {
   readonly open: OpenLog;
-  /** State after a power loss or the end of the process; this medium's logs are unused then. */
+  /**
+   * Returns the state after a power loss (`crash`) or after the end of the process (`kill`). The
+   * logs of the old medium are not used afterwards.
+   */
   crash(): LogMedium;
   kill(): LogMedium;
-  /** The next write or sync of a group fails, the one after it succeeds. */
+  /** Makes the next write or sync of a group fail; the one after it succeeds. */
   failOnce(code: 'EIO' | 'ENOSPC'): void;
-  /** Whether there is no room beyond what is already prepared. */
+  /** Sets whether there is no room beyond what is already prepared. */
   setFull(isFull: boolean): void;
-  /** Damages the frame that holds `lsn`. */
+  /** Damages the frame that contains `lsn`. */
   damage(lsn: number): void;
 }
 
 interface Opened {
   log: LogStore;
-  /** Argument of every call of onDurable. */
+  /** The arguments of all calls of onDurable. */
   durable: number[];
   failures: HedgerowError[];
 }
@@ -40,7 +43,7 @@ async function opened(medium: LogMedium, more: Partial<LogOpening> = {}): Promis
   return { log, durable, failures };
 }
 
-/** Appends a frame per text and waits for all of them; returns what `framesOf` must give. */
+/** Appends a frame for each text and waits for all of them. Returns what `framesOf` must return. */
 async function write(log: LogStore, texts: readonly string[], operations = 1): Promise<string[]> {
   const wanted = texts.map((text) => `${log.append(operations, textFrame(text))}+${operations}:${text}`);
   await log.flush();
@@ -60,18 +63,18 @@ async function writeWithRoom(log: LogStore, bytes: number, urgent = false): Prom
 export function expectLogContract(name: string, makeMedium: () => LogMedium): void {
   describe(name, () => {
     describe('appending', () => appending(makeMedium));
-    describe('appending otherwise', () => appendingOtherwise(makeMedium));
+    describe('an unusual append', () => appendingOtherwise(makeMedium));
     describe('reading', () => reading(makeMedium));
     describe('reading while the log changes', () => readingMeanwhile(makeMedium));
     describe('truncation', () => truncation(makeMedium));
-    describe('room', () => room(makeMedium));
+    describe('reserved room', () => room(makeMedium));
     describe('opening and closing', () => openingAndClosing(makeMedium));
-    describe('failures', () => failing(makeMedium));
+    describe('a failure of the medium', () => failing(makeMedium));
   });
 }
 
 function appending(makeMedium: () => LogMedium): void {
-  test('gives LSNs without gaps, and what is flushed comes back in order after a crash', async () => {
+  test('gives LSNs without gaps, and flushed frames are read in order after a crash', async () => {
     const medium = makeMedium();
     const { log, durable } = await opened(medium);
     expect(log.append(1, textFrame('a'))).toBe(1);
@@ -87,7 +90,7 @@ function appending(makeMedium: () => LogMedium): void {
     expect(second.log.append(1, textFrame('e'))).toBe(6);
   });
 
-  test('copies the parts: the caller may overwrite them at once', async () => {
+  test('copies the parts, so that the caller may overwrite them at once', async () => {
     const { log } = await opened(makeMedium());
     const part = new Uint8Array([65]);
     log.append(1, [part]);
@@ -96,7 +99,7 @@ function appending(makeMedium: () => LogMedium): void {
     expect(await framesOf(log)).toEqual(['1+1:A']);
   });
 
-  test('reports LSNs as durable only when they are, and never goes back', async () => {
+  test('reports LSNs as durable only when they are, in ascending order', async () => {
     const reported: number[] = [];
     const { log } = await opened(makeMedium(), {
       onDurable: (lsn) => {
@@ -114,7 +117,7 @@ function appending(makeMedium: () => LogMedium): void {
     expect(reported.at(-1)).toBe(log.headLsn);
   });
 
-  test('leaves whole frames after a crash in the middle: a prefix that holds all that was reported', async () => {
+  test('leaves whole frames after a crash in the middle: a prefix with everything that was reported', async () => {
     for (let turns = 0; turns < 12; turns++) {
       const medium = makeMedium();
       const { log, durable } = await opened(medium);
@@ -130,7 +133,7 @@ function appending(makeMedium: () => LogMedium): void {
 }
 
 function appendingOtherwise(makeMedium: () => LogMedium): void {
-  test('in slices gives the same frame, after those that were queued', async () => {
+  test('gives the same frame in slices, after those that were already queued', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     log.append(1, textFrame('before'));
@@ -147,7 +150,7 @@ function appendingOtherwise(makeMedium: () => LogMedium): void {
     expect(await framesOf((await opened(medium.crash())).log)).toEqual(['1+1:before', `2+3:${large}`, '5+1:after']);
   });
 
-  test('of more than a frame may hold is refused, and nothing is queued', async () => {
+  test('is refused if it exceeds the size of a frame, and nothing is queued', async () => {
     const { log } = await opened(makeMedium());
     const huge = new Array<Uint8Array>(1025).fill(new Uint8Array(2 ** 20));
     expect(() => log.append(1, huge)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
@@ -156,7 +159,7 @@ function appendingOtherwise(makeMedium: () => LogMedium): void {
     expect(log.headLsn).toBe(0);
   });
 
-  test("with durability 'async' is reported before it is durable, and synced when the timer says so", async () => {
+  test("is reported early with durability 'async', and is synced when the timer fires", async () => {
     const timers: (() => void)[] = [];
     const medium = makeMedium();
     const { log, durable } = await opened(medium, { durability: 'async', scheduleSync: (sync) => timers.push(sync) });
@@ -174,7 +177,7 @@ function appendingOtherwise(makeMedium: () => LogMedium): void {
 }
 
 function reading(makeMedium: () => LogMedium): void {
-  test('from any LSN gives the frame that holds it and all later ones, before and after a reopening', async () => {
+  test('gives the frame that contains the first LSN and all later ones, before and after a reopening', async () => {
     const random = new Random(7);
     const medium = makeMedium();
     const wanted: { text: string; last: number }[] = [];
@@ -196,7 +199,7 @@ function reading(makeMedium: () => LogMedium): void {
     }
   });
 
-  test('refuses a damaged frame, and a frame before it is what it was', async () => {
+  test('refuses a damaged frame, and returns the frames before it unchanged', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     await write(log, numbered(30, 700));
@@ -212,7 +215,7 @@ function reading(makeMedium: () => LogMedium): void {
 }
 
 function readingMeanwhile(makeMedium: () => LogMedium): void {
-  test('while the log is written ends at what was durable when it began', async () => {
+  test('ends at what was durable when it began, if the log is written meanwhile', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(30, 700));
     log.append(1, textFrame('not durable'));
@@ -225,14 +228,14 @@ function readingMeanwhile(makeMedium: () => LogMedium): void {
     expect((await framesOf(log)).slice(30, 32)).toEqual(['31+1:not durable', `32+1:${numbered(1, 700)[0]}`]);
   });
 
-  test('several times at once gives each the same', async () => {
+  test('gives each of several concurrent readers the same', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(40, 900));
     const found = await Promise.all([framesOf(log), framesOf(log, 20), framesOf(log)]);
     expect(found).toEqual([wanted, wanted.slice(20), wanted]);
   });
 
-  test('keeps the frames that are to come, and lets them go at the end or when the reader leaves', async () => {
+  test('keeps the frames still to be read, and releases them when the reader ends or leaves', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(60, 700));
     const found: string[] = [];
@@ -249,7 +252,7 @@ function readingMeanwhile(makeMedium: () => LogMedium): void {
 }
 
 function truncation(makeMedium: () => LogMedium): void {
-  test('lets go of old frames, of no later ones, and refuses to read what is gone', async () => {
+  test('removes old frames but no later ones, and removed ones cannot be read', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     const wanted = await write(log, numbered(60, 700));
@@ -265,7 +268,7 @@ function truncation(makeMedium: () => LogMedium): void {
     expect(await framesOf(second.log, 30)).toEqual(wanted.slice(30));
   });
 
-  test('of everything keeps the head', async () => {
+  test('keeps the head even if everything is truncated', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     await write(log, numbered(60, 700));
@@ -277,7 +280,7 @@ function truncation(makeMedium: () => LogMedium): void {
     expect(await write(second.log, ['next'])).toEqual(['61+1:next']);
   });
 
-  test('keeps what is leased; the lease gives its frames as often as wanted, and no later ones', async () => {
+  test('keeps leased frames; the lease can be read repeatedly, and contains no later frames', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(60, 700), 2);
     const lease = log.lease(20);
@@ -304,7 +307,7 @@ function truncation(makeMedium: () => LogMedium): void {
 }
 
 function room(makeMedium: () => LogMedium): void {
-  test('that was promised is there, however full the medium is, and nothing is lost', async () => {
+  test('is there once promised, however full the medium is, and nothing is lost', async () => {
     const medium = makeMedium();
     const { log, failures } = await opened(medium);
     const random = new Random(3);
@@ -327,7 +330,7 @@ function room(makeMedium: () => LogMedium): void {
     expect((await framesOf(log)).length).toBe(written);
   });
 
-  test('that cannot be made refuses the request, keeps a rest for urgent frames, and the log stays open', async () => {
+  test('is refused if there is none left, but some is kept for urgent frames, and the log stays open', async () => {
     const medium = makeMedium();
     const { log, failures } = await opened(medium);
     await writeWithRoom(log, 100);
@@ -356,7 +359,7 @@ function room(makeMedium: () => LogMedium): void {
 }
 
 function openingAndClosing(makeMedium: () => LogMedium): void {
-  test('a close makes everything durable; a closed log refuses, and closing twice is nothing', async () => {
+  test('a close makes everything durable, a closed log refuses writes, and a second close has no effect', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     log.append(1, textFrame('a'));
@@ -373,7 +376,7 @@ function openingAndClosing(makeMedium: () => LogMedium): void {
     }
   });
 
-  test('a log that ends or begins other than the manifest says is corrupt', async () => {
+  test('a log that begins or ends elsewhere than the manifest states is refused as corrupt', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     await write(log, numbered(60, 700));
@@ -384,7 +387,7 @@ function openingAndClosing(makeMedium: () => LogMedium): void {
     expect((await opened(medium, { minimumLsn: 30, reachedLsn: 60 })).log.headLsn).toBe(60);
   });
 
-  test('a manifest that was lost is noticed once there was a frame', async () => {
+  test('a lost manifest is detected once the log has had a frame', async () => {
     const medium = makeMedium();
     const first = await opened(medium, { manifest: 'missing' });
     expect(first.log.provesManifest).toBe(false);
@@ -395,7 +398,7 @@ function openingAndClosing(makeMedium: () => LogMedium): void {
     expect((await opened(medium, { manifest: 'present' })).log.provesManifest).toBe(true);
   });
 
-  test('who opens the log takes it: the one before finds out, and writes nothing any more', async () => {
+  test('an open takes the log over: the previous owner notices, and does not write any more', async () => {
     const medium = makeMedium();
     const first = await opened(medium, { owner: 1 });
     await write(first.log, ['a']);
@@ -418,7 +421,7 @@ function failing(makeMedium: () => LogMedium): void {
   test.each([
     ['EIO', 'log_failed'],
     ['ENOSPC', 'disk_full'],
-  ] as const)('the first %s ends writing: nothing is acknowledged any more, reads go on', async (fault, code) => {
+  ] as const)('ends writing (%s): nothing is acknowledged any more, and reads continue', async (fault, code) => {
     const medium = makeMedium();
     const { log, durable, failures } = await opened(medium);
     const wanted = await write(log, numbered(5, 50));
@@ -436,7 +439,7 @@ function failing(makeMedium: () => LogMedium): void {
     expect([failures.length, durable.at(-1), log.durableLsn]).toEqual([1, 5, 5]);
     expect(await framesOf(log)).toEqual(wanted);
     await log.close();
-    // 'lost' may or may not be there; what was acknowledged must be.
+    // 'lost' may or may not be there. What was acknowledged must be there.
     const second = await opened(medium.kill());
     expect((await framesOf(second.log)).slice(0, 5)).toEqual(wanted);
     expect(second.log.failed).toBe(null);

@@ -1,5 +1,5 @@
-// Damage that no crash causes: acknowledged bytes that changed are refused with file and offset,
-// wherever they are.
+// Damage that no crash causes. Acknowledged bytes that have changed are refused with file and
+// offset, wherever they are.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -10,7 +10,10 @@ import { SimFs } from '../support/sim-fs.ts';
 const FRAME = 40 + 104;
 const FIRST = '/data/log-0000000000000001';
 
-/** A log of `frames` frames of 144 bytes each, each synced separately, then ended by `end`. */
+/**
+ * Makes a log of `frames` frames with 144 bytes each. Each is synced separately. The log then ends
+ * with `end`.
+ */
 async function makeLog(frames: number, end: 'close' | 'crash', more: { fileBytes?: number } = {}): Promise<SimFs> {
   const fs = new SimFs(5);
   const { log } = await openTestLog(fs, { fileBytes: 2 ** 15, ...more });
@@ -45,10 +48,10 @@ async function refusal(
   return error.fields as { file: string; offset: number };
 }
 
-/** One byte of every field of a frame, of its payload and of its padding. */
+/** Offsets in every field of a frame, in its payload and in its padding. */
 const FRAME_PLACES = [0, 3, 4, 7, 8, 10, 12, 15, 16, 19, 20, 23, 24, 28, 32, 33, 36, 39, 40, 80, 139, 140, 143];
 
-test('a flipped byte of any field of an acknowledged frame in the middle is refused at the offset of its frame', async () => {
+test('a changed byte in any field of an acknowledged frame is refused at the offset of that frame', async () => {
   for (const place of FRAME_PLACES) {
     const fs = await makeLog(6, 'crash');
     const offset = 4096 + 2 * FRAME;
@@ -70,7 +73,7 @@ test('a damaged last frame is refused after an orderly close', async () => {
   }
 });
 
-test('a zeroed page in the middle is not taken for the end of the log', async () => {
+test('a zeroed page in the middle does not count as the end of the log', async () => {
   const fs = await makeLog(60, 'crash');
   fs.edit(FIRST, (bytes) => bytes.fill(0, 4096, 8192));
   expect(await refusal(fs)).toEqual({ file: FIRST, offset: 4096 });
@@ -86,23 +89,24 @@ test('any damaged byte of a file header is refused', async () => {
   }
 });
 
-test('a torn frame that nothing proves durable ends the log; the next epoch continues', async () => {
+test('a torn frame ends the log if nothing proves that it was durable, and the next epoch continues', async () => {
   const fs = await makeLog(3, 'crash');
   fs.edit(FIRST, (bytes) => {
     bytes[4096 + 2 * FRAME + 60]! ^= 0x40;
   });
-  // The watermark would prove it durable, but a power loss may destroy the watermark.
+  // The watermark would prove that the frame was durable, but a power loss may destroy the
+  // watermark.
   const watermark = dropWatermark(fs);
   expect(await openAndReplay(fs)).toHaveLength(2);
   expect(watermark.some((byte) => byte !== 0)).toBe(true);
   const { log } = await openTestLog(fs);
   expect(log.append(1, textFrame('again'))).toBe(3);
   await log.close();
-  // The torn tail is now in a file that has a successor, so it is not read.
+  // The torn end of the file now has a successor, so it is not read.
   expect((await openAndReplay(fs)).at(-1)).toBe('3+1:again');
 });
 
-test('after a kill the watermark proves the last acknowledged frame', async () => {
+test('the watermark proves the last acknowledged frame after a kill', async () => {
   const fs = new SimFs(5);
   const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
   for (let count = 0; count < 3; count++) {
@@ -123,7 +127,7 @@ test('after a kill the watermark proves the last acknowledged frame', async () =
   expect(await openAndReplay(killed)).toHaveLength(3);
 });
 
-test('damage in an older file is refused, also at its last frame', async () => {
+test('damage in an older file is refused, also in its last frame', async () => {
   const fs = await makeLog(80, 'crash', { fileBytes: 4096 + 10 * FRAME + 40 });
   const offset = 4096 + 9 * FRAME;
   fs.edit(FIRST, (bytes) => {
@@ -143,14 +147,14 @@ test('a missing file in the middle or at the beginning is refused', async () => 
   }
 });
 
-test('a file below the manifest is not needed, whatever it holds', async () => {
+test("a file below the manifest's LSN is not needed, whatever its contents are", async () => {
   const fs = await makeLog(80, 'crash', { fileBytes: 4096 + 10 * FRAME + 40 });
   fs.edit(FIRST, (bytes) => bytes.fill(255));
   expect(await openAndReplay(fs, { minimumLsn: 10 })).toHaveLength(70);
   expect(await refusal(fs, { minimumLsn: 9 })).toEqual({ file: FIRST, offset: 0 });
 });
 
-test('a log that ends below what the manifest has seen is refused', async () => {
+test('a log that ends below the LSN that the manifest has seen is refused', async () => {
   const fs = await makeLog(3, 'close');
   expect(await openAndReplay(fs, { reachedLsn: 3 })).toHaveLength(3);
   expect((await refusal(fs, { reachedLsn: 4 })).file).toBe(FIRST);
@@ -174,7 +178,7 @@ test('a refused open changes nothing', async () => {
   expect(crc32c(fileBytes(fs), 0)).toBe(before);
 });
 
-/** Leaves the mark as a power loss may leave it: with an older watermark, or none. */
+/** Changes the mark as a power loss may: removes the watermark. Returns the old watermark. */
 function dropWatermark(fs: SimFs): Uint8Array {
   let before = new Uint8Array(0);
   fs.edit('/data/mark', (bytes) => {

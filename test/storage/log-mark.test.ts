@@ -1,5 +1,5 @@
-// The mark of a log: its bytes against FORMAT.md, which slot is valid, what it proves about the
-// files, and the fence between two processes.
+// Tests the mark of a log: its bytes as in FORMAT.md, which slot is valid, what the mark proves
+// about the files, and how it keeps two processes apart.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ import { type Fault, SimFs } from '../support/sim-fs.ts';
 
 const EXAMPLE: MarkSlot = { epoch: 3, counter: 6, owner: 5, sequence: 7, firstLsn: 42, reachedLsn: 43, closed: true };
 
-/** The mark of the worked example in FORMAT.md. */
+/** Returns the mark of the worked example in FORMAT.md. */
 function exampleMark(): Uint8Array {
   const text = readFileSync(new URL('../../src/storage/FORMAT.md', import.meta.url), 'utf8');
   const bytes = new Uint8Array(MARK_BYTES);
@@ -48,13 +48,13 @@ function foundMark(fs: SimFs): MarkSlot {
   return readMark(fs, '/data', crc32c)!.slot;
 }
 
-describe('the bytes', () => {
+describe('the bytes of the mark', () => {
   test('are those of the worked example', () => {
     expect(Buffer.from(markOf([EXAMPLE], 43)).equals(exampleMark())).toBe(true);
     expect(decodeMark('mark', exampleMark(), crc32c)).toEqual({ slot: EXAMPLE, watermarkLsn: 43 });
   });
 
-  test('the slot with the greater counter counts, in either place; a damaged one leaves the other', () => {
+  test('are read from the slot with the greater counter, at either position, or from the other if damaged', () => {
     for (const counter of [6, 7]) {
       const older = { ...EXAMPLE, counter };
       const newer = { ...EXAMPLE, counter: counter + 1, reachedLsn: 50 };
@@ -69,12 +69,12 @@ describe('the bytes', () => {
     }
   });
 
-  test('without a slot that holds, or of another size, it is corrupt; a bad watermark is ignored', () => {
+  test('are corrupt without a valid slot or with another size, but a bad watermark is ignored', () => {
     const bytes = markOf([EXAMPLE], 43);
     for (let bit = 0; bit < 32 * 8; bit++) {
       bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
       const { watermarkLsn } = decodeMark('mark', bytes, crc32c);
-      // The checksum covers the reserved word too.
+      // The checksum also covers the reserved word.
       expect(watermarkLsn, `bit ${bit}`).toBe(0);
       bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
     }
@@ -82,15 +82,15 @@ describe('the bytes', () => {
     expect(() => decodeMark('mark', bytes, crc32c)).toThrow(/neither of its two slots/);
     for (const size of [0, 1, 4096, MARK_BYTES - 1, MARK_BYTES + 1])
       expect(() => decodeMark('mark', new Uint8Array(size), crc32c)).toThrow(/12288 bytes/);
-    // A slot at the position of the other one must have been copied there.
+    // A slot at the position of the other slot must have been copied there.
     const moved = new Uint8Array(MARK_BYTES);
     moved.set(encodeSlot(EXAMPLE, crc32c), 4096);
     expect(() => decodeMark('mark', moved, crc32c)).toThrow(/neither/);
   });
 });
 
-describe('what it says', () => {
-  test('of an open, a rotation, a group and a close', async () => {
+describe('the contents of the mark', () => {
+  test('follow an open, a rotation, a group and a close', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { owner: 77 });
     expect(foundMark(fs)).toMatchObject({ epoch: 1, owner: 77, sequence: 0, reachedLsn: 0, closed: false });
@@ -111,7 +111,7 @@ describe('what it says', () => {
     expect(fs.openHandles).toBe(0);
   });
 
-  test('a group costs one more write of 32 bytes and no more syncs', async () => {
+  test('cost one more write of 32 bytes for each group, and no more syncs', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: 2 ** 20 });
     log.append(1, textFrame('a'));
@@ -126,7 +126,7 @@ describe('what it says', () => {
   });
 
   for (const fault of [{ code: 'EIO' }, { shortBytes: 7 }] satisfies Fault[]) {
-    test(`a watermark that cannot be written (${JSON.stringify(fault)}) poisons the log`, async () => {
+    test(`end writing if the watermark cannot be written (${JSON.stringify(fault)})`, async () => {
       const fs = new SimFs(1);
       const { log, durable } = await openTestLog(fs);
       fs.schedule = ({ kind }) => (kind === 'writeNow' ? fault : undefined);
@@ -139,7 +139,7 @@ describe('what it says', () => {
   }
 });
 
-describe('what it proves', () => {
+describe('the proof in the mark', () => {
   async function made(end: 'close' | 'kill'): Promise<SimFs> {
     const fs = new SimFs(3);
     const { log } = await openTestLog(fs);
@@ -162,7 +162,7 @@ describe('what it proves', () => {
   }
 
   for (const end of ['close', 'kill'] as const) {
-    test(`after a ${end}: a missing newest file, no file at all, a cut one, a zeroed end, a missing mark`, async () => {
+    test(`shows after a ${end} that files are missing, cut or zeroed, or that the mark itself is missing`, async () => {
       const fs = await made(end);
       const files = fs.list('/data').filter((name) => /^log-0/.test(name));
       const newest = `/data/${files.at(-1)}`;
@@ -192,7 +192,7 @@ describe('what it proves', () => {
     });
   }
 
-  test('an older file in the place of the newest one is refused', async () => {
+  test('shows that an older file is in the place of the newest one', async () => {
     const fs = await made('kill');
     const files = fs.list('/data').filter((name) => /^log-0/.test(name));
     await fs.remove(`/data/${files.at(-1)}`);
@@ -201,7 +201,7 @@ describe('what it proves', () => {
     expect((await refusal(fs)).message).toContain('missing');
   });
 
-  test('a process killed in a rotation leaves a name that may be on no disk: the file before it is kept', async () => {
+  test('does not cover a file that a process killed in a rotation may not have created: the older one is kept', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const fs = new SimFs(seed);
       const { log } = await openTestLog(fs);
@@ -219,7 +219,7 @@ describe('what it proves', () => {
     }
   });
 
-  test('bytes that were never acknowledged are dropped with one notice: file, offset, bytes', async () => {
+  test('lets unacknowledged bytes be dropped with one notice: file, offset, bytes', async () => {
     const fs = new SimFs(3);
     const dropped: unknown[] = [];
     const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
@@ -241,8 +241,8 @@ describe('what it proves', () => {
   });
 });
 
-describe('the fence', () => {
-  test('a process that lost the log notices at its next rotation, refuses from then on, and touches nothing', async () => {
+describe('the ownership in the mark', () => {
+  test('makes a process that lost the log notice at its next rotation, refuse, and change nothing', async () => {
     const fs = new SimFs(4);
     const first = await openTestLog(fs, { owner: 1 });
     first.log.append(1, textFrame('mine'));
@@ -263,7 +263,7 @@ describe('the fence', () => {
     expect((await framesOf((await openTestLog(fs)).log)).slice(0, 2)).toEqual(['1+1:mine', '2+1:theirs']);
   });
 
-  test('at a rotation, before a frame is written', async () => {
+  test('is checked at a rotation before a frame is written', async () => {
     const fs = new SimFs(4);
     const first = await openTestLog(fs, { owner: 1 });
     first.log.append(1, textFrame('mine'));
@@ -277,7 +277,7 @@ describe('the fence', () => {
     expect(first.durable).toEqual([1]);
   });
 
-  test('two that opened at the same moment and wrote nothing yet: one of them goes on', async () => {
+  test('goes to one of two processes that opened at the same moment and wrote nothing yet', async () => {
     const fs = new SimFs(4);
     const first = await openTestLog(fs, { owner: 1 });
     const second = await openTestLog(fs, { owner: 2 });
@@ -289,7 +289,7 @@ describe('the fence', () => {
     expect(await framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
   });
 
-  test('a check while the process writes a slot itself finds no other', async () => {
+  test('is confirmed by a check while the process itself writes a slot', async () => {
     const fs = new SimFs(4);
     const { log, failures } = await openTestLog(fs, { owner: 1 });
     let checks = 0;
@@ -306,7 +306,7 @@ describe('the fence', () => {
     expect(failures).toEqual([]);
   });
 
-  test('a log file of the next number that is already there is never replaced', async () => {
+  test('prevents replacing a log file that already has the next number', async () => {
     const fs = new SimFs(4);
     const { log } = await openTestLog(fs);
     await turn();

@@ -1,4 +1,4 @@
-// The first failed write or sync ends writing: nothing later is acknowledged, no sync is retried,
+// The first failed write or sync ends writing. Nothing later is acknowledged, no sync is retried,
 // and a restart finds everything that was promised.
 
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const CASES: { name: string; kind: OperationKind; fault: Fault; code: string }[]
 ];
 
 for (const { name, kind, fault, code } of CASES) {
-  test(`${name} poisons the log`, async () => {
+  test(`${name} ends writing to the log`, async () => {
     const fs = new SimFs(3);
     const { log, durable, failures } = await openTestLog(fs, { fileBytes: 2 ** 15 });
     log.append(1, textFrame('kept'));
@@ -38,13 +38,14 @@ for (const { name, kind, fault, code } of CASES) {
     expect(faults).toBe(1);
     await log.close();
     expect(fs.openHandles).toBe(0);
-    // 'lost' may or may not be there; 'kept' must be, and what the next open finds stays.
+    // 'lost' may or may not be there. 'kept' must be, and everything that the next open finds
+    // stays.
     const found = await framesOf((await openTestLog(fs.kill())).log);
     expect(found[0]).toBe('1+1:kept');
   });
 }
 
-test('what a failed sync left in the page cache is written again before the next open trusts it', async () => {
+test('bytes that a failed sync left in the page cache are rewritten before the next open trusts them', async () => {
   const fs = new SimFs(3);
   const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
   log.append(1, textFrame('kept'));
@@ -55,11 +56,11 @@ test('what a failed sync left in the page cache is written again before the next
   const killed = fs.kill();
   expect(await framesOf((await openTestLog(killed)).log)).toHaveLength(2);
   expect(await framesOf((await openTestLog(killed.crash())).log)).toHaveLength(2);
-  // Without that open, the power loss would have destroyed it.
+  // Without that open, the power loss would have destroyed the frame.
   expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(1);
 });
 
-test('frames that wait behind the failed group are refused with it', async () => {
+test('frames that wait for the failed group are refused with it', async () => {
   const fs = new SimFs(3);
   const { log, durable } = await openTestLog(fs);
   fs.schedule = ({ kind, path }) => {
@@ -73,7 +74,7 @@ test('frames that wait behind the failed group are refused with it', async () =>
   expect(durable).toEqual([]);
 });
 
-test('a full disk at the background spare is told only when the spare is needed', async () => {
+test('a full disk in the preparation of a spare file is reported only when the spare is needed', async () => {
   const fs = new SimFs(3);
   const { log, failures } = await openTestLog(fs);
   log.append(1, textFrame('a'));
@@ -89,7 +90,7 @@ test('a full disk at the background spare is told only when the spare is needed'
   expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(8);
 });
 
-test('a spare file that failed for a while is created when needed', async () => {
+test('a spare file that could not be created for a while is created when needed', async () => {
   const fs = new SimFs(3);
   fs.schedule = ({ kind, path }) => (kind === 'write' && path.endsWith('spare') ? { code: 'ENOSPC' } : undefined);
   const { log } = await openTestLog(fs);
@@ -102,7 +103,7 @@ test('a spare file that failed for a while is created when needed', async () => 
 });
 
 for (const kind of ['write', 'sync', 'rename', 'syncDir'] as const) {
-  test(`a failed ${kind} during rotation poisons the log and loses nothing`, async () => {
+  test(`a failed ${kind} during rotation ends writing to the log and loses nothing`, async () => {
     const fs = new SimFs(4);
     const { log } = await openTestLog(fs);
     log.append(1, textFrame('.'.repeat(3500)));

@@ -1,4 +1,4 @@
-// Reading the frames of log files while the log goes on: leased files stay, large frames are
+// Reads the frames of log files while the log is written. Leased files stay, large frames are
 // checked in pieces, damage is reported with its offset, and the log files of a backup, made from
 // frames, open as a log.
 
@@ -17,7 +17,7 @@ import { SimFs } from '../support/sim-fs.ts';
 
 const noPause = () => Promise.resolve();
 
-/** Writes the log files of a backup; returns their names. */
+/** Writes the log files of a backup, and returns their names. */
 async function writeArchived(fs: Fs, lease: LogLease, dir: string): Promise<string[]> {
   fs.makeDir(dir);
   const names: string[] = [];
@@ -35,7 +35,7 @@ async function writeArchived(fs: Fs, lease: LogLease, dir: string): Promise<stri
   return names;
 }
 
-test('leased files outlive a truncation, and go with the next one after the release', async () => {
+test('leased files outlive a truncation, and are removed by the first one after their release', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   for (let i = 1; i <= 40; i++) {
@@ -58,7 +58,7 @@ test('leased files outlive a truncation, and go with the next one after the rele
   await log.close();
 });
 
-test('the log of a backup opens, exactly from one LSN to another, over epochs and files', async () => {
+test('the log of a backup opens with exactly the requested LSNs, over epochs and files', async () => {
   const fs = new SimFs(2);
   const wanted: string[] = [];
   for (let epoch = 1; epoch <= 3; epoch++) {
@@ -93,7 +93,7 @@ test('the log of a backup opens, exactly from one LSN to another, over epochs an
   expect(fs.openHandles).toBe(0);
 });
 
-test('the log of a backup is in several files where there is much of it, and in one without frames where there is nothing', async () => {
+test('the log of a backup has several files if it is large, and one without frames if it is empty', async () => {
   const fs = new SimFs(3);
   const { log } = await openTestLog(fs, { fileBytes: 2 ** 20 });
   for (let i = 0; i < 40; i++) log.append(1, [new Uint8Array(1_000_000).fill(i)]);
@@ -180,7 +180,7 @@ test('a damaged, missing or foreign frame is refused with its offset', async () 
   flip();
   await expect(read(part, 4)).rejects.toMatchObject({ fields: { file: part.path, offset: second } });
   flip();
-  // There is no sixth frame; and a frame that extends past the wanted end belongs to another
+  // There is no sixth frame. A frame that extends beyond the requested end belongs to another
   // history.
   await expect(read({ ...part, stopLsn: 9 })).rejects.toMatchObject({ code: 'corrupt' });
   await expect(read({ ...part, firstLsn: 2 })).rejects.toMatchObject({ code: 'corrupt' });

@@ -1,5 +1,5 @@
-// Room for frames: a disk gets full only before anything was appended, the log stays open, and
-// writes resume when there is room again.
+// Tests reserving room for frames. A full disk is noticed before anything is appended, the log
+// stays open, and writes resume when there is room again.
 
 import { describe, expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -7,13 +7,13 @@ import { Random } from '../support/random.ts';
 import { type Operation, SimFs } from '../support/sim-fs.ts';
 
 const FILE_BYTES = 4096 + 8192;
-/** Part of a small file is reserved for urgent frames. */
+/** Bytes of a small file that are reserved for urgent frames. */
 const KEPT_BYTES = FILE_BYTES >> 3;
 
 const fullSpare = ({ kind, path }: Operation) =>
   kind === 'write' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 
-/** No file can be created; existing ones can be written. */
+/** No file can be created, but existing files can be written. */
 const noNewFile = ({ kind, path }: Operation) =>
   kind === 'open' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 
@@ -31,8 +31,8 @@ async function write(
   log.append(1, [new Uint8Array(bytes).fill(1)]);
 }
 
-describe('room', () => {
-  test('there is none before the first spare, and then as much as a file holds', async () => {
+describe('room for frames', () => {
+  test('is absent before the first spare file, and then as large as a file', async () => {
     const { log } = await openTestLog(new SimFs(1), { fileBytes: FILE_BYTES });
     expect(log.roomFor(1, true)).toBe(false);
     await log.makeRoom(1);
@@ -44,7 +44,7 @@ describe('room', () => {
     await log.close();
   });
 
-  test('for a frame larger than a file is made as large as it: its zeros are written before', async () => {
+  test('is made as large as a frame that exceeds a file, by writing zeros in advance', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await settled();
@@ -65,14 +65,14 @@ describe('room', () => {
     await log.close();
   });
 
-  test('is never promised twice: what was promised is written without preparing anything', async () => {
+  test('is never promised twice, and what was promised is written without any preparation', async () => {
     for (let seed = 1; seed <= 30; seed++) {
       const random = new Random(seed);
       const fs = new SimFs(seed);
       const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
       await settled();
       let written = 0;
-      // From here on the disk is full whenever frames are written, and has room while room is
+      // From here on the disk is full while frames are written, but has room while room is
       // prepared.
       fs.schedule = noNewFile;
       for (let step = 0; step < 120; step++) {
@@ -96,7 +96,7 @@ describe('room', () => {
     }
   });
 
-  test('requests that ask at the same moment share what is made', async () => {
+  test('is shared by requests that ask for it at the same moment', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await Promise.all(Array.from({ length: 50 }, (_, index) => write(log, 100 + index * 20)));
@@ -105,7 +105,7 @@ describe('room', () => {
     await log.close();
   });
 
-  test('asked for while a spare gets its name does not touch that spare', async () => {
+  test('does not change a spare file that is being renamed meanwhile', async () => {
     const fs = new SimFs(1);
     const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     const asked: Promise<void>[] = [];
@@ -123,7 +123,7 @@ describe('room', () => {
     expect(await framesOf((await openTestLog(fs)).log)).toHaveLength(6);
   });
 
-  test('of a frame that did not ask is made when it is written, as before', async () => {
+  test('is made at the write if a frame was appended without a request', async () => {
     const { log } = await openTestLog(new SimFs(1), { fileBytes: FILE_BYTES });
     for (let count = 0; count < 30; count++) log.append(1, textFrame('.'.repeat(700)));
     await log.flush();
@@ -135,7 +135,7 @@ describe('room', () => {
 });
 
 describe('a full disk', () => {
-  test('refuses the request, keeps the log open, leaves the rest to urgent frames, and goes on when there is room again', async () => {
+  test('refuses requests, leaves the rest to urgent frames, and lets the open log continue once there is room', async () => {
     const fs = new SimFs(1);
     const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await write(log, 100);
@@ -161,7 +161,7 @@ describe('a full disk', () => {
     await write(log, 200, true);
     await log.flush();
     expect([log.failed, failures]).toEqual([null, []]);
-    // A half-written spare would take up room that others need.
+    // A half-written spare file would take up room that others need.
     expect(fs.exists('/data/log-spare')).toBe(false);
     for (let time = 0; time < 3; time++) await expect(log.makeRoom(200)).rejects.toMatchObject({ code: 'disk_full' });
     fs.schedule = () => undefined;
@@ -171,7 +171,7 @@ describe('a full disk', () => {
     expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(written + 61);
   });
 
-  test('with room for a small file only makes a small one', async () => {
+  test('lets a small file be made if there is room for a small one only', async () => {
     const fs = new SimFs(1);
     let room = 3 * 2 ** 20;
     fs.schedule = ({ kind, path }) => {
@@ -189,7 +189,7 @@ describe('a full disk', () => {
     await log.close();
   });
 
-  test('another failure of the spare is told as what it is', async () => {
+  test('is distinguished from other failures of the spare file, which are reported as such', async () => {
     const fs = new SimFs(1);
     fs.schedule = ({ kind, path }) => (kind === 'sync' && path.endsWith('spare') ? { code: 'EIO' } : undefined);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
@@ -201,7 +201,7 @@ describe('a full disk', () => {
     expect(fs.openHandles).toBe(0);
   });
 
-  test('is no room when the log has failed: the reason is told', async () => {
+  test('is not reported if the log has already failed for another reason', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await write(log, 100);

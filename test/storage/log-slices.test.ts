@@ -1,5 +1,5 @@
-// Frames built in slices: the same bytes as when built at once, in the right order among the
-// others, or nothing.
+// Frames that are built in slices: they have the same bytes as when built at once and the right
+// order among the others, or are not there at all.
 
 import { expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -12,29 +12,32 @@ function parts(bytes: number): Uint8Array[] {
   return [all.subarray(0, 10), all.subarray(10, 11), all.subarray(11, bytes - 3), all.subarray(bytes - 3)];
 }
 
-test.each([20, 8 * 1024, LARGE])('a frame of %i bytes is the same as one made at once', async (bytes) => {
-  const files = async (inSlices: boolean) => {
-    const fs = new SimFs(1);
-    const { log, durable } = await openTestLog(fs);
-    log.append(1, textFrame('before'));
-    await log.flush();
-    let pauses = 0;
-    const pause = () => {
-      pauses++;
-      return turn();
+test.each([20, 8 * 1024, LARGE])(
+  'a frame of %i bytes built in slices is the same as one built at once',
+  async (bytes) => {
+    const files = async (inSlices: boolean) => {
+      const fs = new SimFs(1);
+      const { log, durable } = await openTestLog(fs);
+      log.append(1, textFrame('before'));
+      await log.flush();
+      let pauses = 0;
+      const pause = () => {
+        pauses++;
+        return turn();
+      };
+      const lsn = inSlices ? await log.appendInSlices(3, parts(bytes), pause) : log.append(3, parts(bytes));
+      expect(lsn).toBe(2);
+      log.append(1, textFrame('after'));
+      await log.close();
+      expect(durable.at(-1)).toBe(5);
+      if (inSlices) expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 20));
+      return await framesOf((await openTestLog(fs)).log);
     };
-    const lsn = inSlices ? await log.appendInSlices(3, parts(bytes), pause) : log.append(3, parts(bytes));
-    expect(lsn).toBe(2);
-    log.append(1, textFrame('after'));
-    await log.close();
-    expect(durable.at(-1)).toBe(5);
-    if (inSlices) expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 20));
-    return await framesOf((await openTestLog(fs)).log);
-  };
-  expect(await files(true)).toEqual(await files(false));
-});
+    expect(await files(true)).toEqual(await files(false));
+  },
+);
 
-test('frames that wait are written before one that is made in slices', async () => {
+test('frames that wait are written before a frame that is built in slices', async () => {
   const fs = new SimFs(1);
   const { log, durable } = await openTestLog(fs);
   log.append(1, textFrame('a'));
@@ -47,7 +50,7 @@ test('frames that wait are written before one that is made in slices', async () 
   expect(await framesOf((await openTestLog(fs.crash())).log)).toEqual(['1+1:a', '2+1:b', '3+1:c', '4+1:d']);
 });
 
-test('nothing is queued when the log fails, closes or is written to by another meanwhile', async () => {
+test('nothing is queued if the log fails, closes or gets another frame during the slices', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const meddled = log.appendInSlices(1, parts(LARGE), turn);
@@ -66,7 +69,7 @@ test('nothing is queued when the log fails, closes or is written to by another m
   await expect(second.log.appendInSlices(1, parts(LARGE), turn)).rejects.toMatchObject({ code: 'log_failed' });
 });
 
-test('a frame above the limit is refused before anything is made', async () => {
+test('a frame above the limit is refused before anything is built', async () => {
   const { log } = await openTestLog(new SimFs(1));
   const huge = new Array<Uint8Array>(1025).fill(new Uint8Array(2 ** 20));
   await expect(log.appendInSlices(1, huge, turn)).rejects.toMatchObject({ code: 'body_too_large' });

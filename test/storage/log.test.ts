@@ -1,5 +1,5 @@
-// The log without faults: round trips, group commit, rotation, large frames, epochs, truncation,
-// both durabilities.
+// Tests the log without faults: round trips, group commit, rotation, large frames, epochs,
+// truncation, and both kinds of durability.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -9,10 +9,10 @@ import { crc32c } from '../support/crc32c.ts';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
 import { SimFs } from '../support/sim-fs.ts';
 
-/** So large that no spare is prepared while syncs are counted. */
+/** Files so large that no spare is prepared while syncs are counted. */
 const LARGE_FILES = { fileBytes: 2 ** 20 };
 
-test('frames come back in order with their LSNs, after a close and after a crash', async () => {
+test('frames are read in order with their LSNs, after a close and after a crash', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   expect(log.append(1, textFrame('a'))).toBe(1);
@@ -36,7 +36,7 @@ test('frames come back in order with their LSNs, after a close and after a crash
   await third.log.close();
 });
 
-test('parts are copied: the caller may overwrite them at once', async () => {
+test('parts are copied, so that the caller may overwrite them at once', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const part = new Uint8Array([65]);
@@ -46,7 +46,7 @@ test('parts are copied: the caller may overwrite them at once', async () => {
   expect(await framesOf((await openTestLog(fs)).log)).toEqual(['1+1:A']);
 });
 
-test('all appends of one turn share one write and one sync', async () => {
+test('all appends in one turn share one write and one sync', async () => {
   const fs = new SimFs(1);
   const groups: LogGroupFigures[] = [];
   let clock = 0;
@@ -91,7 +91,7 @@ test('frames appended during a sync form the next group', async () => {
   await log.close();
 });
 
-test('a waiter woken by a sync shares the next one', async () => {
+test('a waiter that a sync wakes shares the next sync', async () => {
   const fs = new SimFs(1);
   const waiting: (() => void)[] = [];
   const { log } = await openTestLog(fs, {
@@ -111,7 +111,7 @@ test('a waiter woken by a sync shares the next one', async () => {
   await log.close();
 });
 
-test('the log goes on in a new file when a frame does not fit, and knows its size', async () => {
+test('the log continues in a new file when a frame does not fit, and reports its size', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const wanted: string[] = [];
@@ -132,7 +132,7 @@ test('the log goes on in a new file when a frame does not fit, and knows its siz
   await second.log.close();
 });
 
-test('the first file of an opening is small, those behind it are as large as configured', async () => {
+test('the first file after an opening is small, and later ones have the configured size', async () => {
   const fs = new SimFs(1);
   const frame = [new Uint8Array(700_000).fill(1)];
   const sizes = () => {
@@ -154,7 +154,7 @@ test('the first file of an opening is small, those behind it are as large as con
   await second.log.close();
 });
 
-test('one group over several files is durable as a whole', async () => {
+test('a group that spans several files is durable as a whole', async () => {
   const fs = new SimFs(1);
   const { log, durable } = await openTestLog(fs);
   for (let count = 0; count < 40; count++) log.append(1, textFrame('.'.repeat(500)));
@@ -164,7 +164,7 @@ test('one group over several files is durable as a whole', async () => {
   expect((await framesOf(second.log)).length).toBe(40);
 });
 
-test('a frame larger than a file gets a file that holds it', async () => {
+test('a frame larger than a file gets a file that is large enough', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const large = 'L'.repeat(50_000);
@@ -176,7 +176,7 @@ test('a frame larger than a file gets a file that holds it', async () => {
   expect(await framesOf(second.log)).toEqual(['1+1:before', `2+2:${large}`, '4+1:behind']);
 });
 
-test('every open that writes has a new file and a new epoch, one that does not write leaves nothing', async () => {
+test('every open that writes has a new file and a new epoch, and an open without writes leaves nothing', async () => {
   const fs = new SimFs(1);
   for (let open = 1; open <= 3; open++) {
     const { log } = await openTestLog(fs);
@@ -193,11 +193,11 @@ test('every open that writes has a new file and a new epoch, one that does not w
     [3, 2],
     [5, 3],
   ]);
-  // Frames and seal; the rest is zeros.
+  // Frames and the seal. The rest is zeros.
   expect([...inspectLogFile(fs, `/data/${names[0]}`, crc32c)].map((frame) => frame.operations)).toEqual([1, 0]);
 });
 
-test('truncation removes whole files below the LSN, never the newest', async () => {
+test('truncation removes whole files below the LSN, but never the newest', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   for (let count = 1; count <= 60; count++) {
@@ -215,7 +215,7 @@ test('truncation removes whole files below the LSN, never the newest', async () 
   );
 });
 
-test('truncation never syncs the directory: failing, it would swallow the name of a file that rotation makes meanwhile', async () => {
+test('truncation does not sync the directory, because a failure could lose the name of a file just created', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   for (let count = 1; count <= 60; count++) log.append(1, textFrame('.'.repeat(300)));
@@ -223,12 +223,12 @@ test('truncation never syncs the directory: failing, it would swallow the name o
   const before = fs.counts.syncDir;
   await log.truncate(30);
   expect(fs.counts.syncDir).toBe(before);
-  // A crash undid all removals: the files that came back are not needed.
+  // A crash has undone all removals. The files that have reappeared are not needed.
   const second = await openTestLog(fs.crash(), { minimumLsn: 30 });
   expect((await framesOf(second.log, 30)).length).toBe(30);
 });
 
-test('truncation of everything keeps the head, the sequence and the epoch', async () => {
+test('truncating everything keeps the head, the sequence and the epoch', async () => {
   const fs = new SimFs(1);
   const first = await openTestLog(fs);
   for (let count = 1; count <= 60; count++) first.log.append(1, textFrame('.'.repeat(300)));
@@ -244,7 +244,7 @@ test('truncation of everything keeps the head, the sequence and the epoch', asyn
   expect(readLogFileHeader(fs, `/data/${last}`, crc32c).epoch).toBe(2);
 });
 
-test('the manifest is never ahead of the log', async () => {
+test('a manifest that is ahead of the log is refused', async () => {
   const fs = new SimFs(1);
   const first = await openTestLog(fs);
   first.log.append(1, textFrame('x'));
@@ -253,7 +253,7 @@ test('the manifest is never ahead of the log', async () => {
   expect(await framesOf((await openTestLog(fs, { minimumLsn: 0, reachedLsn: 1 })).log)).toEqual(['1+1:x']);
 });
 
-test("durability 'async' answers after the write and syncs when the timer says so", async () => {
+test("durability 'async' answers after the write, and syncs when the timer fires", async () => {
   const fs = new SimFs(1);
   const timers: (() => void)[] = [];
   const { log, durable } = await openTestLog(fs, { durability: 'async', scheduleSync: (sync) => timers.push(sync) });

@@ -1,4 +1,5 @@
-// The manifest: after any crash it is the old document or the new one, and damage is refused.
+// Tests the manifest. After any crash it is either the old document or the new one, and damage is
+// refused.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -12,7 +13,7 @@ function emptyDisk(seed: number): SimFs {
   return fs;
 }
 
-test('a document is read back unchanged, also one that is not ASCII', async () => {
+test('a document is read back unchanged, also if it is not ASCII', async () => {
   const fs = emptyDisk(1);
   expect(readManifest(fs, '/data', crc32c)).toBeNull();
   const document = { tables: [{ name: 'Łąka', lsn: 17 }], none: null };
@@ -22,7 +23,7 @@ test('a document is read back unchanged, also one that is not ASCII', async () =
   expect(fs.openHandles).toBe(0);
 });
 
-test('the bytes are those of FORMAT.md', async () => {
+test('the bytes are those in FORMAT.md', async () => {
   const fs = emptyDisk(1);
   await installManifest(fs, '/data', crc32c, { a: 1 });
   fs.edit('/data/manifest', (bytes) =>
@@ -30,7 +31,7 @@ test('the bytes are those of FORMAT.md', async () => {
   );
 });
 
-test('after a crash at any operation the old or the new document is there, after the promise the new one', async () => {
+test('a crash at any operation leaves the old or the new document, and the new one once it was promised', async () => {
   let old = 0;
   let fresh = 0;
   for (let seed = 1; seed <= 300; seed++) {
@@ -77,7 +78,7 @@ test('a disk fault leaves the old document and closes the file', async () => {
   }
 });
 
-test('any damaged byte, a missing or an added one is refused with the file', async () => {
+test('a changed, missing or added byte anywhere is refused with the name of the file', async () => {
   const fs = emptyDisk(1);
   await installManifest(fs, '/data', crc32c, { version: 1, name: 'meadow' });
   let length = 0;

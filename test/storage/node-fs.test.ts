@@ -1,4 +1,4 @@
-// The real file system: the contract of the port, and the log on it.
+// Tests the real file system: that it behaves as the port documents, and that the log works on it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('files, names and directories behave as the port says', async () => {
+test('files, names and directories behave as the port documents', async () => {
   const deep = `${dir}/one/two`;
   nodeFs.makeDir(deep);
   nodeFs.makeDir(deep);
@@ -45,7 +45,7 @@ test('files, names and directories behave as the port says', async () => {
   expect(nodeFs.list(deep)).toEqual(['b']);
 });
 
-test('directories are made with those above them, also through links, and never instead of something else', () => {
+test('directories are made with their parents, also through links, and never in place of something else', () => {
   symlinkSync(`${dir}/target`, `${dir}/link`);
   mkdirSync(`${dir}/target`);
   nodeFs.makeDir(`${dir}/link/a/b/c`);
@@ -58,8 +58,8 @@ test('directories are made with those above them, also through links, and never 
   expect(nodeFs.list(dir)).toEqual(['dangling', 'file', 'link', 'target']);
 });
 
-// In a separate process: a test timeout cannot stop a call that never returns.
-test.runIf(process.platform === 'linux')('a read-only place is an error, not an endless loop', () => {
+// This runs in a separate process, because a test timeout cannot stop a call that never returns.
+test.runIf(process.platform === 'linux')('a read-only place causes an error, not an endless loop', () => {
   const code = `
     import { nodeFs } from ${JSON.stringify(new URL('../../src/storage/node-fs.ts', import.meta.url).href)};
     for (const dir of ['/proc/nope', '/proc/nope/below', '/sys/nope']) {
@@ -96,7 +96,7 @@ test('a rename succeeds only if the new name is free', async () => {
   }
 });
 
-test('kinds of things, links, and directories that go', async () => {
+test('kinds of files, links and the removal of directories are as documented', async () => {
   writeFileSync(`${dir}/file`, '');
   mkdirSync(`${dir}/deep`);
   symlinkSync(`${dir}/deep`, `${dir}/link`);
@@ -113,7 +113,7 @@ test('kinds of things, links, and directories that go', async () => {
   expect(nodeFs.kindOf(`${dir}/deep`)).toBeNull();
 });
 
-test('the log works on it', async () => {
+test('the log works on the real file system', async () => {
   const options = { dir: `${dir}/log`, fileBytes: 2 ** 16 };
   const first = await openTestLog(nodeFs, options);
   const wanted: string[] = [];

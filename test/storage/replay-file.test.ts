@@ -37,7 +37,7 @@ function failure(run: () => unknown): { code?: string; fields?: { file?: string;
 }
 
 describe('a file of stored answers', () => {
-  test('has the bytes of FORMAT.md', async () => {
+  test('has the bytes documented in FORMAT.md', async () => {
     const text = readFileSync(new URL('../../src/storage/FORMAT.md', import.meta.url), 'utf8').split(
       '## Files of stored',
     )[1]!;
@@ -59,7 +59,7 @@ describe('a file of stored answers', () => {
     expect(size).toBe(hex.length / 2);
   });
 
-  test('gives back what was appended, up to the listed bytes, after a power loss', async () => {
+  test('gives back the appended records, up to the listed bytes, after a power loss', async () => {
     let fs = new SimFs(1);
     const one = await appendRecords(fs, DIR, { number: 7, bytes: 0 }, records(3, 2 ** 40), crc32c);
     const two = await appendRecords(fs, DIR, { number: 7, bytes: one }, records(2 ** 40 + 1), crc32c);
@@ -72,7 +72,7 @@ describe('a file of stored answers', () => {
     ]);
   });
 
-  test('takes a new append over a tail that no manifest lists', async () => {
+  test('overwrites bytes at its end that no manifest lists', async () => {
     const fs = new SimFs(1);
     const one = await appendRecords(fs, DIR, { number: 1, bytes: 0 }, records(1), crc32c);
     await appendRecords(fs, DIR, { number: 1, bytes: one }, records(2, 3, 4), crc32c);
@@ -80,7 +80,7 @@ describe('a file of stored answers', () => {
     expect(read(fs, 1, two).map(([lsn]) => lsn)).toEqual([1, 9]);
   });
 
-  test('that is damaged anywhere in the listed bytes refuses, naming itself and the offset', async () => {
+  test('is refused with its name and the offset if any listed byte is damaged', async () => {
     const fs = new SimFs(1);
     const path = `${DIR}/${replayFileName(1)}`;
     const size = await appendRecords(fs, DIR, { number: 1, bytes: 0 }, records(1, 2, 3), crc32c);
@@ -101,7 +101,7 @@ describe('a file of stored answers', () => {
     expect(read(fs, 1, size)).toHaveLength(3);
   });
 
-  test('of arbitrary bytes gives records or a refusal, never anything else', async () => {
+  test('gives records or a refusal for arbitrary bytes, but nothing else', async () => {
     const random = new Random(5);
     const fs = new SimFs(1);
     const path = `${DIR}/${replayFileName(1)}`;
@@ -120,7 +120,7 @@ describe('a file of stored answers', () => {
   });
 });
 
-describe('what can be read of a damaged file', () => {
+describe('an examination of a damaged file', () => {
   const sizeOf = async (fs: SimFs, ...lsns: number[]): Promise<number> =>
     appendRecords(fs, DIR, { number: 1, bytes: 0 }, records(...lsns), crc32c);
   const examine = (fs: SimFs, bytes: number) => {
@@ -130,7 +130,7 @@ describe('what can be read of a damaged file', () => {
     return { lsns, faults };
   };
 
-  test('is every record but the one that a flipped bit is in, and the damage is named', async () => {
+  test('returns every record except the one with a flipped bit, and reports the damage', async () => {
     const fs = new SimFs(1);
     const path = `${DIR}/${replayFileName(1)}`;
     const size = await sizeOf(fs, 1, 2, 3, 4);
@@ -149,7 +149,7 @@ describe('what can be read of a damaged file', () => {
     expect(examine(fs, size)).toEqual({ lsns: [1, 2, 3, 4], faults: [] });
   });
 
-  test('is what a cut left, and nothing of a file that is missing; one that cannot be read is not given up', async () => {
+  test('returns what is left of a cut file, nothing of a missing one, and throws for an unreadable one', async () => {
     for (const kept of [0, 10, 16, 20, 44, 45, 60, 90]) {
       const fs = new SimFs(1);
       const size = await sizeOf(fs, 1, 2, 3, 4);
@@ -168,7 +168,7 @@ describe('what can be read of a damaged file', () => {
     expect(() => examine(fs, 40)).toThrow(/cannot read .* \(EIO\)/);
   });
 
-  test('of a zeroed stretch is what lies before and after it', async () => {
+  test('returns the records before and after a zeroed stretch', async () => {
     const fs = new SimFs(1);
     const size = await sizeOf(fs, 1, 2, 3, 4, 5);
     fs.edit(`${DIR}/${replayFileName(1)}`, (bytes) => bytes.fill(0, 50, 90));

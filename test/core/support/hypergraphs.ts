@@ -1,4 +1,4 @@
-// Random hypergraphs of many shapes as columns, and their naive reading with maps and sets, pair by
+// Random hypergraphs of many shapes as columns, and naive reads of them with maps and sets, pair by
 // pair.
 
 import type { IncidenceColumns } from '../../../src/core/index.ts';
@@ -18,15 +18,15 @@ export interface HypergraphShape {
   edges: number;
   node: (random: Random) => number;
   size: (random: Random) => number;
-  /** One edge in this many repeats an earlier one. */
+  /** One of `repeats` edges repeats an earlier edge. */
   repeats: number;
 }
 
 const wide = (random: Random) => Math.floor((random.unit() - 0.5) * 2 * SAFE);
 
 /**
- * Few or many nodes; small, wide or equal sets; hubs; ids close together or as far apart as
- * possible.
+ * The shapes have few or many nodes; small, wide or equal sets; hubs; and ids that are close
+ * together or as far apart as possible.
  */
 export const SHAPES: readonly HypergraphShape[] = [
   { name: 'empty', edges: 0, node: () => 1, size: () => 1, repeats: 2 },
@@ -68,8 +68,8 @@ export const SHAPES: readonly HypergraphShape[] = [
 ];
 
 /**
- * Few members, but nodes with many edges: here pairs and larger sets of members are the cheaper way
- * to find what is shared.
+ * Shapes with few members, in which every node has many edges. Here it is cheaper to find what is
+ * shared through pairs and larger sets of members.
  */
 export const CROWDED: readonly HypergraphShape[] = [
   { name: 'crowded', edges: 300, node: (r) => r.below(16), size: (r) => 1 + r.below(5), repeats: 20 },
@@ -96,7 +96,7 @@ export const CROWDED: readonly HypergraphShape[] = [
   },
 ];
 
-/** Edges in (time, id) order; ids are distinct and do not follow the times. */
+/** Returns edges in (time, id) order. Ids are distinct and are not in the order of the times. */
 export function randomEdges(random: Random, shape: HypergraphShape): NaiveEdge[] {
   const edges: NaiveEdge[] = [];
   const ids = Array.from({ length: shape.edges }, (_, i) => i * 7 + 1);
@@ -125,11 +125,14 @@ export function columnsOf(edges: readonly NaiveEdge[], weighted = true): Inciden
 
 export interface NaiveSet extends NaiveEdge {
   multiplicity: number;
-  /** Sum of the weights; null counts as 1. */
+  /** Sum of the weights of the edges with this member set; null counts as 1. */
   total: number;
 }
 
-/** Distinct member sets, in the order of the smallest edge id of each, and the set of each edge. */
+/**
+ * Returns the distinct member sets, ordered by the smallest edge id of each, and the set of each
+ * edge.
+ */
 export function distinctSets(edges: readonly NaiveEdge[]): { sets: NaiveSet[]; setOf: number[] } {
   const groups = new Map<string, NaiveEdge[]>();
   for (const edge of edges) {
@@ -146,12 +149,12 @@ export function distinctSets(edges: readonly NaiveEdge[]): { sets: NaiveSet[]; s
   return { sets, setOf: edges.map((edge) => numbers.get(edge.members.join())!) };
 }
 
-/** Node ids, ascending. */
+/** Returns the node ids in ascending order. */
 export function nodesOf(edges: readonly NaiveEdge[]): number[] {
   return [...new Set(edges.flatMap((edge) => edge.members))].sort((a, b) => a - b);
 }
 
-/** Members of each edge as ordinals, and edges of each node. */
+/** Returns the members of each edge as ordinals, and the edges of each node. */
 export function rowsOf(edges: readonly NaiveEdge[]): { edges: number[][]; nodes: number[][] } {
   const nodes = nodesOf(edges);
   const ordinals = new Map(nodes.map((id, index) => [id, index]));
@@ -161,7 +164,7 @@ export function rowsOf(edges: readonly NaiveEdge[]): { edges: number[][]; nodes:
   return { edges: rows, nodes: columns };
 }
 
-/** [a, b, shared] for all pairs of rows a < b that share at least s items. */
+/** Returns [a, b, shared] for all pairs of rows a < b that share at least s items. */
 export function sharingPairs(rows: readonly (readonly number[])[], s: number): [number, number, number][] {
   const sets = rows.map((row) => new Set(row));
   return rows.flatMap((row, a) =>
@@ -174,8 +177,8 @@ export function sharingPairs(rows: readonly (readonly number[])[], s: number): [
 }
 
 /**
- * The edges of a shape from one seed, and the pairs of its rows that share anything; computed once
- * for all builds and s.
+ * The edges that a seed gives for a shape, and all pairs of rows that share anything. A case is
+ * computed once for all builds and all s.
  */
 export interface NaiveCase {
   edges: NaiveEdge[];
@@ -198,7 +201,10 @@ export function naiveCase(shape: HypergraphShape, seed: number): NaiveCase {
   return made;
 }
 
-/** The smallest vertex of each vertex's component, by propagating labels until nothing changes. */
+/**
+ * Returns the smallest vertex of each vertex's component, by propagating labels until nothing
+ * changes.
+ */
 export function naiveComponents(vertices: number, pairs: readonly (readonly [number, number, number])[]): number[] {
   const labels = Array.from({ length: vertices }, (_, vertex) => vertex);
   for (let changed = true; changed; ) {

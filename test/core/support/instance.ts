@@ -1,9 +1,9 @@
-// One core instance for tests: places bytes, words and numbers in regions, calls exports, reads
-// results.
+// A core instance for tests: places bytes, words and numbers in its memory, calls exports, and
+// reads results.
 
 import { type Core, type CoreBuild, type CoreExports, loadCore } from '../../../src/core/index.ts';
 
-/** Every build of the core; all must give the same answers. */
+/** Every build of the core. All of them must give the same answers. */
 export const BUILDS: readonly CoreBuild[] = ['release', 'plain', 'debug'];
 
 export const STATUS = {
@@ -26,7 +26,7 @@ export class Instance {
     this.x = this.core.exports;
   }
 
-  /** A region of `bytes` bytes. */
+  /** Allocates a region of `bytes` bytes, and throws if there is no memory. */
   alloc(bytes: number): number {
     const pointer = this.x.hg_memory_alloc(bytes) >>> 0;
     if (pointer === 0) throw new Error(`no memory for ${bytes} bytes`);
@@ -85,8 +85,8 @@ export class Instance {
 }
 
 /**
- * The whole output of a call that writes JSON text, called repeatedly with `capacity` bytes, or
- * more if a single row needs it.
+ * Returns the whole output of a call that writes JSON text. The call is repeated with `capacity`
+ * bytes, or with more if a single row needs more.
  */
 export function gatherText(
   instance: Instance,

@@ -6,8 +6,8 @@ import asc from 'assemblyscript/asc';
 type Address = number;
 
 /**
- * The exports of leaf-entry.ts as JavaScript sees them: u32 results arrive signed, i64 as bigint,
- * bool as 0 or 1.
+ * The exports of leaf-entry.ts as JavaScript receives them: u32 results as signed numbers, i64 as
+ * bigint, bool as 0 or 1.
  */
 export interface Leaf {
   memory: WebAssembly.Memory;
@@ -33,8 +33,8 @@ export interface Leaf {
 }
 
 /**
- * The first byte that the module itself does not use, and the memory size of a built leaf, in
- * bytes.
+ * FREE_AT is the first byte that the module itself does not use; MEMORY_BYTES is the memory size of
+ * a built leaf in bytes.
  */
 export const FREE_AT = 1 << 20;
 export const MEMORY_BYTES = 64 << 20;
@@ -42,8 +42,8 @@ export const MEMORY_BYTES = 64 << 20;
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Compiles with the release options and instantiates. asconfig.json is not read, because it names
- * the entry of the whole core.
+ * Compiles the leaf functions with the release options, and instantiates them. asconfig.json is not
+ * read, because it names the entry of the whole core.
  */
 export async function buildLeaf(simd: boolean): Promise<Leaf> {
   let binary: Uint8Array | undefined;

@@ -1,5 +1,5 @@
-// The naive model that the core is compared with: edges as objects, section 1 of FORMAT.md in plain
-// JavaScript, seeded random tables.
+// The naive model with which the core is compared: edges as objects, section 1 of FORMAT.md in
+// plain JavaScript, and random tables from seeds.
 
 import { buildRowPlan, encodeProperties, type RowPlan } from '../../../src/core/index.ts';
 import type { ColumnType } from '../../../src/model/column-types.ts';
@@ -8,8 +8,8 @@ import type { Random } from './random.ts';
 export type Value = number | string | boolean | null;
 
 /**
- * An edge as the core should store it: members ascending and distinct, properties ascending by
- * column.
+ * An edge as the core should store it: members ascending and distinct, properties in ascending
+ * order of their columns.
  */
 export interface Edge {
   time: number;
@@ -23,7 +23,7 @@ export interface Column {
   name: string;
   type: ColumnType;
   indexed: boolean;
-  /** Value of a row that lacks the property. */
+  /** The value of rows that lack the property. */
   byDefault: Value;
 }
 
@@ -53,7 +53,7 @@ function typeOf(value: Value, column: Column | undefined): ColumnType {
   return typeof value === 'boolean' ? 'BOOLEAN' : 'REAL';
 }
 
-/** The property block of an edge; empty if it has no properties. */
+/** Returns the property block of an edge; it is empty if the edge has no properties. */
 export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Array {
   const properties = [...edge.properties].map(([id, value]) => {
     const column = columns.find((candidate) => candidate.id === id);
@@ -62,7 +62,7 @@ export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Arra
   return Uint8Array.from(encodeProperties(properties));
 }
 
-/** The record of an edge, byte by byte as section 1 of FORMAT.md specifies. */
+/** Returns the record of an edge, byte by byte as section 1 of FORMAT.md specifies. */
 export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8Array {
   const controls = Math.ceil(edge.members.length / 4);
   const bytes = new Uint8Array(24 + controls + 8 * edge.members.length);
@@ -76,7 +76,7 @@ export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8A
     previous = value;
     const code = coded <= 0xffn ? 0 : coded <= 0xffffn ? 1 : coded <= 0xffffffffn ? 2 : 3;
     bytes[24 + (index >> 2)]! |= code << ((index & 3) * 2);
-    view.setBigUint64(at, coded, true); // the next member overwrites its zeros
+    view.setBigUint64(at, coded, true); // the next member overwrites the zeros of this one
     at += 1 << code;
   }
   const block = edge.properties.size > 0 ? propertyBlock(edge, columns) : new Uint8Array(0);
@@ -98,7 +98,7 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The JSON text of one row as JSON.stringify writes it. */
+/** Returns the JSON text of one row as JSON.stringify writes it. */
 export function rowText(edge: Edge, columns: readonly Column[]): string {
   const row: Record<string, unknown> = { id: edge.id, event_ts: edge.time, members: edge.members };
   for (const column of columns)
@@ -148,16 +148,16 @@ export function randomValue(random: Random, column: Column): Value {
 export interface TableShape {
   rows: number;
   time: (random: Random, row: number) => number;
-  /** Ids of rows in creation order; distinct. */
+  /** The id of the row created as number `row`; distinct. */
   id: (random: Random, row: number) => number;
   node: (random: Random) => number;
   members: (random: Random) => number;
   columns: readonly Column[];
-  /** For each column, one row in this many has the property. */
+  /** For each column, one row in `sparsity` has the property. */
   sparsity: number;
 }
 
-/** A random table in key order. */
+/** Returns a random table in key order. */
 export function randomTable(random: Random, shape: TableShape): Edge[] {
   const edges: Edge[] = [];
   for (let row = 0; row < shape.rows; row++) {

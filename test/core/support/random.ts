@@ -1,14 +1,14 @@
 // Seeded random numbers for the core's tests and benches.
 
 export interface Random {
-  /** A whole number in [0, limit), limit up to 2^32. */
+  /** Returns a whole number in [0, limit); the limit is at most 2^32. */
   below(limit: number): number;
-  /** A double in [0, 1) with 53 random bits. */
+  /** Returns a double in [0, 1) with 53 random bits. */
   unit(): number;
   bits64(): bigint;
 }
 
-/** The mulberry32 generator. */
+/** Returns a mulberry32 generator. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -24,7 +24,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Up to `count` distinct values below `span`, ascending. */
+/** Returns up to `count` distinct values below `span`, in ascending order. */
 export function ascending(random: Random, count: number, span: number): number[] {
   const values = new Set<number>();
   for (let i = 0; i < count; i++) values.add(random.below(span));

@@ -1,4 +1,4 @@
-// Builds, checks and opens segments in an instance from the model's edges.
+// Builds, checks and opens segments in an instance, from the edges of the model.
 
 import { KIND_CODES, kindOfType } from '../../../src/model/column-types.ts';
 import type { Instance } from './instance.ts';
@@ -12,7 +12,7 @@ export interface BuiltSegment {
 
 const encoded = new WeakMap<readonly Edge[], Uint8Array[]>();
 
-/** The records of edges, computed once per list of edges. */
+/** Returns the records of edges, which are computed once per list of edges. */
 export function recordsOf(edges: readonly Edge[], columns: readonly Column[]): Uint8Array[] {
   let records = encoded.get(edges);
   if (records === undefined) {
@@ -22,7 +22,9 @@ export function recordsOf(edges: readonly Edge[], columns: readonly Column[]): U
   return records;
 }
 
-/** Places the records of edges; returns the list of their addresses. */
+/**
+ * Places the records of edges in memory, and returns the address of the list of their addresses.
+ */
 export function placeRecords(instance: Instance, edges: readonly Edge[], columns: readonly Column[]): number {
   const records = recordsOf(edges, columns);
   const base = instance.put(concat(records));
@@ -35,7 +37,10 @@ export function placeRecords(instance: Instance, edges: readonly Edge[], columns
   );
 }
 
-/** The builder's column list: {u16 id, u8 type, u8 indexed, u32 default's entry} each. */
+/**
+ * Places the column list for the builder. Each entry is {u16 id, u8 type, u8 indexed, u32 address
+ * of the default}.
+ */
 export function placeColumns(instance: Instance, columns: readonly Column[]): number {
   const words: number[] = [];
   for (const column of columns) {
@@ -46,7 +51,10 @@ export function placeColumns(instance: Instance, columns: readonly Column[]): nu
   return instance.putWords(words.length > 0 ? words : [0, 0]);
 }
 
-/** Builds the segment of edges in key order; returns the status if the builder refuses. */
+/**
+ * Builds the segment of edges in key order. Returns the builder's status, which is not 0 if the
+ * builder refuses.
+ */
 export function tryBuild(
   instance: Instance,
   edges: readonly Edge[],
@@ -57,7 +65,7 @@ export function tryBuild(
   return buildFrom(instance, list, edges.length, columns, bucketSeconds);
 }
 
-/** Like tryBuild, from a list of record addresses. */
+/** Does the same as tryBuild, from a list of record addresses. */
 export function buildFrom(
   instance: Instance,
   list: number,

@@ -1,4 +1,4 @@
-// The tables that the segment tests use: every width of the format, the ends of every range, and
+// The tables used by the segment tests: every width in the format, the ends of every range, and
 // realistic tables.
 
 import { COLUMNS, type Column, type Edge, edgeOf, randomTable, SAFE, type TableShape } from './model.ts';
@@ -35,7 +35,7 @@ function table(
   return { name, bucketSeconds, columns: whole.columns, edges: randomTable(randomFrom(seed), whole), widths };
 }
 
-/** Seeded, so that every call returns the same tables. */
+/** Returns the test tables. They are seeded, so every call returns the same tables. */
 export function makeTables(): NamedTable[] {
   const weight = COLUMNS.slice(0, 1);
   return [

@@ -1,9 +1,9 @@
-// Drives work in steps, checking the progress they report.
+// Runs work that is divided into steps, checking the progress that the steps report.
 
 import { expect } from 'vitest';
 import type { Steps } from '../../../src/core/index.ts';
 
-/** Runs all steps; the progress they yield must be a fraction that never decreases. */
+/** Runs all steps. Throws unless the progress they yield is a fraction that never decreases. */
 export function watched<T>(steps: Steps<T>): T {
   let before = 0;
   for (;;) {

@@ -1,5 +1,4 @@
-// Valid inputs and dictionaries from which text mutations start: virtual queries, specs, rules and
-// requests.
+// Valid inputs and dictionaries for mutations of texts: virtual queries, specs, rules and requests.
 
 export const QUERIES: readonly string[] = [
   'MATCH (t:Transfer){a:Account, b:Account} RETURN t',

@@ -1,14 +1,14 @@
-// Which code of src an input reached, from V8's block coverage: an input that makes a function take
-// a new set of branches is worth keeping.
+// Measures which code in src an input reached, from V8's block coverage. An input that makes a
+// function take a new set of branches is worth keeping.
 
 import { type Profiler, Session } from 'node:inspector';
 
-/** Coverage since the previous call; a process has only one. */
+/** Coverage since the previous call. A process can have only one instance. */
 export class Coverage {
   readonly #session = new Session();
   /**
-   * Sets of branches seen for single inputs and for whole batches, kept apart: the branches taken
-   * by a batch are not those of any single input.
+   * Sets of branches seen for single inputs and for whole batches. They are kept apart, because the
+   * branches taken by a batch are not those of any single input.
    */
   readonly #seen = { one: new Set<string>(), many: new Set<string>() };
 
@@ -20,8 +20,8 @@ export class Coverage {
   }
 
   /**
-   * Number of functions that took a new set of branches since the last call, by one input or by
-   * many.
+   * Returns the number of functions that have taken a new set of branches since the last call, by
+   * one input or by many.
    */
   take(by: 'one' | 'many'): number {
     const seen = this.#seen[by];
@@ -36,7 +36,7 @@ export class Coverage {
       for (const { ranges } of functions) {
         const [whole, ...blocks] = ranges;
         if (whole === undefined || whole.count === 0) continue;
-        // The blocks that did not run show which branches were taken; how often they were is
+        // The blocks that did not run show which branches were taken. How often they were taken is
         // ignored.
         const unused = blocks.filter((block) => block.count === 0).map((block) => block.startOffset);
         const key = `${url}:${whole.startOffset}:${unused.join()}`;

@@ -1,12 +1,12 @@
-// A core instance whose input ends at the very end of memory, so that a read beyond it traps, and
-// whose outputs are followed by guard bytes.
+// A core instance whose input ends at the very end of memory, so that a read beyond the input
+// traps. Its outputs are followed by guard bytes.
 
 import { Instance } from '../../core/support/instance.ts';
 
 const PAGES = 128;
 const GUARD_BYTES = 64;
 const GUARD = 0xa5;
-/** Readable bytes that the ABI promises after every region. */
+/** Number of readable bytes that the ABI promises after every region. */
 const SLACK_BYTES = 16;
 
 export class EdgeOfMemory extends Instance {
@@ -18,7 +18,7 @@ export class EdgeOfMemory extends Instance {
     memory.grow(PAGES - memory.buffer.byteLength / 65_536);
   }
 
-  /** Forgets all regions and places `bytes` so that they end where memory ends. */
+  /** Frees all regions, and places `bytes` so that they end where memory ends. */
   place(bytes: Uint8Array): number {
     this.x.hg_memory_reset();
     this.#guards = [];
@@ -28,13 +28,13 @@ export class EdgeOfMemory extends Instance {
     return at;
   }
 
-  /** The u32 at any address. */
+  /** Returns the u32 at any address. */
   word(at: number): number {
     const bytes = this.core.memory.bytes;
     return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
 
-  /** A region for a result of at most `bytes` bytes, followed by guard bytes. */
+  /** Returns a region for a result of at most `bytes` bytes, followed by guard bytes. */
   out(name: string, bytes: number): number {
     const at = this.alloc(bytes + GUARD_BYTES);
     this.core.memory.bytes.fill(GUARD, at + bytes, at + bytes + GUARD_BYTES);

@@ -1,5 +1,5 @@
-// Mutates texts and JSON values in ways that find bugs in parsers: dictionary tokens, spliced,
-// duplicated and cut ranges, odd numbers and characters.
+// Mutates texts and JSON values in ways that find bugs in parsers: inserts dictionary tokens,
+// splices, duplicates and cuts ranges, and uses odd numbers and characters.
 
 import type { Random } from '../../core/support/random.ts';
 
@@ -92,7 +92,7 @@ function changeText(random: Random, text: string, dictionary: readonly string[],
   }
 }
 
-/** A mutated copy of a JSON value; `others` supply subtrees and keys. */
+/** Returns a mutated copy of a JSON value. `others` supply subtrees and keys. */
 export function mutateJson(random: Random, source: unknown, others: readonly unknown[]): unknown {
   let value = structuredClone(source);
   for (let changes = 1 + random.below(3); changes > 0; changes--) value = changeJson(random, value, others);

@@ -1,5 +1,5 @@
-// Mutates bytes in ways that find bugs in decoders: flipped bits, interesting numbers, copied and
-// cut ranges.
+// Mutates bytes in ways that find bugs in decoders: flips bits, writes interesting numbers, and
+// copies and cuts ranges.
 
 import type { Random } from '../../core/support/random.ts';
 
@@ -11,7 +11,8 @@ export function randomBytes(random: Random, length: number): Uint8Array<ArrayBuf
 }
 
 /**
- * A mutated copy. Half of the changes fall into the first `focus` bytes (headers and directories).
+ * Returns a mutated copy. Half of the changes are within the first `focus` bytes (headers and
+ * directories).
  */
 export function mutate(random: Random, source: Uint8Array, focus: number): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer> = Uint8Array.from(source);

@@ -1,5 +1,5 @@
-// Calls every read function of the core on records and segments that passed their check, and checks
-// what must always hold.
+// Calls every read function of the core on records and segments that passed their check, and
+// verifies what must always be true.
 
 import { COLUMNS, planOf } from '../../core/support/model.ts';
 import type { Random } from '../../core/support/random.ts';
@@ -15,13 +15,15 @@ function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
 }
 
-/** A value or a known status. */
+/** Returns the result, and throws unless it is a value or a known status. */
 function answer(result: number): number {
   must(result >= 0 || STATUSES.has(result), `answered ${result}`);
   return result;
 }
 
-/** Reads `count` checked records at `records`, and builds a segment from them if they allow it. */
+/**
+ * Reads `count` checked records at `records`, and builds a segment from them if they allow that.
+ */
 export function readRecords(core: EdgeOfMemory, random: Random, records: number, bytes: number, count: number): void {
   const { x } = core;
   const members = core.out('members', 255 * 8);

@@ -1,12 +1,12 @@
-// Valid tables and segments from which mutations start, and repair of checksums, so that the checks
-// after them are reached.
+// Valid tables and segments that are mutated, and a repair of checksums that lets mutated input get
+// past the checksum check.
 
 import { Instance } from '../../core/support/instance.ts';
 import { COLUMNS, edgeOf, randomTable } from '../../core/support/model.ts';
 import { type Random, randomFrom } from '../../core/support/random.ts';
 import { buildSegment } from '../../core/support/segments.ts';
 
-/** Recomputes every checksum of a segment file, as far as its directory makes sense. */
+/** Recomputes every checksum in a segment file, as far as its directory makes sense. */
 export function repair(core: Instance, at: number, length: number): void {
   if (length < 128) return;
   const view = new DataView(core.core.memory.bytes.buffer, at, length);
