@@ -71,8 +71,9 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
 }
 
 /**
- * Same as filterSegment, for rows of a memtable. Cost: for each row and range, a scan of the
- * record's properties up to the column.
+ * Keeps, in place, the rows of a memtable that lie in all `k` ranges; returns their number. Unlike
+ * filterSegment, it does not check that the columns are numeric: a value that is not a number is in
+ * no range. Cost: for each row and range, a scan of the record's properties up to the column.
  */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
   let at = rows;
