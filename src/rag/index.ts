@@ -143,8 +143,8 @@ export class Reasoning {
   }
 
   /**
-   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the question.
-   * Rejects with `interaction_not_found`.
+   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
+   * question. Rejects with `interaction_not_found`.
    */
   interaction(id: string, keyId?: string | null): Promise<string> {
     return this.#interactions.text(id, keyId);

@@ -37,9 +37,9 @@ export class Interactions {
   }
 
   /**
-   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the question.
-   * Rejects with `interaction_not_found`, also for the interaction of another key, so that callers
-   * do not learn that it exists.
+   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
+   * question. Rejects with `interaction_not_found`, also for the interaction of another key, so
+   * that callers do not learn that it exists.
    */
   async text(id: string, keyId: string | null | undefined): Promise<string> {
     const kept = this.#kept.get(id);

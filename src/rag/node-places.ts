@@ -1,9 +1,9 @@
 // Finds which arguments of predicates are nodes: the arguments that rules take from
 // `member(E, node)`, directly or through other predicates.
 //
-// `member` has a node in place 1. An argument of a rule's head is a node if its variable occurs in a
-// node place of an atom in the body. The rules are scanned until no place is added, so recursion and
-// the order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
+// `member` has a node in place 1. An argument of a rule's head is a node if its variable occurs in
+// a node place of an atom in the body. The rules are scanned until no place is added, so recursion
+// and the order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
 // `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
 import type { RuleSet } from '../rules/index.ts';

@@ -4,8 +4,8 @@
 // The text is searched for one kind of claim after the other: facts (`close(1, 2)`), pairs
 // (`armed: true`), quotes, names of edges and steps, times, and last the remaining numbers. Claims
 // that were found are blanked out, so that later searches do not read them in another way. Blanking
-// keeps all offsets valid. For example, in `close(1, 2) at 14:00` the first search takes the fact, a
-// later one takes the time, and no number is left.
+// keeps all offsets valid. For example, in `close(1, 2) at 14:00` the first search takes the fact
+// and a later one the time, so that no number is left.
 //
 // In a clause that denies something the verdict is inverted: to deny a false value is right, and
 // to deny a true value is a problem.

@@ -18,7 +18,7 @@ export interface Sentence {
 
 /** Matches a line break, as a character or as an HTML element. */
 const BREAK =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of files, groups, records and units part lines too
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: separators such as FS end lines too
   /\r\n|[\n\r\v\f\u001c-\u001f\u0085\u2022\u2023\u2028\u2029\u25e6\u2043]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
 /** Matches a line break in JSON, where it may be the two characters `\n`. */
 const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');

@@ -57,7 +57,7 @@ interface WordAt {
 }
 
 const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*(?:'[\p{L}]+)?/gu;
-/** Function words. They are skipped in the search for the word to which a number or denial belongs. */
+/** Function words, which are skipped to find the word to which a number or denial belongs. */
 const FORM_WORDS = new Set(
   `a an the of its his her their our my in on at by to for from with and or than is are was were be been being has have had do does did will would it they
   he she we you i who whom whose what which how why where this that these those as not no never none nobody nothing neither nor over under about around them him us there when while before after yet so only even ever any all more longer still already very much really fully`.split(
@@ -165,8 +165,8 @@ function nearest(text: string, step: 1 | -1): string | undefined {
 }
 
 /**
- * Compares a number with the numbers in the texts. Returns `same` if the texts have this number next
- * to the same word, `other` if they have another number there, `held` if they have this number
+ * Compares a number with the numbers in the texts. Returns `same` if the texts have this number
+ * next to the same word, `other` if they have another number there, `held` if they have this number
  * elsewhere, and undefined if they do not have it.
  */
 export function numberVerdict(

@@ -70,8 +70,8 @@ function mostAt(reading: Reading, at: number, table: AskedTable): AskedFigure | 
 }
 
 /**
- * Reads a question for the first or last edge: "the last call", "when did they first meet". A plural
- * asks for a list instead: "the latest mails", "the first 5 events".
+ * Reads a question for the first or last edge: "the last call", "when did they first meet". A
+ * plural asks for a list instead: "the latest mails", "the first 5 events".
  */
 function endAt(reading: Reading, at: number, { name }: AskedTable): AskedFigure | undefined {
   for (const [kind, choices] of ENDS) {
