@@ -8,7 +8,7 @@ import type { Question } from './question/question.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
-/** `neuro` uses a model without rules, `symbolic` uses rules without a model, `hybrid` uses both. */
+/** `neuro` uses a model without rules, `symbolic` rules without a model, `hybrid` uses both. */
 export type Mode = (typeof MODES)[number];
 
 /**

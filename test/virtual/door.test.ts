@@ -1,5 +1,5 @@
-// The entry point of the virtual graphs itself: what is cached and for how long, what is queried
-// again, and what ends with it.
+// Tests the entry point of virtual graphs: which results are cached and for how long, when the
+// schema is read again, and what happens after it is closed.
 
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** Row n has the time 1000 + n, the members n and n + 1, and a long note. */
+/**
+ * Writes a file in which row n has the time 1000 + n, the members n and n + 1, and a long note.
+ * Every tenth row has no time.
+ */
 function write(name: string, count: number, first = 0): Promise<void> {
   const lines = Array.from({ length: count }, (_, n) => {
     const at = first + n;
@@ -41,7 +44,7 @@ function specOf(id: string, path = 'rows.csv', table = 'rows') {
   return { id, backend: { type: 'csv', path }, nodes: [{ label: 'N', table, id_column: 'a' }], edges: [edge] };
 }
 
-/** The answer, and whether it came from the cache. */
+/** Returns the answer to a query, and whether it came from the cache. */
 async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequest> = {}) {
   const running = await graphs.query(id, { query: ALL, ...request }, {});
   const edges: HydratedEdge[] = [];
@@ -49,8 +52,8 @@ async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequ
   return { cached: running.cached, edges, skipped: running.skipped };
 }
 
-describe('what is kept', () => {
-  it('answers the same, with the provenance of the one who asks, and can be asked while it is taken', async () => {
+describe('a cached result', () => {
+  it('has the same edges with the provenance of the new call, also while another call is reading', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -68,7 +71,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('is not what was not taken to its end', async () => {
+  it('is only stored if it was read to its end', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -81,7 +84,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('takes no more bytes than it is given: a large result is not kept, the oldest goes first', async () => {
+  it('is not stored if it is too large, and the oldest result is dropped when the cache is full', async () => {
     const graphs = open({ cacheBytes: 600_000 });
     try {
       await write('large.csv', 2000);
@@ -98,7 +101,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('belongs to one query, one graph, one version and one file', async () => {
+  it('is only used for the same query, graph, version and file', async () => {
     const graphs = open();
     try {
       await write('moved.csv', 10);
@@ -112,7 +115,7 @@ describe('what is kept', () => {
       await graphs.delete('one');
       await graphs.create(specOf('one', 'moved.csv', 'moved'));
       expect(await cached('one')).toBe(false);
-      // Another file of the same size under the same name.
+      // Replace the file by another file of the same size.
       await write('other.csv', 10, 10);
       await rename(join(root, 'other.csv'), join(root, 'moved.csv'));
       const { cached: wasKept, edges } = await ask(graphs, 'two');
@@ -123,7 +126,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('is nothing when it is switched off', async () => {
+  it('is never stored when the cache is turned off', async () => {
     const graphs = open({ cache: false });
     try {
       await graphs.create(specOf('g'));
@@ -137,7 +140,7 @@ describe('what is kept', () => {
 });
 
 describe('the schema', () => {
-  it('is looked up again when the file has changed', async () => {
+  it('is read again when the file has changed', async () => {
     const graphs = open();
     try {
       await write('grows.csv', 5);
@@ -155,7 +158,7 @@ describe('the schema', () => {
   });
 });
 
-it('a store of specs alone copies nothing into tables', async () => {
+it('materializing a result without a database is refused', async () => {
   const graphs = open();
   try {
     await graphs.create(specOf('g'));
@@ -166,7 +169,7 @@ it('a store of specs alone copies nothing into tables', async () => {
   }
 });
 
-it('after close every call answers that the service is stopping', async () => {
+it('every call after close is refused because the service is stopping', async () => {
   const graphs = open();
   await graphs.create(specOf('g'));
   await ask(graphs, 'g');
@@ -175,7 +178,7 @@ it('after close every call answers that the service is stopping', async () => {
   await graphs.close();
 });
 
-it('a proposal needs no id and no name: they are made of the path', async () => {
+it('a proposal without id and name takes both from the path', async () => {
   const graphs = open();
   try {
     await writeFile(join(root, 'my trips-2024.csv'), 'trip_id,origin_id,target_id,left_at\n1,2,3,1700000000\n');
@@ -189,7 +192,7 @@ it('a proposal needs no id and no name: they are made of the path', async () => 
     const racing = [1, 2, 3].map(() => graphs.propose({ ...request, id: 'raced', save: true }, {}));
     const outcomes = (await Promise.allSettled(racing)).map(({ status }) => status).sort();
     expect(outcomes).toEqual(['fulfilled', 'rejected', 'rejected']);
-    // There is no language model to refine it.
+    // No language model is configured that could refine the proposal.
     expect((await graphs.propose({ ...request, useLlm: true }, {})).llm_used).toBe(false);
   } finally {
     await graphs.close();

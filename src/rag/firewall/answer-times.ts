@@ -11,7 +11,7 @@ export interface TimeToken {
   end: number;
   kind: 'instant' | 'clock';
   /**
-   * The possible intervals, in seconds since 1970 for an `instant` and since midnight for a `clock`.
+   * The possible intervals in seconds: since 1970 for an `instant`, since midnight for a `clock`.
    * There are several if the year, or the order of day and month, is ambiguous.
    */
   readings: Stretch[];

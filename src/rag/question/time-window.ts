@@ -305,7 +305,7 @@ function fromTo(reading: Reading, at: number, nowTs: number): Part {
   const found = momentAt(reading, at + 1, nowTs, 'after');
   if (found === undefined || found.kind === 'none') return found;
   const onwards = phraseAt(reading, found.end, ONWARDS);
-  // "from yesterday" and "from 2024-01-05" mean that day only, unless "onwards" or the like follows.
+  // "from yesterday" and "from 2024-01-05" mean that day only, unless "onwards" follows.
   if (isWord(reading, at, 'since') || onwards > 0) return { start: found.first, end: null, stop: found.end + onwards };
   return { start: found.span.first, end: found.span.last, stop: found.end };
 }

@@ -60,7 +60,7 @@ export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
   return (row) => tests.every((test) => test(row));
 }
 
-/** Tests one column. As in statements, a missing value equals only null and passes no other test. */
+/** Returns the test of one column. As in statements, a missing value only passes a null test. */
 function columnTest({ op, value }: Filter, { type }: FilterColumn, column: PropertyColumn): RowTest {
   const { nulls } = column;
   if (value === null) {

@@ -157,7 +157,7 @@ function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, e
 
 /**
  * The first window has at most about FIRST_TIMES times as many rows as edges are wanted, but
- * FIRST_TIMES * FIRST_ROWS are always allowed. Each later window may have GROWTH times as many rows.
+ * FIRST_TIMES * FIRST_ROWS are always allowed. Each later window may have GROWTH times as many.
  */
 const FIRST_TIMES = 4;
 const FIRST_ROWS = 256;
