@@ -1,5 +1,5 @@
-// kill -9 at random moments: everything acknowledged is there, and everything else is there as a
-// whole or not at all. The long form is `npm run kill`.
+// Tests that kill -9 at random moments loses no acknowledged operation, and that every other
+// operation is stored completely or not at all. The long form is `npm run kill`.
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Two writers on one directory, the second in its own PID namespace, where the first one's PID is
-// another process or none.
+// Tests two writers on one directory. The second writer runs in its own PID namespace, where the
+// PID of the first writer belongs to another process or to none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// System calls that fail or kill (a sample of `npm run syscalls`), and a full disk and scarce
-// memory (samples of `npm run space` and `npm run memory`).
+// Tests system calls that fail or kill the process (a sample of `npm run syscalls`), a full disk (a
+// sample of `npm run space`), and scarce memory (a sample of `npm run memory`).
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
