@@ -1,4 +1,5 @@
-// The pipeline from a question to a checked answer: retrieve, reason, prove, generate, firewall.
+// Runs the pipeline from a question to a checked answer: retrieval, reasoning, proof, generation of
+// the answer, and firewall.
 
 import type { Table } from '../engine/index.ts';
 import { countTokens, type LanguageModel } from '../llm/index.ts';

@@ -1,4 +1,4 @@
-// An LRU cache of query results over virtual graphs, bounded in bytes.
+// Caches query results over virtual graphs, bounded in bytes, and drops the least recently used.
 //
 // Invariants: #bytes is the sum of the entries' sizes and never exceeds the limit. An entry is in
 // both #entries and #byGraph, or in neither.

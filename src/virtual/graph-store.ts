@@ -2,8 +2,8 @@
 //
 // Invariants: a spec becomes visible once it is durable. Only checked specs are stored. The
 // `spec_version` of an id starts at 1 and grows by one with every replacement. A graph that is
-// deleted and created again starts at 1 again, so whatever is cached by version must be dropped
-// when a graph is deleted.
+// deleted and created again starts at 1 again. So caches with the version in their keys must drop
+// the entries of a graph when it is deleted.
 
 import type { Attach, DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -28,7 +28,7 @@ export interface GraphStore {
   /** Returns the graphs, oldest first. */
   list(): GraphSummary[];
   /**
-   * Stores a new graph. Here and below, `attach` makes the answer that is stored together with the
+   * Stores a new graph. In all methods, `attach` makes the answer that is stored together with the
    * change. Rejects with `graph_exists`.
    */
   create(spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
@@ -37,7 +37,7 @@ export interface GraphStore {
    * `invalid_input`.
    */
   replace(id: string, spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
-  /** Rejects with `graph_not_found`. */
+  /** Deletes the graph `id`. Rejects with `graph_not_found`. */
   delete(id: string, attach?: Attach<void>): Promise<void>;
 }
 

@@ -301,7 +301,7 @@ export class SimFs implements Fs {
     return fault;
   }
 
-  /** Called by file handles. */
+  /** Begins a read for a file handle. */
   beginRead(path: string): void {
     this.#begin('read', path);
   }

@@ -1,5 +1,5 @@
-// Transactions in a random history: staged writes of every kind, reads of own writes, marks, and
-// commits that conflict with other writes.
+// Simulates transactions in a random history: they stage writes of every kind, read their own
+// writes, set marks, and commit, sometimes in conflict with other writes.
 
 import type { CommitResult, EdgeRow, Table, Transaction } from '../../src/engine/index.ts';
 import { inOrder, isEdge, NaiveRow, type NaiveTable, select } from '../model/naive-table.ts';
@@ -23,7 +23,7 @@ interface OpenTransaction {
   tx: Transaction;
   pinned: boolean;
   staged: Staged[];
-  /** A pinned transaction takes all bases when it begins, another takes each at its first use. */
+  /** A pinned transaction takes all bases when it begins, any other takes each at its first use. */
   bases: Map<NaiveTable, Base>;
 }
 

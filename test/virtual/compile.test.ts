@@ -30,7 +30,7 @@ function refusal(text: string, dialect: Dialect = 'duckdb'): HedgerowError {
 }
 
 describe('a query', () => {
-  it('on a row edge compiles to a SELECT in a fixed order, with bound literals, and to a plan', () => {
+  it('compiles to a SELECT in a fixed order with bound literals, and to a plan, for a row edge', () => {
     const text =
       "MATCH (t:Transfer){src:Account, dst:Account} WHERE src.id = 7 AND t.note <> 'x' AND size(t) >= 2 RETURN t LIMIT 5";
     const { statement, plan, reading } = compile(text);
@@ -55,7 +55,7 @@ describe('a query', () => {
     );
   });
 
-  it('on a group edge asks for whole groups', () => {
+  it('asks for whole groups if its edge is a group edge', () => {
     const text =
       "MATCH (m:Meeting){guest:Account} WHERE guest.id = 3 AND m.room = 'A' AND m.event_ts >= 10 AND size(m) > 1 RETURN m";
     const { sql, parameters } = compile(text).statement;

@@ -20,7 +20,7 @@ export interface TagGroup {
 export interface TaggedSentence {
   readonly texts: readonly string[];
   readonly groups: readonly TagGroup[];
-  /** The sentence with every tag in its canonical spelling. */
+  /** Returns the sentence with every tag in its canonical spelling. */
   spelled(): string;
   /** The reason to strip the sentence, if it contains something that only looks like a tag. */
   readonly problem: string | undefined;

@@ -1,5 +1,5 @@
-// The service's side of the DuckDB process. It starts the process, sends questions to it, and fails
-// the open questions when the process dies.
+// Implements the service's side of the DuckDB process: starts the process, sends questions to it,
+// and fails the open questions when the process dies.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { refusal } from '../../errors.ts';
