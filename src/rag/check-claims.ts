@@ -1,5 +1,5 @@
-// Applies the firewall to texts written elsewhere: a verdict on each sentence, or on each claim,
-// against given edges.
+// Applies the firewall to texts written elsewhere. Gives a verdict on each sentence, or on each
+// claim, by comparing it with given edges.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
@@ -10,23 +10,23 @@ import { formatTag, hasTag } from './firewall/tags.ts';
 export interface ClaimVerdict {
   text: string;
   supported: boolean;
-  /** Why it is not supported; empty if it is. */
+  /** The reasons why the text is not supported; empty if it is supported. */
   reasons: string[];
-  /** The tags it was checked against. */
+  /** Tags of the edges, facts and rules that the text was checked against. */
   tags: string[];
 }
 
 export interface CheckResult {
-  /** In the given order. */
+  /** Verdicts in the order of the sentences or claims. */
   results: ClaimVerdict[];
-  /** The number of supported ones. */
+  /** Number of sentences or claims that are supported. */
   supported: number;
   total: number;
 }
 
 const STATES_NOTHING = 'it states nothing';
 
-/** Checks each sentence that states something against the tags it contains, as in an answer. */
+/** Checks each sentence that states something against the tags in it, as is done for answers. */
 export function* checkText(text: string, support: Support): Steps<CheckResult> {
   const results: ClaimVerdict[] = [];
   for (const judged of judgedSentences(text, support)) {
@@ -36,7 +36,7 @@ export function* checkText(text: string, support: Support): Steps<CheckResult> {
   return counted(results);
 }
 
-/** Checks each claim as a whole; a claim without a tag is checked against all edges. */
+/** Checks each claim as a whole. A claim without a tag is checked against all edges. */
 export function* checkClaims(claims: readonly string[], support: Support): Steps<CheckResult> {
   const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
   const results: ClaimVerdict[] = [];
@@ -59,7 +59,7 @@ export function* checkClaims(claims: readonly string[], support: Support): Steps
   return counted(results);
 }
 
-/** Inserts the tags before the full stop, where answers have them. */
+/** Inserts the tags before the full stop of a sentence, where answers have them. */
 function withTags(sentence: string, tags: string): string {
   if (tags === '') return sentence;
   const stop = /[.!\u2026\u3002]*$/.exec(sentence)!;

@@ -1,5 +1,5 @@
-// Computes the figure a question asks for (how many, first, last, most) over the whole table, with
-// a statement or a measure that the answer names.
+// Computes the figure that a question asks for (how many, first, last, most). It is computed over
+// the whole table by a statement or a measure, which the answer names.
 
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
@@ -28,7 +28,7 @@ export interface ComputeTools {
   readonly table: Table;
   readonly names: Table | undefined;
   readonly statements: Statements;
-  /** If undefined, members are counted from the edges that a statement returns. */
+  /** If undefined, members are counted in the edges that a statement returns. */
   readonly measure: RunMeasure | undefined;
   readonly runner: StepRunner;
 }
@@ -41,16 +41,19 @@ export interface Computed {
   readonly edge: RetrievedEdge | undefined;
 }
 
-/** Maximum number of distinct texts listed in a condition; with more, no figure is computed. */
+/** Maximum number of texts listed in a condition. If there are more, no figure is computed. */
 const MOST_TEXTS = 200;
 /**
- * A word matched by more texts than this becomes a CONTAINS condition, provided that matches the
- * same texts.
+ * If more texts than this match a word, the condition uses CONTAINS instead of listing them,
+ * provided that CONTAINS selects the same texts.
  */
 const FEW_TEXTS = 8;
 const MOST_DISTINCT = 100_000;
 
-/** Undefined if the question asks for no figure, or for one that no statement can compute. */
+/**
+ * Computes the figure. Returns undefined if the question does not ask for a figure, or if no
+ * statement can compute it.
+ */
 export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
   const { figure } = retrieval.said;
   if (figure === null || !retrieval.binds) return undefined;
@@ -93,7 +96,8 @@ async function mostOfColumn(column: string, from: string, tools: ComputeTools): 
 }
 
 /**
- * The number of nodes, or the node in the most edges. Nodes named in the question are not counted.
+ * Computes the number of nodes, or the node that is in the most edges. Does not count nodes that
+ * the question names.
  */
 async function ofNodes(
   kind: 'count' | 'most',
@@ -173,7 +177,7 @@ async function rowsOf(
   return rows;
 }
 
-/** The edges with these ids that the table contains, in the form retrieval returns them. */
+/** Returns the edges with these ids, as far as the table contains them, as retrieval does. */
 export async function edgesById(
   table: Table,
   ids: readonly number[],
@@ -190,7 +194,7 @@ export async function edgesById(
   return edges;
 }
 
-/** ` ("Ada")` if a table names the nodes, otherwise empty. */
+/** Returns the name of a node, like ` ("Ada")`, or an empty text if it has no name. */
 async function nameOf(node: number, tools: ComputeTools): Promise<string> {
   if (tools.names === undefined) return '';
   const statement = `MATCH (n:${quoted(tools.names.name)}) WHERE ${node} IN n.members RETURN n.${NAME_COLUMN} AS name LIMIT 1`;
@@ -199,8 +203,9 @@ async function nameOf(node: number, tools: ComputeTools): Promise<string> {
 }
 
 /**
- * The WHERE conditions for the edges a question means. Several nodes must all be members unless the
- * question says "or". Undefined if no statement can express the conditions.
+ * Returns the WHERE conditions for the edges that a question means, or undefined if no statement
+ * can express them. If there are several nodes, all must be members, unless the question contains
+ * "or".
  */
 async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
   const { question, said, foundWords } = retrieval;
@@ -244,7 +249,10 @@ function plainCondition({ column, op, value }: Filter): string | undefined {
   return `${name} ${op === '!=' ? '<>' : op} ${literal(value as FilterValue)}`;
 }
 
-/** Questions compare texts ignoring case, so the condition lists the stored texts that match. */
+/**
+ * Returns a condition on a text column. Statements compare texts exactly, but questions ignore
+ * case, so the condition lists all stored texts that match.
+ */
 async function textCondition({ column, op, value }: Filter, tools: ComputeTools): Promise<string | undefined> {
   const wanted = (Array.isArray(value) ? value : [value]).map((one) => String(one).toLowerCase());
   const isMeant = (text: string) =>
@@ -272,9 +280,10 @@ async function wordCondition(
 }
 
 /**
- * The texts of a column for which `passes` is true, called with the text in lower case; undefined
- * if there are too many to list. `isPart`: the texts that pass are exactly those that contain
- * `part`, and the list may then be incomplete.
+ * Returns the texts in a column for which `passes` is true; it is called with each text in lower
+ * case. Returns undefined if there are too many texts to list. `isPart` in the result means that
+ * the texts that pass are exactly those that contain `part`. In that case the list may be
+ * incomplete.
  */
 async function storedTexts(
   column: string,
@@ -312,7 +321,7 @@ function literal(value: FilterValue): string {
     : String(value);
 }
 
-/** Names that are keywords of statements must be in backquotes. */
+/** Matches names that must be in backquotes, because they are keywords in statements. */
 const RESERVED =
   /^(?:match|where|return|and|or|not|in|is|null|true|false|order|by|asc|desc|limit|skip|offset|distinct|as|contains|starts|ends|with|between|members|hyperedge|count|sum|avg|min|max|collect|size|bucket|shared|intersects|overlaps|follows|exists|e)$/i;
 

@@ -1,12 +1,18 @@
-// Packs the prompt of a model: the question, and as many edges, derived facts and rules as fit a
-// budget of tokens.
+// Writes the prompt for a model: the question, and as many edges, derived facts and rules as fit
+// into a budget of tokens.
 //
-// The system text, the question and the section titles are paid for first. If there are derived
-// facts, the best edges get EDGES_SHARE of the rest, then come facts, the rules of the facts that
-// were taken, and more edges with what is left. Within a section lines are taken greedily, best
-// first; a line that does not fit is skipped, and after MOST_MISSES of those the section ends. The
-// costs of single lines only approximate their cost together, so `fitted` counts the whole prompt
-// and drops last lines until it fits.
+// The system text, the question and the section titles are always included. The rest of the budget
+// is spent in this order:
+//
+//   1. the best edges, up to EDGES_SHARE of the rest (all of it if there are no derived facts)
+//   2. derived facts
+//   3. the rules of the facts that were taken
+//   4. more edges
+//
+// Within a section, lines are taken best first. A line that does not fit is skipped; after
+// MOST_MISSES skipped lines the section ends. The tokens of single lines only approximate the
+// tokens of the whole prompt. Therefore `fitted` counts the whole prompt and drops lines from the
+// end of a section until the prompt fits.
 
 import { type Constant, factText } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -18,9 +24,9 @@ export interface ContextInput {
   question: string;
   /** Best first. */
   edges: readonly RetrievedEdge[];
-  /** Names of nodes, if a table keeps them. */
+  /** Names of nodes, if a table contains them. */
   names?: ReadonlyMap<number, string> | undefined;
-  /** Empty in mode `neuro`. */
+  /** The derived facts; empty in the mode `neuro`. */
   steps: readonly StepFact[];
   rules: readonly RuleFact[];
   tokenBudget: number;
@@ -30,9 +36,11 @@ export interface ContextInput {
 export interface Context {
   prompt: { system: string; user: string };
   tokens: number;
-  /** Ids of the edges that fit, best first; below, the numbers of the steps and rules. */
+  /** Ids of the edges in the prompt, best first. */
   edges: number[];
+  /** Numbers of the derived facts in the prompt: 1 for STEP-1. */
   steps: number[];
+  /** Numbers of the rules in the prompt: 1 for RULE-1. */
   rules: number[];
 }
 
@@ -45,16 +53,16 @@ export const SYSTEM_TEXT = [
 ].join('\n');
 
 const QUESTION_SHOWN = 1200;
-/** Tokens reserved for the model's own framing of messages. */
+/** Tokens reserved for the markers that a model puts around messages. */
 const FRAME = 16;
-/** Share of the remaining budget for edges when there are derived facts too. */
+/** Share of the remaining budget for edges if there are derived facts too. */
 const EDGES_SHARE = 0.6;
 const MEMBERS_SHOWN = 256;
 const COLUMNS_SHOWN = 32;
 export const HEDGES_SHOWN = 8;
 /**
- * A section ends after this many lines that do not fit: later ones rank lower and are hardly
- * shorter.
+ * A section ends after this number of lines that do not fit, because later lines rank lower and
+ * are hardly shorter.
  */
 const MOST_MISSES = 4;
 
@@ -64,8 +72,8 @@ interface Line {
 }
 
 /**
- * The prompt never exceeds the budget, unless the budget is too small for the citing rules (about
- * 250 tokens).
+ * Writes a prompt that keeps to the budget. The only exception is a budget that is too small for
+ * the system text and the question (about 250 tokens).
  */
 export function packContext(input: ContextInput): Context {
   const { steps, tokenBudget, countTokens } = input;
@@ -102,8 +110,8 @@ export function packContext(input: ContextInput): Context {
 const TITLES = ['Hyperedges, best first:', 'Derived facts:', 'Rules:'] as const;
 
 /**
- * Lines are costed one by one; together they may take a few more tokens, in which case the last
- * ones are dropped.
+ * Returns the prompt. Lines were counted one by one, and together they may need a few more tokens.
+ * If they exceed the budget, the last lines are dropped.
  */
 function fitted(
   question: string,
@@ -135,7 +143,8 @@ function fitted(
 }
 
 /**
- * Lines of `items`, in order, as far as `room` tokens go. `tried`: the number of items considered.
+ * Writes lines for `items`, in order, as long as they fit into `room` tokens. `tried` in the result
+ * is the number of items considered.
  */
 function takeLines<Item>(
   items: readonly Item[],
@@ -178,8 +187,8 @@ function numberOf(tag: string): number {
 }
 
 /**
- * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`; null values are
- * omitted.
+ * Writes an edge as a line, without null values:
+ * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`.
  */
 export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
@@ -199,7 +208,7 @@ export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string
   return parts.join(' ');
 }
 
-/** `[STEP-1] close(1, 2) confidence=0.9 by [RULE-1] from [HEDGE-3] [HEDGE-4]`. */
+/** Writes a fact: `[STEP-1] close(1, 2) confidence=0.9 by [RULE-1] from [HEDGE-3] [HEDGE-4]`. */
 function stepLine(step: StepFact): string {
   const hedges = step.hedge_tags.slice(0, HEDGES_SHOWN).map((tag) => `[${tag}]`);
   const more = step.hedge_tags.length - hedges.length;

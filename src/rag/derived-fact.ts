@@ -1,9 +1,9 @@
-// A derived fact and the rule that derived it, in the form shared by answers, contexts and the
-// firewall.
+// Defines a derived fact and the rule that derived it, as answers, prompts and the firewall use
+// them.
 
 import type { Constant } from '../rules/index.ts';
 
-/** An item of `derived_facts` (specification 2.9). */
+/** An item of `derived_facts` in an answer. */
 export interface StepFact {
   /** `STEP-<n>`, counting from 1. */
   step_tag: string;
@@ -15,7 +15,7 @@ export interface StepFact {
   rule_id: string;
   /** `RULE-<n>`, counting from 1 in order of first use. */
   rule_tag: string;
-  /** All edges of its proof, ascending. */
+  /** Tags of all edges in the fact's proof, in ascending order. */
   hedge_tags: string[];
 }
 
@@ -23,6 +23,6 @@ export interface RuleFact {
   rule_tag: string;
   id: string;
   name: string;
-  /** `head if body`. */
+  /** The rule as text: `head if body`. */
   text: string;
 }

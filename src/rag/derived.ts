@@ -1,5 +1,5 @@
-// The facts that rules derive from edges, as answers present them: numbered facts and rules, with a
-// proof of each fact.
+// Derives facts from edges with rules, and presents them for answers: facts and rules are numbered,
+// and each fact has a proof.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import {
@@ -23,18 +23,19 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 export interface DerivedSource {
   readonly rules: RuleSet;
   readonly edges: readonly RetrievedEdge[];
-  /** The table's name, for evidence. */
+  /** The table's name, which the evidence in proofs contains. */
   readonly table: string;
   readonly bucketSeconds: number;
   /**
-   * Facts about nodes are only reported if they involve one of these; if empty, all are reported.
+   * The nodes that the question names. Facts about nodes are reported only if they involve one of
+   * these. If the list is empty, all facts are reported.
    */
   readonly asked: readonly number[];
 }
 
-/** Maximum number of facts of one answer: about 60 MB during evaluation. */
+/** Maximum number of facts in one answer. They need about 60 MB during evaluation. */
 export const MOST_FACTS = 500_000;
-/** Maximum number of facts in all proofs of an answer: about 200 MB of text. */
+/** Maximum number of facts in all proofs of an answer. They need about 200 MB as text. */
 const MOST_PROOF_FACTS = 1_000_000;
 const MOST_ROUNDS = 1_000_000;
 /** Number of facts processed per step. */
@@ -50,15 +51,15 @@ function tooLongProofs(facts: number): HedgerowError {
 export class Derived {
   readonly #model: Model;
   /**
-   * Indexed by step number minus 1: first the reported facts, then those needed only by their
-   * proofs.
+   * Facts by step number minus 1. The reported facts come first, then the facts that only occur in
+   * their proofs.
    */
   readonly #facts: Float64Array;
   /** Number of reported facts. */
   readonly count: number;
   readonly #tags: ProofTags;
   readonly #edges: ReadonlyMap<number, RetrievedEdge>;
-  /** Rules that derived something, in order of first use: RULE-1 first. */
+  /** Rules that derived a fact, in order of first use, so that RULE-1 is the first. */
   readonly rules: readonly RuleFact[];
 
   private constructor(
@@ -83,7 +84,7 @@ export class Derived {
     };
   }
 
-  /** Throws `too_many_facts`. Each step takes a few ms at most. */
+  /** Derives the facts. Throws `too_many_facts`. Each step takes a few ms at most. */
   static *of(source: DerivedSource): Steps<Derived> {
     const { rules, edges, bucketSeconds } = source;
     const base = yield* edgeFacts(edges, rules, bucketSeconds);
@@ -93,7 +94,7 @@ export class Derived {
     const answered = facts.subarray(0, count);
     if ((yield* proofFacts(model, answered, MOST_PROOF_FACTS)) > MOST_PROOF_FACTS) throw tooLongProofs(count);
     const fired = new Map<string, RuleFact>();
-    // Without reported facts there are no proofs, so no rule needs a tag.
+    // If there are no reported facts, there are no proofs, so no rule needs a tag.
     for (const [place, fact] of (count === 0 ? answered : facts).entries()) {
       const { rule } = model.ruleOf(fact)!;
       if (!fired.has(rule.id)) {
@@ -110,13 +111,13 @@ export class Derived {
     return this.#facts.length;
   }
 
-  /** The predicate and arguments of a step; `number` from 1 to `total`. */
+  /** Returns the predicate and arguments of a step. `number` is from 1 to `total`. */
   fact(number: number): Pick<StepFact, 'predicate' | 'args'> {
     const { pred, args } = this.#model.factOf(this.#facts[number - 1]!);
     return { predicate: pred, args };
   }
 
-  /** A reported fact; `number` from 1 to `count`. */
+  /** Returns a reported fact. `number` is from 1 to `count`. */
   *step(number: number): Steps<StepFact> {
     const fact = this.#facts[number - 1]!;
     const { pred, args } = this.#model.factOf(fact);
@@ -134,12 +135,12 @@ export class Derived {
     };
   }
 
-  /** Confidence of a reported fact; `number` from 1 to `count`. */
+  /** Returns the confidence of a reported fact. `number` is from 1 to `count`. */
   confidenceOf(number: number): number {
     return this.#model.confidenceOf(this.#facts[number - 1]!);
   }
 
-  /** Proof of a reported fact; `number` from 1 to `count`. */
+  /** Returns the proof of a reported fact. `number` is from 1 to `count`. */
   proof(number: number): Steps<Proof> {
     return proofSteps(this.#model, this.#facts[number - 1]!, this.#tags, number);
   }
@@ -148,11 +149,11 @@ export class Derived {
 interface Numbered {
   readonly facts: Float64Array;
   readonly count: number;
-  /** Step numbers, indexed by the fact's place in the order of all facts. */
+  /** Step numbers of the facts, indexed by a fact's place in the order of all facts. */
   readonly numbers: Uint32Array;
 }
 
-/** Numbers the reported facts first, then the rest, each in their original order. */
+/** Numbers the reported facts, then the others. Both keep their original order. */
 function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: DerivedSource): Steps<Numbered> {
   const places = nodePlaces(rules);
   const wanted = new Set(asked);
@@ -176,8 +177,8 @@ function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: Deriv
 }
 
 /**
- * Whether a fact involves an asked node. A fact about no node derives from edges with an asked one,
- * because only those are retrieved.
+ * Returns whether a fact involves a node that the question names. A fact that is not about nodes
+ * counts too: it derives from the retrieved edges, and all of these contain such a node.
  */
 function touches(
   { pred, args }: { readonly pred: string; readonly args: readonly unknown[] },

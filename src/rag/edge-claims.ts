@@ -1,4 +1,4 @@
-// Checks what somebody says about given edges with the firewall.
+// Checks with the firewall what a text, or a list of claims, states about given edges.
 
 import type { Database, Table } from '../engine/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';
@@ -9,8 +9,8 @@ import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
 import { supportOf } from './support.ts';
 
 /**
- * The verdict on a text, or on claims, against edges of a table. Rejects with `table_not_found`,
- * `table_corrupt`, and the errors of the runner.
+ * Compares a text, or claims, with edges in a table and returns the verdicts. Rejects with
+ * `table_not_found`, `table_corrupt`, and the errors from the runner.
  */
 export async function edgeClaims(
   database: Database,
@@ -25,7 +25,7 @@ export async function edgeClaims(
   return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
 }
 
-/** The table with the names of a table's nodes, as created by an import. */
+/** Returns the table that contains the names of a table's nodes, as an import creates it. */
 export function namesOf(database: Database, { name }: Table): Table | undefined {
   const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
   return database.tables().find((table) => table.name.toLowerCase() === wanted);

@@ -1,13 +1,16 @@
-// The base facts that rules see of edges (contract section 5).
+// Turns edges into the base facts that rules can use. In these facts `e` is the edge's id:
+//
+//   hyperedge(e)    at(e, seconds)      member(e, node)     weight(e, w)     mean_dist(e, metres)
+//   size(e, count)  bucket(e, number)   formation(e, text)  property(e, column, value)
 
 import { BaseFacts, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
-/** Members processed per step: about a millisecond. */
+/** Number of members processed in one step, which takes about a millisecond. */
 const STEP_MEMBERS = 5000;
 
-/** Facts of the predicates that the rules use. Null values of an edge yield no fact. */
+/** Returns facts for the predicates that the rules use. A null value gives no fact. */
 export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, bucketSeconds: number): Steps<BaseFacts> {
   const facts = new BaseFacts();
   const wanted = Object.fromEntries(PREDICATES.map((pred) => [pred, isNamed(rules, pred)])) as Record<

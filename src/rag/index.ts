@@ -1,5 +1,5 @@
-// Entry point of reasoning: answers questions in words, with rules over the edges they mean, in
-// sentences that are all supported.
+// Entry point of reasoning. It finds the edges that a question means, applies rules to them, and
+// answers in sentences that these edges and facts support.
 
 import type { Database, Table } from '../engine/index.ts';
 import { type ErrorFields, HedgerowError, refusal, type SettingKey } from '../errors.ts';
@@ -52,21 +52,21 @@ export {
 
 import type { Steps } from '../schedule/steps.ts';
 
-/** The configured language model (contract section 7). */
+/** The configured language model. */
 export interface ModelSettings {
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string | undefined;
-  /** Names or addresses of hosts, each with or without a port. */
+  /** Hosts to which requests may be sent: names or addresses, each with or without a port. */
   readonly allowedHosts: readonly string[];
 }
 
 export interface ReasoningOptions {
   database: Database;
   model: ModelSettings;
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now: () => number;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock. */
   monotonicMs: () => number;
   /** Returns a new id that is hard to guess. */
   newId: () => string;
@@ -76,12 +76,12 @@ export interface ReasoningOptions {
 
 export class Reasoning {
   readonly rules: RuleStore;
-  /** Callers that answer a question must enter first, and leave when the answer has been sent. */
+  /** A caller must enter this room before it answers a question, and leave after sending it. */
   readonly room = new ReasoningRoom();
   readonly #options: ReasoningOptions;
   readonly #interactions = new Interactions();
   readonly #statements: EmbeddedStatements;
-  /** Runs questions whose caller passes no runner. */
+  /** Runs the questions of callers that do not pass a runner. */
   readonly #runner: StepRunner;
   #isReady = false;
   /** The enabled rules, and the stored set they were derived from. */
@@ -97,8 +97,8 @@ export class Reasoning {
   }
 
   /**
-   * What retrieval understands of a text, and which parts of it matched nothing. Rejects with
-   * `table_not_found`, `table_corrupt`, and the errors of the runner.
+   * Returns the question that retrieval understands a text to ask, and the words that matched
+   * nothing. Rejects with `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
   async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
@@ -107,8 +107,8 @@ export class Reasoning {
   }
 
   /**
-   * Rejects with `invalid_input` (including an unknown table), `invalid_rule`, `too_many_facts`,
-   * `table_corrupt`, and the errors of the runner.
+   * Answers a request without a model. Rejects with `invalid_input` (also for an unknown table),
+   * `invalid_rule`, `too_many_facts`, `table_corrupt`, and the errors from the runner.
    */
   async reason(request: ReasonRequest, runner = this.#runner): Promise<Answered<ReasonResult>> {
     const table = this.#tableToReason(request.table);
@@ -117,12 +117,13 @@ export class Reasoning {
   }
 
   /**
-   * `keyId`: the key that owns the interaction. Rejects like `reason`, except that an unknown table
-   * is `table_not_found`; also with `invalid_model_address`, `model_failed`.
+   * Answers a question in the requested mode. `keyId` is the API key that owns the interaction.
+   * Rejects like `reason`, except that an unknown table gives `table_not_found`. Also rejects with
+   * `invalid_model_address`, `model_failed`.
    */
   async ask(request: RagRequest, runner = this.#runner, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
-    // Read in every mode, so that invalid rules are reported even if unused.
+    // Rules are read in every mode, so that invalid rules are reported even if they are not used.
     const rules = this.#rulesOf(request.rules);
     const model = request.mode === 'symbolic' ? undefined : this.#modelOf(request);
     await runner.run(this.#readied());
@@ -134,29 +135,29 @@ export class Reasoning {
   }
 
   /**
-   * The firewall's verdict on a text, or on claims, against edges of a table. Rejects with
-   * `table_not_found`, `table_corrupt`, and the errors of the runner.
+   * Checks a text, or claims, with the firewall against edges in a table. Rejects with
+   * `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
   check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
     return edgeClaims(this.#options.database, request, runner, this.#statements);
   }
 
   /**
-   * The interaction as JSON text. `keyId`: only if that key asked the question. Rejects with
-   * `interaction_not_found`.
+   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
+   * question. Rejects with `interaction_not_found`.
    */
   interaction(id: string, keyId?: string | null): Promise<string> {
     return this.#interactions.text(id, keyId);
   }
 
-  /** Whether this is the address of the configured model: scheme, host, port and path. */
+  /** Returns whether an address has the scheme, host, port and path of the configured model. */
   isConfiguredModel(baseUrl: string): boolean {
     return isSameAddress(baseUrl, this.#options.model.baseUrl);
   }
 
   /**
-   * Loads what the first question needs, before its stages are timed. Not at start, because it
-   * takes 35 MB that a service without questions never needs.
+   * Loads the data that questions need, before the stages of the first question are timed. Does not
+   * load it at start, because it takes 35 MB, which a service without questions does not need.
    */
   *#readied(): Steps<void> {
     if (!this.#isReady) writtenDate('1 May 2020', 0);
@@ -206,7 +207,7 @@ export class Reasoning {
     const { model: settings } = this.#options;
     const isOwn = baseUrl === undefined || this.isConfiguredModel(baseUrl);
     const hasKey = (apiKey ?? settings.apiKey) !== undefined;
-    // Sends nothing of the question to an address that cannot answer without a key.
+    // Does not send the question to an address that cannot answer without a key.
     if (isOwn && !hasKey && isSameAddress(settings.baseUrl, KEYED_ADDRESS))
       return unconfiguredModel(model ?? settings.model);
     const chat = createChatModel({
@@ -237,8 +238,8 @@ function unconfiguredModel(name: string): LanguageModel {
 }
 
 /**
- * Adds to a failure of the configured model which settings may be the cause, and how to ask without
- * a model.
+ * Returns a model whose failures also name the settings that may be the cause, and the modes that
+ * need no model.
  */
 function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
   const what = `The model is the configured one${hasKey ? '' : `; ${UNSET_KEY}`}.`;

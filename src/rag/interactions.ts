@@ -1,5 +1,5 @@
-// The most recent questions and how they were answered: what was retrieved, derived, generated and
-// stripped. Kept in memory only, compressed.
+// Records the most recent questions with what was retrieved, derived, generated and stripped. The
+// records are compressed and only in memory.
 
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
@@ -8,23 +8,23 @@ import { refusal } from '../errors.ts';
 const pack = promisify(deflate);
 const unpack = promisify(inflate);
 
-/** Required by the contract. */
+/** Maximum number of interactions, which the API documents. */
 const MOST_INTERACTIONS = 1000;
-/** Compressed size; one interaction takes a few kilobytes. */
+/** Maximum compressed size of all interactions. One takes a few kilobytes. */
 const MOST_BYTES = 128 * 2 ** 20;
 
 interface Kept {
   readonly bytes: Buffer;
-  /** The key that asked; null if none was needed. */
+  /** The API key that asked the question; null if none was needed. */
   readonly keyId: string | null;
 }
 
 export class Interactions {
-  /** By id, oldest first. */
+  /** Interactions by id, oldest first. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** `value` is any object that JSON can represent. */
+  /** Stores an interaction. `value` is any object that JSON can represent. */
   async keep(id: string, value: object, keyId: string | null): Promise<void> {
     const bytes = await pack(JSON.stringify(value));
     this.#kept.set(id, { bytes, keyId });
@@ -37,9 +37,9 @@ export class Interactions {
   }
 
   /**
-   * The interaction as JSON text. `keyId`: only if this key asked; undefined: whoever asked.
-   * Rejects with `interaction_not_found`, also for interactions of other keys, so that nobody
-   * learns of them.
+   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
+   * question. Rejects with `interaction_not_found`, also for the interaction of another key, so
+   * that callers do not learn that it exists.
    */
   async text(id: string, keyId: string | null | undefined): Promise<string> {
     const kept = this.#kept.get(id);

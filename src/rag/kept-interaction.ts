@@ -1,4 +1,4 @@
-// The record kept of a question and its answer: bounded in size, and without API keys.
+// Makes the record of a question and its answer. It has a bounded size and contains no API keys.
 
 import type { Proof } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';

@@ -1,4 +1,5 @@
-// The pipeline from a question to a checked answer: retrieve, reason, prove, generate, firewall.
+// Runs the pipeline from a question to a checked answer: retrieval, reasoning, proof, generation of
+// the answer, and firewall.
 
 import type { Table } from '../engine/index.ts';
 import { countTokens, type LanguageModel } from '../llm/index.ts';
@@ -18,23 +19,24 @@ import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
 
-/** What is needed to answer a request. */
+/** The parts of the service that answering a request needs. */
 export interface Tools extends ComputeTools {
-  /** Undefined in mode `neuro`. */
+  /** Undefined in the mode `neuro`. */
   rules: RuleSet | undefined;
-  /** Undefined in mode `symbolic`. */
+  /** Undefined in the mode `symbolic`. */
   model: LanguageModel | undefined;
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   nowMs: () => number;
   stopwatch: Stopwatch;
   newId: () => string;
 }
 
 /**
- * Maximum number of derived facts offered to a context; the token budget has room for far fewer.
+ * Maximum number of derived facts that are offered for a prompt. The token budget has room for far
+ * fewer.
  */
 const MOST_CONTEXT_STEPS = 500;
-/** Nothing was said, so nothing was stripped. */
+/** The verdict on an answer that states nothing, so that nothing was stripped. */
 const ABSTAINED: FirewallResult = {
   answer: ABSTAINED_ANSWER,
   outcome: 'abstained',
@@ -46,13 +48,13 @@ const ABSTAINED: FirewallResult = {
   citedEdges: [],
 };
 /**
- * Maximum number of stripped sentences listed in an answer; `stripped_count` counts all of them.
+ * Maximum number of stripped sentences that an answer lists. `stripped_count` counts all of them.
  */
 const MOST_STRIPPED = 1000;
-/** An answer below this is flagged `low_confidence`. */
+/** An answer with less confidence than this is flagged `low_confidence`. */
 const LOW_CONFIDENCE = 0.5;
 
-/** The raw answer, as kept by the interaction log. */
+/** The answer with everything that the record of the interaction contains. */
 export interface RagAnswer extends Answered<RagResult> {
   /** The model's text, before the firewall. */
   generated: string;
@@ -61,14 +63,14 @@ export interface RagAnswer extends Answered<RagResult> {
   worked: Derived | undefined;
 }
 
-/** What a question means: the edges it is answered from, and the figure it asks for. */
+/** The edges from which a question is answered, and the figure for which it asks. */
 interface Found {
   retrieval: Retrieval;
   edges: RetrievedEdge[];
   figure: Computed | undefined;
 }
 
-/** Names of the members of edges; undefined if no table has them. */
+/** Reads the names of the members of edges. Returns undefined if no table has names. */
 function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Promise<Map<number, string>> | undefined {
   return names && runner.run(memberNames(names, edges));
 }
@@ -76,7 +78,7 @@ function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Pro
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
   const retrieval = await tools.runner.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
   const figure = await computeFigure(retrieval, tools);
-  // The first or last edge need not be among the best ones.
+  // A first or last edge is not necessarily among the best edges.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }
 
@@ -87,7 +89,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   const { retrieval, edges, figure } = await find(request, tools);
   stopwatch.lap('retrieval_ms');
 
-  // Reasoning includes proving: every fact keeps its derivation, from which its proof is written.
+  // Reasoning includes proving: the derivation of each fact is kept, and is its proof.
   const { rules } = tools;
   const worked = rules && (await runner.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
   stopwatch.lap('reasoning_ms');
@@ -103,7 +105,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
       : await runner.run(checkedText(generated.text, supportOf(edges, worked, names)));
   const checked = isUnproved ? text : withFigure(text, figure);
   const confidence = confidenceOf(checked, worked);
-  // An answer that abstains must not reveal what it could have been about.
+  // An answer that abstains must not reveal the facts that were derived.
   const derived = checked.abstained ? undefined : worked;
 
   const { answer, citedEdges, ...verdict } = checked;
@@ -134,7 +136,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
 }
 
-/** `/v1/reason`: uses no model; the answer is written from facts and proofs. */
+/** Answers a request to `/v1/reason`, without a model. The answer states facts and their proofs. */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);
@@ -159,7 +161,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
   return { result, derived, lsn: retrieval.lsn };
 }
 
-/** Puts the figure in front, as an additional supported sentence. */
+/** Adds the figure at the beginning, as one more supported sentence. */
 function withFigure(checked: FirewallResult, figure: Computed | undefined): FirewallResult {
   if (figure === undefined) return checked;
   const supported = checked.supported_count + 1;
@@ -197,7 +199,7 @@ function reasonOver(
   return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked });
 }
 
-/** What an answer is written from. */
+/** The edges, facts and figure from which an answer is written. */
 interface Evidence {
   readonly edges: readonly RetrievedEdge[];
   readonly worked: Derived | undefined;
@@ -223,7 +225,7 @@ async function generate(
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
-  // Without edges, a model could only invent an answer.
+  // If there are no edges, a model could only invent an answer.
   if (edges.length === 0) return none;
   const context = await runner.run(contextOf(request, edges, derived, names));
   const { text, ...rest } = await model.complete(context.prompt, runner.signal);
@@ -250,7 +252,7 @@ function* write(
   // The figure alone is the answer.
   if (figure !== undefined) return '';
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
-  // The last step's tag shows how many there are.
+  // The tag of the last step gives the number of steps.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
   return writtenAnswer(steps, derived.rules, edges);
 }
@@ -272,8 +274,8 @@ function checkedText(text: string, support: Support): Steps<FirewallResult> {
 }
 
 /**
- * The share of supported sentences times the least confidence of the cited facts, rounded to 6
- * digits; 0 if the answer abstains.
+ * Returns the share of supported sentences times the least confidence of the cited facts, rounded
+ * to 6 digits, or 0 if the answer abstains.
  */
 function confidenceOf(checked: FirewallResult, derived: Derived | undefined): number {
   if (checked.abstained) return 0;

@@ -1,4 +1,4 @@
-// The requests of the pipeline, how it is run, and its results.
+// Defines the requests to the pipeline, the runner that executes it, and its results.
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -8,50 +8,53 @@ import type { Question } from './question/question.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
-/** `neuro` uses a model without rules, `symbolic` rules without a model, `hybrid` both. */
+/** `neuro` uses a model without rules, `symbolic` rules without a model, `hybrid` uses both. */
 export type Mode = (typeof MODES)[number];
 
 /**
- * Runs long work in steps interleaved with other work; rejects after its deadline or when nobody
- * waits for it any more.
+ * Runs long work in steps, between which other work can run. Rejects after its deadline, or when
+ * the client no longer waits for the answer.
  */
 export interface StepRunner {
   run<T>(steps: Steps<T>): Promise<T>;
-  /** Aborted when the client has disconnected. */
+  /** Aborts when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
 export interface ReasonRequest {
   query: string;
-  /** Undefined: the primary table. */
+  /** Name of a table; if undefined, the primary table is used. */
   table: string | undefined;
   topK: number;
   requireProof: boolean;
-  /** Rules for this request only, unchecked; undefined: the enabled rules of the store. */
+  /** Unchecked rules for this request only; if undefined, the enabled stored rules are used. */
   rules: readonly unknown[] | undefined;
 }
 
 export interface RagRequest extends ReasonRequest {
   mode: Mode;
   mock: boolean;
-  /** This and the next two; undefined: as configured. */
+  /** Name of the model; if undefined, the configured model is used. */
   model: string | undefined;
+  /** Address of the model; if undefined, the configured address is used. */
   baseUrl: string | undefined;
+  /** Key for the model; if undefined, the configured key is used. */
   apiKey: string | undefined;
   tokenBudget: number;
-  /** Start and end of the window, overriding the one in the text. */
+  /** Start of the window, which overrides the start in the text. */
   timeStart: number | undefined;
+  /** End of the window, which overrides the end in the text. */
   timeEnd: number | undefined;
 }
 
-/** A text whose sentences have tags, or claims that may have some: see `check-claims.ts`. */
+/** A text whose sentences have tags, or claims that may have tags (see `check-claims.ts`). */
 export type CheckRequest = {
-  /** Undefined: the primary table. */
+  /** Name of a table; if undefined, the primary table is used. */
   table: string | undefined;
   edgeIds: readonly number[];
 } & ({ text: string } | { claims: readonly string[] });
 
-/** Milliseconds. */
+/** Durations in milliseconds. */
 export interface Timings {
   retrieval_ms: number;
   reasoning_ms: number;
@@ -59,7 +62,7 @@ export interface Timings {
   total_ms: number;
 }
 
-/** Everything in an answer but the facts and proofs, which are written from `derived`. */
+/** An answer without the facts and proofs, which are written from `Answered.derived`. */
 export interface RagResult extends Timings {
   query: string;
   answer: string;
@@ -79,11 +82,11 @@ export interface RagResult extends Timings {
   interaction_id: string;
   /** Whether more edges matched than were retrieved. */
   truncated: boolean;
-  /** How the text was understood. */
+  /** The question that the text was understood to ask. */
   understood: Question;
   /**
-   * The statement, or the measure with its parameters, that computed a count, first, last or most;
-   * null if none was.
+   * The statement, or the measure with its parameters, that computed the figure in the answer. Null
+   * if no figure was computed.
    */
   computed_by: string | null;
 }
@@ -93,7 +96,7 @@ export interface ReasonResult {
   table: string;
   answer: string;
   abstained: boolean;
-  /** The edges that the rules saw. */
+  /** The edges to which the rules were applied. */
   all_edges: readonly RetrievedEdge[];
   computed_by: string | null;
   rules_fired: string[];
@@ -102,12 +105,13 @@ export interface ReasonResult {
   reasoning_ms: number;
 }
 
-/** `derived`: undefined if no rules ran. `lsn`: the log position that the answer reflects. */
 export interface Answered<T> {
   result: T;
+  /** The derived facts; undefined if no rules ran. */
   derived: Derived | undefined;
+  /** The log position that the answer reflects. */
   lsn: number;
 }
 
-/** The rules of a request: its own, checked as a complete set, or the enabled ones of the store. */
+/** Returns the checked rules in a request or, if it has none, the enabled stored rules. */
 export type RulesOf = (rules: readonly unknown[] | undefined) => RuleSet;

@@ -1,10 +1,10 @@
-// Limits how many questions are answered at a time, because derived facts, edges and answers stay
-// in memory until the answer is sent.
+// Limits the number of questions that are answered at the same time, because derived facts, edges
+// and answers stay in memory until the answer is sent.
 
 import { getHeapStatistics } from 'node:v8';
 import { refusal } from '../errors.ts';
 
-/** Heap reserved per question: the facts and proofs of the largest, and the texts of its edges. */
+/** Heap in bytes that one question may need for its facts, proofs, and the texts of its edges. */
 const HEAP_OF_ONE = 64 * 2 ** 20;
 const FEWEST = 4;
 const MOST = 64;
@@ -21,7 +21,7 @@ export class ReasoningRoom {
     return this.#running;
   }
 
-  /** Reserves room for one question; the returned function frees it, once. Throws `overloaded`. */
+  /** Reserves room for one question. The returned function frees the room. Throws `overloaded`. */
   enter(): () => void {
     if (this.#running >= this.#most)
       throw refusal(

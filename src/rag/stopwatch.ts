@@ -8,14 +8,14 @@ export class Stopwatch {
   #last: number;
   readonly #laps: Timings = { retrieval_ms: 0, reasoning_ms: 0, generation_ms: 0, total_ms: 0 };
 
-  /** `now`: milliseconds of a monotonic clock. */
+  /** `now` returns the milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
     this.#start = now();
     this.#last = this.#start;
   }
 
-  /** Assigns the time since the last lap to this stage. */
+  /** Records the time since the last lap as the duration of this stage. */
   lap(stage: keyof Timings): void {
     const now = this.#now();
     this.#laps[stage] = rounded(now - this.#last);
@@ -31,7 +31,7 @@ export class Stopwatch {
   }
 }
 
-/** Rounds to microseconds. */
+/** Rounds milliseconds to whole microseconds. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

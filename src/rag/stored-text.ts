@@ -1,19 +1,19 @@
-// Formats stored texts and questions for contexts and answers: on one line, without tags, and not
+// Formats stored texts and questions for prompts and answers: on one line, without tags, and not
 // too long.
 
 import { wellFormed } from '../model/text.ts';
 import type { Constant } from '../rules/index.ts';
 import { withoutTags } from './firewall/tags.ts';
 
-/** Maximum number of characters shown of a stored text. */
+/** Maximum number of characters of a stored text that are shown. */
 export const TEXT_SHOWN = 200;
 
-/** Maximum number of characters of a rule's name in a sentence. */
+/** Maximum number of characters of a rule's name that are shown in a sentence. */
 export const NAME_SHOWN = 80;
 
 /**
- * One line without control characters or anything that could be taken for a tag, truncated with
- * "…". Idempotent.
+ * Returns a text as one line, without control characters or anything that looks like a tag. A long
+ * text is truncated with "…". Calling it on its own result changes nothing.
  */
 export function shownText(text: string, most = TEXT_SHOWN): string {
   const begun = text.length > 8 * most ? text.slice(0, 8 * most) : text;
@@ -31,7 +31,7 @@ export function shownText(text: string, most = TEXT_SHOWN): string {
         .replace(/\p{Cs}$/u, '')}…`;
 }
 
-/** The shown text in quotes, escaped as in JSON. */
+/** Returns the shown text in quotation marks, escaped as in JSON. */
 export function quotedText(text: string, most = TEXT_SHOWN): string {
   return JSON.stringify(shownText(text, most));
 }

@@ -1,4 +1,4 @@
-// What the sentences of an answer may rest on: the edges, steps and rules of that answer.
+// Collects the edges, derived facts ("steps") and rules that the sentences of an answer may cite.
 
 import { finish } from '../schedule/steps.ts';
 import { type Derived, MOST_FACTS } from './derived.ts';
@@ -17,11 +17,12 @@ export function supportOf(
 }
 
 /**
- * Maximum number of facts searched for what an answer denies or repeats; a context shows far fewer.
+ * Maximum number of facts with which the facts in an answer are compared. A prompt contains far
+ * fewer.
  */
 const MOST_LOOKED_AT = 5000;
 
-/** Steps by number, built on demand, because an answer cites only a few of them. */
+/** Steps by number. They are built on demand, because an answer cites only a few of them. */
 class LazyStepFacts implements StepFacts {
   readonly #derived: Derived | undefined;
   readonly #made = new Map<number, StepFact>();

@@ -1,5 +1,5 @@
-// Writes an answer without a model: sentences about derived facts, or about the retrieved edges,
-// with their tags.
+// Writes an answer without a model. It consists of sentences with tags about the derived facts or,
+// if there are no facts, about the retrieved edges.
 
 import { HEDGES_SHOWN, shownFact } from './context.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -12,8 +12,8 @@ const EDGES_WRITTEN = 5;
 const MEMBERS_WRITTEN = 8;
 
 /**
- * `edges`: best first. All sentences pass the firewall; without facts and edges the answer is
- * ABSTAINED_ANSWER.
+ * Writes the answer. `edges` are ordered best first. All sentences pass the firewall. If there are
+ * neither facts nor edges, the answer is ABSTAINED_ANSWER.
  */
 export function writtenAnswer(
   facts: readonly StepFact[],
@@ -70,7 +70,7 @@ export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
   return `nodes ${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }
 
-/** ISO 8601 for years of four digits, otherwise the raw seconds. */
+/** Writes the time of an edge: ISO 8601 for years with four digits, otherwise the raw seconds. */
 export function timeOf({ event_ts: seconds }: RetrievedEdge): string {
   const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // years 1000 to 9999
   return isUsual && Number.isInteger(seconds)

@@ -1,9 +1,9 @@
-// The interface between virtual graphs and a backend: its schema, the rows of one SELECT, and a
-// fingerprint of its files.
+// The interface between virtual graphs and a backend. A backend provides its schema, the rows of a
+// SELECT, and a fingerprint of its files.
 
 /**
- * What hydration and comparisons need to know about a column's type. `decimal` is exact with a
- * scale, `timestamptz` is an instant, and `timestamp` has no zone and is taken as UTC.
+ * The type of a column, as far as hydration and comparisons need it. A `decimal` is exact and has a
+ * scale. A `timestamptz` is an instant. A `timestamp` has no time zone and is taken as UTC.
  */
 export type ColumnKind =
   | 'integer'
@@ -26,15 +26,15 @@ export interface BackendColumn {
 }
 
 export interface BackendTable {
-  /** As specs write it: the bare name in the default schema, `schema.table` elsewhere. */
+  /** The name as specs write it: the bare name in the default schema, `schema.table` elsewhere. */
   readonly name: string;
   /**
-   * Identifiers to be quoted one by one and joined by dots in SQL: `['orders']`, `['sales',
-   * 'orders']`.
+   * The parts of the name, which SQL quotes one by one and joins with dots: `['orders']` or
+   * `['sales', 'orders']`.
    */
   readonly path: readonly string[];
   readonly columns: readonly BackendColumn[];
-  /** May be an estimate; null if unknown. */
+  /** The number of rows, possibly an estimate; null if unknown. */
   readonly row_count: number | null;
 }
 
@@ -60,9 +60,10 @@ export interface BackendSchema {
 export type Dialect = 'duckdb' | 'postgres';
 
 /**
- * A value of a row. The SQL itself converts every type that has no counterpart here: decimals,
- * times of day and unusual types arrive as text, timestamps as integers. Integers of any width are
- * numbers or, beyond 2^53, bigints. A list holds the members of a group as texts or numbers.
+ * A value in a row. The SQL itself converts every type that has no counterpart here: decimals,
+ * times of day and unusual types arrive as text, and timestamps arrive as integers. Integers of any
+ * width are numbers or, beyond 2^53, bigints. A list contains the members of a group as texts or
+ * numbers.
  */
 export type SqlValue = number | bigint | string | boolean | null | readonly (string | number | null)[];
 export type SqlRow = readonly SqlValue[];
@@ -74,7 +75,7 @@ export interface SqlStatement {
 }
 
 export interface QueryOptions {
-  /** Milliseconds from now; afterwards the query fails with `timeout`. */
+  /** Milliseconds from now after which the query fails with `timeout`. */
   readonly deadlineMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -89,8 +90,8 @@ export type SqlColumn = Float64Array | readonly SqlValue[];
 export interface RowBatch extends Iterable<SqlRow> {
   readonly length: number;
   /**
-   * The same values by column, if they arrived that way: large results are read from here, without
-   * allocating an array per row.
+   * The same values by column, if they arrived that way. Large results are read by column, which
+   * avoids allocating an array per row.
    */
   readonly columns?: readonly SqlColumn[] | undefined;
 }
@@ -99,7 +100,7 @@ export interface RowBatch extends Iterable<SqlRow> {
 export type RowBatches = AsyncIterable<RowBatch>;
 
 export interface SchemaOptions extends QueryOptions {
-  /** False: `row_count` is null wherever counting would take a scan. Default true. */
+  /** If false, `row_count` is null wherever counting would need a scan. Default true. */
   readonly counts?: boolean | undefined;
 }
 
@@ -108,8 +109,8 @@ export interface BackendSession {
   schema(options?: SchemaOptions): Promise<BackendSchema>;
   query(statement: SqlStatement, options: QueryOptions): RowBatches;
   /**
-   * For files, a text that changes when their names, sizes or modification times do. Empty for
-   * database servers, which offer no such thing.
+   * Returns, for files, a text that changes when their names, sizes or modification times change.
+   * Returns an empty text for database servers, which have no cheap sign of a change.
    */
   fingerprint(): Promise<string>;
   close(): Promise<void>;

@@ -1,12 +1,12 @@
-// An LRU cache of query results over virtual graphs, bounded in bytes.
+// Caches query results over virtual graphs, bounded in bytes, and drops the least recently used.
 //
-// Invariants: #bytes is the sum of the entries' sizes and never exceeds the limit; an entry is in
+// Invariants: #bytes is the sum of the entries' sizes and never exceeds the limit. An entry is in
 // both #entries and #byGraph, or in neither.
 
 import type { SqlStatement } from './backend.ts';
 import type { HydratedEdge } from './hydrate/hydrate.ts';
 
-/** Everything a result depends on: equal keys mean equal results. */
+/** Everything that a result depends on. Equal keys mean equal results. */
 export interface CacheKey {
   readonly graph: string;
   readonly specVersion: number;
@@ -16,7 +16,7 @@ export interface CacheKey {
 }
 
 export interface CachedResult {
-  /** With the provenance of the call that produced them; a later caller substitutes its own. */
+  /** They have the provenance of the call that produced them. A later call substitutes its own. */
   readonly edges: readonly HydratedEdge[];
   readonly skipped: number;
 }
@@ -27,12 +27,12 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Approximate size of an entry apart from its edges. */
+/** Approximate size of an entry without its edges. */
 const ENTRY_BYTES = 500;
 
 export class ResultCache {
   readonly #mostBytes: number;
-  /** In order of use, the most recently used last. */
+  /** Ordered by last use, the most recently used entry last. */
   readonly #entries = new Map<string, Entry>();
   readonly #byGraph = new Map<string, Set<string>>();
   #bytes = 0;
@@ -46,7 +46,7 @@ export class ResultCache {
     return this.#bytes;
   }
 
-  /** Size limit of one cached result; larger ones are not worth collecting. */
+  /** Maximum size of one cached result. Larger results are not collected. */
   get mostResultBytes(): number {
     return this.#mostBytes / 4;
   }
@@ -61,8 +61,8 @@ export class ResultCache {
   }
 
   /**
-   * `bytes`: approximate size of the edges as JSON. A result larger than a quarter of the cache is
-   * not stored.
+   * Stores a result, unless it is larger than a quarter of the cache. `bytes` is the approximate
+   * size of its edges as JSON.
    */
   put(key: CacheKey, result: CachedResult, bytes: number): void {
     const text = textOf(key);
@@ -97,7 +97,7 @@ export class ResultCache {
   }
 }
 
-/** JSON keeps the parts apart, and distinguishes a number from its text. */
+/** Returns the key as JSON, which separates the parts and distinguishes the number 1 from "1". */
 function textOf({ graph, specVersion, statement: { sql, parameters }, fingerprint }: CacheKey): string {
   return JSON.stringify([graph, specVersion, fingerprint, sql, parameters]);
 }

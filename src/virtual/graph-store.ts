@@ -1,8 +1,9 @@
 // The durable store of virtual graph specs, changed one at a time.
 //
-// Invariants: a spec becomes visible once it is durable; stored specs have been checked; the
-// `spec_version` of an id starts at 1 and grows by one with every replacement. A graph recreated
-// after its deletion starts at 1 again, so anything cached by version must be dropped on deletion.
+// Invariants: a spec becomes visible once it is durable. Only checked specs are stored. The
+// `spec_version` of an id starts at 1 and grows by one with every replacement. A graph that is
+// deleted and created again starts at 1 again. So caches with the version in their keys must drop
+// the entries of a graph when it is deleted.
 
 import type { Attach, DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -10,7 +11,7 @@ import { Mutex } from '../schedule/locks.ts';
 import { hint, shown } from './identifiers.ts';
 import type { BackendType, VirtualGraph, VirtualSpec } from './spec/spec.ts';
 
-/** A graph as shown in the list. */
+/** A graph as it appears in the list of graphs. */
 export interface GraphSummary {
   readonly id: string;
   readonly name: string;
@@ -24,11 +25,11 @@ export interface GraphStore {
   /** Throws `graph_not_found`, `corrupt`. */
   get(id: string): VirtualGraph;
   has(id: string): boolean;
-  /** Oldest first. */
+  /** Returns the graphs, oldest first. */
   list(): GraphSummary[];
   /**
-   * `attach`, here and below, makes the answer that is stored together with the change. Rejects
-   * with `graph_exists`.
+   * Stores a new graph. In all methods, `attach` makes the answer that is stored together with the
+   * change. Rejects with `graph_exists`.
    */
   create(spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
   /**
@@ -36,7 +37,7 @@ export interface GraphStore {
    * `invalid_input`.
    */
   replace(id: string, spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
-  /** Rejects with `graph_not_found`. */
+  /** Deletes the graph `id`. Rejects with `graph_not_found`. */
   delete(id: string, attach?: Attach<void>): Promise<void>;
 }
 
@@ -77,8 +78,8 @@ export function graphStore(documents: Pick<Documents, 'get' | 'entries' | 'chang
 }
 
 /**
- * The graph as it will be read once durable: the answer stored with the change must equal the one
- * sent.
+ * Returns the graph as it will be read once it is durable. The answer that is stored with the
+ * change must equal the answer that is sent.
  */
 function asRead(graph: VirtualGraph): VirtualGraph {
   return checkedGraph(graph.id, graph);

@@ -1,5 +1,5 @@
-// Names of labels, tables and columns: case-insensitive lookup, quoting in SQL, and display in
-// messages.
+// Looks up names of labels, tables and columns regardless of case, quotes them for SQL, and prints
+// them in messages.
 
 import { nearestName } from '../model/suggestions.ts';
 
@@ -7,8 +7,8 @@ const MOST_SHOWN = 60;
 const MOST_LISTED = 30;
 
 /**
- * Quotes one name for SQL. Quotes inside are doubled; nothing else is special there. Throws for
- * NUL, which no database accepts.
+ * Quotes one name for SQL. Quotation marks within the name are doubled; no other character needs
+ * escaping. Throws if the name contains NUL, which no database accepts.
  */
 export function quoted(name: string): string {
   if (name.includes('\0')) throw new RangeError('a name with NUL cannot be quoted');
@@ -17,7 +17,7 @@ export function quoted(name: string): string {
 
 export type Found<T> = { readonly found: T } | { readonly found: undefined; readonly ambiguous: boolean };
 
-/** The item with exactly this name, or else the only one whose name differs just in case. */
+/** Returns the item with exactly this name, or else the only item that differs just in case. */
 export function findNamed<T extends { readonly name: string }>(items: readonly T[], name: string): Found<T> {
   const exact = items.find((item) => item.name === name);
   if (exact !== undefined) return { found: exact };
@@ -26,12 +26,12 @@ export function findNamed<T extends { readonly name: string }>(items: readonly T
   return alike.length === 1 ? { found: alike[0]! } : { found: undefined, ambiguous: alike.length > 1 };
 }
 
-/** The text in quotes, truncated if long. */
+/** Returns the text in quotation marks, truncated if it is long. */
 export function shown(text: string): string {
   return JSON.stringify(text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}...`);
 }
 
-/** A comma-separated list of names, truncated if long. */
+/** Returns a comma-separated list of names, truncated if it is long. */
 export function listed(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const some = names.slice(0, MOST_LISTED).map((name) => JSON.stringify(name.slice(0, MOST_SHOWN)).slice(1, -1));
@@ -39,7 +39,7 @@ export function listed(names: readonly string[]): string {
   return `${some.join(', ')}${rest}`;
 }
 
-/** ` (did you mean X?)` or nothing. */
+/** Returns ` (did you mean X?)` if a known name is similar, otherwise an empty text. */
 export function hint(given: string, known: Iterable<string>): string {
   const name = nearestName(given, known);
   return name === undefined ? '' : ` (did you mean ${name}?)`;

@@ -1,5 +1,5 @@
-// Entry point of virtual graphs: specs over tables stored elsewhere, and queries compiled to SQL
-// over them.
+// Entry point of virtual graphs. A virtual graph is a spec that maps tables stored elsewhere to
+// hyperedges; queries over the graph are compiled to SQL over those tables.
 
 import type { Attach, Database } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -25,34 +25,34 @@ export type { VirtualGraph } from './spec/spec.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
   /**
-   * The database that results are materialized into. Undefined with `documents` alone: nothing can
-   * be materialized.
+   * The database that results are materialized into. If undefined, graphs are stored in `documents`
+   * and nothing can be materialized.
    */
   database: Database | undefined;
   documents: Parameters<typeof graphStore>[0];
   /** Absolute path of the folder that contains the files of backends. */
   root: string;
-  /** Connection strings by the NAME that specs give in `backend.dsn`. */
+  /** Connection strings, each under the name by which `backend.dsn` of a spec refers to it. */
   dsns: Readonly<Record<string, string>>;
-  /** False: results are not cached. */
+  /** If false, results are not cached. */
   cache: boolean;
   /** Default 64 MB. */
   cacheBytes?: number;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock. */
   monotonicMs: () => number;
-  /** Asks a language model; undefined: proposals are never refined. */
+  /** Asks a language model to refine a proposal. If undefined, proposals are never refined. */
   refine?: RefineProposal | undefined;
 }
 
 export interface QueryRequest {
   query: string;
-  /** Epoch seconds; default 0. */
+  /** The `captured_at` of the provenance in epoch seconds; default 0. */
   capturedAt?: number | undefined;
   /** Replaces the query's LIMIT. */
   limit?: number | undefined;
   /** Bypasses the cache. */
   refresh?: boolean | undefined;
-  /** False: unordered, so that a large result need not be sorted first. */
+  /** If false, the rows are unordered, so that a large result need not be sorted first. */
   ordered?: boolean | undefined;
 }
 
@@ -142,7 +142,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * Rejects like `introspect`, and with errors of status 400 that point to the place in the query.
+   * Returns the SQL and the plan of a query. Rejects like `introspect`, and with errors of status
+   * 400 that give the place in the query.
    */
   async compile(id: string, query: string, options: QueryOptions): Promise<{ sql: string; plan: QueryPlan }> {
     const graph = this.#graphs.get(id);
@@ -159,8 +160,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * Resolves once the query is known to be valid; its hyperedges are read from the result. Rejects
-   * like `compile`.
+   * Starts a query. Resolves once the query is known to be valid; the caller reads the hyperedges
+   * from the result. Rejects like `compile`.
    */
   async query(id: string, request: QueryRequest, options: QueryOptions): Promise<RunningQuery> {
     const graph = this.#graphs.get(id);
@@ -172,8 +173,8 @@ export class VirtualGraphs {
       const { statement, reading } = compiled;
       const { id: name, spec_version } = graph;
       const provenance = { graph: name, spec_version, captured_at: request.capturedAt ?? 0 };
-      // A graph that was deleted and recreated starts at version 1 again; the whole spec tells the
-      // two apart.
+      // A graph that was deleted and recreated starts at version 1 again, so the key includes the
+      // whole spec, which distinguishes the two graphs.
       const state = `${fingerprint}\n${JSON.stringify(graph)}`;
       const key = { graph: name, specVersion: spec_version, statement, fingerprint: state };
       const known = this.#options.cache && request.refresh !== true ? this.#cache.get(key) : undefined;
@@ -192,8 +193,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * A spec derived from the backend's schema, stored if requested. Rejects with `graph_exists`,
-   * `invalid_input`, `backend_failed`.
+   * Derives a spec from the backend's schema and stores it if requested. Rejects with
+   * `graph_exists`, `invalid_input`, `backend_failed`.
    */
   async propose(request: ProposeRequest, options: QueryOptions): Promise<ProposeAnswer> {
     const backend = checkedBackend(request.backend, this.#options);
@@ -204,7 +205,7 @@ export class VirtualGraphs {
 
   /**
    * Copies a result into a table. Rejects like `query`, and with `table_exists`, `invalid_input`.
-   * `begun` is called when the first rows arrive; the remaining time depends on the number of rows.
+   * Calls `begun` when the first rows arrive, because the remaining time depends on their number.
    */
   async materialize(
     id: string,
@@ -227,8 +228,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * Cancels the queries of backends and resolves once the interrupted copies are cleaned up, so the
-   * database must still be open.
+   * Cancels the running queries. Resolves once interrupted copies are cleaned up, so the database
+   * must still be open.
    */
   async close(): Promise<void> {
     await this.#backends.close();
@@ -236,8 +237,8 @@ export class VirtualGraphs {
   }
 
   /**
-   * Refuses files that a link leads to outside the root; missing files are accepted, as they may
-   * appear later. Rejects with `invalid_input`.
+   * Rejects with `invalid_input` if a link leads to a file outside the root. Accepts missing files,
+   * because they may appear later.
    */
   async #assertInside(backend: BackendSpec): Promise<void> {
     if (backend.type === 'postgres') return;

@@ -1,4 +1,4 @@
-// A query over a virtual graph whose hyperedges arrive in batches, from the cache or from the
+// Runs a query over a virtual graph. Its hyperedges arrive in batches, from the cache or from the
 // backend. A result that was read to its end and is small enough is cached.
 
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
@@ -12,16 +12,16 @@ export interface RunningQuery {
   /** Whether the hyperedges come from the cache. */
   readonly cached: boolean;
   readonly cacheEnabled: boolean;
-  /** Number of rows and groups so far that are not edges. */
+  /** Number of rows and groups read so far that did not become edges. */
   readonly skipped: number;
   /**
-   * Leaving the loop early ends the query. Fails with `timeout`, `backend_failed`,
-   * `hydration_failed`.
+   * Returns the hyperedges in batches. Leaving the loop early ends the query. Fails with `timeout`,
+   * `backend_failed`, `hydration_failed`.
    */
   batches(): AsyncIterable<readonly HydratedEdge[]>;
   /**
-   * The same as JSON for answers, without building edges. A batch is valid until the next one is
-   * requested.
+   * Returns the hyperedges as JSON for answers, without building edge objects. A batch is valid
+   * until the next batch is requested.
    */
   json(form: EdgeForm): AsyncIterable<EdgesAsJson>;
 }
@@ -34,7 +34,7 @@ export interface EdgesAsJson {
 /** Batch size for edges from the cache. */
 const CACHED_BATCH = 1000;
 
-/** What is known of a query before its rows arrive. */
+/** The part of a query that is known before its rows arrive. */
 export type Compiled = Pick<RunningQuery, 'sql' | 'reading'>;
 
 export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, provenance: Provenance): RunningQuery {
@@ -70,7 +70,7 @@ export function fromBackend(
 ): RunningQuery {
   let skipped = 0;
   async function* taken(): AsyncGenerator<HydratedBatch, void, undefined> {
-    // The batches as received: their edges are only built once the whole result is known to fit.
+    // The batches as received. Their edges are built only once the whole result is known to fit.
     let kept: HydratedBatch[] | undefined = keeping === undefined ? undefined : [];
     let bytes = 0;
     for await (const batch of source()) {

@@ -1,10 +1,10 @@
-// Caches the schemas of backends: for files as long as their fingerprint is unchanged, for database
-// servers for some seconds.
+// Caches the schemas of backends. The schema of files is valid as long as their fingerprint is
+// unchanged, that of a database server for some seconds.
 
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import type { BackendSpec } from './spec/spec.ts';
 
-/** Tables of a database server may change without our knowledge. */
+/** Milliseconds for which a schema of a database server, which may change unnoticed, is reused. */
 const DATABASE_MS = 5000;
 const MOST_SCHEMAS = 100;
 
@@ -16,12 +16,12 @@ interface Entry {
 
 export interface KnownSchema {
   readonly schema: BackendSchema;
-  /** False: read from a database server some seconds ago. */
+  /** False if the schema was read from a database server some seconds ago. */
   readonly isCertain: boolean;
 }
 
 export class SchemaCache {
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly #now: () => number;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
@@ -31,8 +31,8 @@ export class SchemaCache {
   }
 
   /**
-   * `fingerprint`: just taken from the session. `anew` bypasses the cache; `counted` includes row
-   * counts, which queries do not need.
+   * Returns a schema from the cache or reads it. `fingerprint` must just have been taken from the
+   * session. `anew` bypasses the cache. `counted` includes row counts, which queries do not need.
    */
   async get(
     backend: BackendSpec,

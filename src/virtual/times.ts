@@ -1,10 +1,10 @@
-// Converts between texts and seconds since 1970; always UTC.
+// Converts between texts and seconds since 1970, always in UTC.
 
-/** The years 1 to 9999, which every database writes in the same way. */
+/** First and last second of the years 1 to 9999, which every database writes in the same way. */
 export const FIRST_SECOND = -62_135_596_800;
 export const LAST_SECOND = 253_402_300_799;
 const DAY_MS = 86_400_000;
-/** The range of Date: 271,821 BC to AD 275,760. */
+/** Latest and, negated, earliest time of a `Date`: AD 275,760 and 271,821 BC. */
 const MAX_DATE_MS = 8.64e15;
 
 export interface Instant {
@@ -17,8 +17,8 @@ export interface Instant {
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 /**
- * Parses an ISO 8601 date or time, which is UTC without a zone; undefined if it is invalid or no
- * such day exists.
+ * Parses an ISO 8601 date or time. A time without a zone is UTC. Returns undefined if the text is
+ * invalid or names a day that does not exist.
  */
 export function instantOf(text: string): Instant | undefined {
   const found = FORM.exec(text);
@@ -41,21 +41,24 @@ function zoneSeconds(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** `2024-05-31 14:00:00`, the SQL form; for years 1 to 9999. */
+/** Formats a second of the years 1 to 9999 for SQL: `2024-05-31 14:00:00`. */
 export function isoTimestamp(second: number, hasZone: boolean, micros = 0): string {
   const text = new Date(second * 1000).toISOString();
   const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`;
   return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction}${hasZone ? '+00' : ''}`;
 }
 
-/** Days since 1970 as `2024-05-31`; years beyond four digits in the ISO 8601 form. */
+/**
+ * Formats days since 1970 as `2024-05-31`. A year with more than four digits is written as ISO 8601
+ * prescribes: `+012024-05-31`.
+ */
 export function isoDate(day: number): string {
   const ms = day * DAY_MS;
   if (Math.abs(ms) > MAX_DATE_MS) return String(day);
   return new Date(ms).toISOString().replace(/T.*/, '');
 }
 
-/** Microseconds since 1970 as `2024-05-31T14:00:00Z`, with a fraction only if it is not zero. */
+/** Formats microseconds since 1970 as `2024-05-31T14:00:00Z`, with a fraction unless it is zero. */
 export function isoOfMicros(micros: number | bigint): string {
   const number = Number(micros);
   if (Number.isSafeInteger(number)) {

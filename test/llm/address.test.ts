@@ -5,7 +5,7 @@ import { reachOf } from '../../src/llm/ip-reach.ts';
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** Counts everything that would leave the process. */
+/** Returns spies for all calls that would leave the process. */
 function spies(answers: readonly string[] = []) {
   return {
     resolve: vi.fn(async () => answers),
@@ -15,7 +15,7 @@ function spies(answers: readonly string[] = []) {
   };
 }
 
-/** Makes a request as a route does; returns the code of the refusal. */
+/** Makes a request as a route does. Returns the code of the refusal, or `asked`. */
 async function ask(
   baseUrl: string,
   allowedHosts: readonly string[],
@@ -30,7 +30,7 @@ async function ask(
   }
 }
 
-/** In plain form; a resolver may return these too. */
+/** Addresses that are not public, in the plain form in which a resolver may return them too. */
 const INNER_ADDRESSES = [
   '0.0.0.0',
   '0.1.2.3',
@@ -149,7 +149,7 @@ const SPELLINGS = [
   'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
 ];
 
-/** Refused although these are listed: api.openai.com, bücher.example, 9.9.9.9. */
+/** URLs that are refused although api.openai.com, bücher.example and 9.9.9.9 are listed. */
 const WRONG_URLS = [
   '',
   ' ',
@@ -219,11 +219,11 @@ const WRONG_URLS = [
 const LISTED = ['api.openai.com', 'bücher.example', '9.9.9.9'];
 
 describe('a model address', () => {
-  it('has a long corpus', () => {
+  it('is tested with more than 150 addresses', () => {
     expect(INNER_ADDRESSES.length + SPELLINGS.length + WRONG_URLS.length).toBeGreaterThan(150);
   });
 
-  it.each(INNER_ADDRESSES)('inside is refused before anything leaves: %s', async (inner) => {
+  it.each(INNER_ADDRESSES)('is refused before any lookup or connection if it is not public: %s', async (inner) => {
     const ports = spies();
     const host = inner.includes(':') ? `[${inner}]` : inner;
     for (const scheme of ['https', 'http'])
@@ -232,7 +232,7 @@ describe('a model address', () => {
     expect(ports.post).not.toHaveBeenCalled();
   });
 
-  it.each(INNER_ADDRESSES)('whose listed name leads inside is refused before a connection: %s', async (inner) => {
+  it.each(INNER_ADDRESSES)('is refused before a connection if its name resolves to %s', async (inner) => {
     for (const answers of [[inner], ['9.9.9.9', inner], [inner, '2606:4700::1111']]) {
       const ports = spies(answers);
       expect(await ask('https://api.openai.com/v1', LISTED, ports)).toBe('invalid_model_address');
@@ -241,7 +241,7 @@ describe('a model address', () => {
     }
   });
 
-  it.each(SPELLINGS)('inside in another spelling is refused: %s', async (host) => {
+  it.each(SPELLINGS)('is refused if it is another spelling of a private address: %s', async (host) => {
     const ports = spies(['9.9.9.9']);
     for (const url of [`https://${host}/v1`, `http://${host}/v1`, `https://${host}:8443`])
       expect(await ask(url, LISTED, ports)).toBe('invalid_model_address');
@@ -249,7 +249,7 @@ describe('a model address', () => {
     expect(ports.post).not.toHaveBeenCalled();
   });
 
-  it.each(WRONG_URLS)('that is wrong or leads elsewhere is refused: %j', async (url) => {
+  it.each(WRONG_URLS)('is refused if it is invalid or its host is not listed: %j', async (url) => {
     const ports = spies(['9.9.9.9']);
     expect(await ask(url, LISTED, ports)).toBe('invalid_model_address');
     expect(ports.resolve).not.toHaveBeenCalled();
@@ -257,7 +257,7 @@ describe('a model address', () => {
   });
 
   it.each([['not an address'], ['127.1'], ['localhost'], [''], ['0x7f.1']])(
-    'whose resolver answers nonsense is refused: %j',
+    'is refused if the resolver does not return an address: %j',
     async (answer) => {
       const ports = spies([answer]);
       expect(await ask('https://api.openai.com/v1', LISTED, ports)).toBe('invalid_model_address');
@@ -274,11 +274,11 @@ describe('a model address', () => {
     ['https://xn--bcher-kva.example/', 'https://xn--bcher-kva.example', '/chat/completions', 'xn--bcher-kva.example'],
     ['https://9.9.9.9/v1', 'https://9.9.9.9', '/v1/chat/completions', '9.9.9.9'],
     ['https://0x09090909/v1', 'https://9.9.9.9', '/v1/chat/completions', '9.9.9.9'],
-  ])('that is listed is taken: %s', (url, origin, path, host) => {
+  ])('is accepted if its host is listed: %s', (url, origin, path, host) => {
     expect(checkModelAddress(url, LISTED)).toMatchObject({ origin, path, host });
   });
 
-  it('of this machine is taken when it is listed, http too', () => {
+  it('may be on this machine, with http too, if its host is listed', () => {
     for (const [url, listed] of [
       ['http://localhost:11434/v1', 'localhost'],
       ['http://LOCALHOST.:11434/v1', 'LocalHost.'],
@@ -292,14 +292,14 @@ describe('a model address', () => {
       expect(() => checkModelAddress(url, ['api.openai.com', listed]), url).not.toThrow();
   });
 
-  it('of a private network is taken when that very address is listed, over https', () => {
+  it('may be in a private network, over https, if that exact address is listed', () => {
     expect(() => checkModelAddress('https://10.0.0.5/v1', ['10.0.0.5'])).not.toThrow();
     expect(() => checkModelAddress('https://[fd00::5]/v1', ['fd00::5'])).not.toThrow();
     expect(() => checkModelAddress('http://10.0.0.5/v1', ['10.0.0.5'])).toThrow(/https:\/\//);
     expect(() => checkModelAddress('https://10.0.0.6/v1', ['10.0.0.5'])).toThrow(/10\.0\.0\.6/);
   });
 
-  it('that is not the configured one is taken at the listed port, or at the default port of its scheme', () => {
+  it('must have a listed port or the default port of its scheme, unless it is the configured address', () => {
     const configured = 'http://127.0.0.1:11434/v1';
     const takes = (url: string, ...listed: string[]) => {
       try {
@@ -310,7 +310,7 @@ describe('a model address', () => {
         return false;
       }
     };
-    // Accepts the configured address in any spelling, but no other port or path on its host.
+    // The configured address is accepted in any spelling, but no other port or path on its host.
     expect(takes('http://127.0.0.1:11434/v1/', '127.0.0.1')).toBe(true);
     expect(takes('http://2130706433:11434/v1', '127.0.0.1')).toBe(true);
     expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1')).toBe(false);
@@ -323,7 +323,7 @@ describe('a model address', () => {
     expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1', '127.0.0.1:11435')).toBe(true);
     expect(takes('http://[::1]:8080/v1', '[::1]:8080')).toBe(true);
     expect(takes('http://[::1]:8081/v1', '[::1]:8080', '::1')).toBe(false);
-    // Without a port: 443 for https, 80 for http.
+    // Without a listed port, only 443 is accepted for https and 80 for http.
     expect(takes('https://api.example/v1', 'api.example')).toBe(true);
     expect(takes('https://api.example:443/v1', 'api.example')).toBe(true);
     expect(takes('https://api.example/v1', 'api.example:443')).toBe(true);
@@ -337,13 +337,13 @@ describe('a model address', () => {
     );
   });
 
-  it('lists nothing with a path or a wildcard', () => {
+  it('is not allowed by a list entry that has a path or a wildcard', () => {
     for (const listed of ['https://api.openai.com', 'api.openai.com/v1', '*.openai.com', '*', ''])
       expect(() => checkModelAddress('https://api.openai.com/v1', [listed]), listed).toThrow(/not on the list/);
     expect(() => checkModelAddress('https://api.openai.com/v1', [])).toThrow(/not on the list/);
   });
 
-  it('is said what is wrong, without the password', () => {
+  it('is refused with the reason, but without its password', () => {
     const said = (url: string) => {
       try {
         checkModelAddress(url, LISTED);
@@ -361,7 +361,7 @@ describe('a model address', () => {
   });
 });
 
-describe('what a name leads to', () => {
+describe('a host name', () => {
   const reaches = async (url: string, listed: readonly string[], answers: readonly string[]) => {
     const ports = spies(answers);
     const code = await ask(url, listed, ports);
@@ -369,12 +369,12 @@ describe('what a name leads to', () => {
     return code !== 'invalid_model_address';
   };
 
-  it('is asked when all of it is public', async () => {
+  it('is connected to if all its addresses are public', async () => {
     const answers = ['9.9.9.9', '104.18.6.192', '2606:4700::6812:7c0', '64:ff9b::9.9.9.9', '::ffff:9.9.9.9'];
     expect(await reaches('https://api.openai.com/v1', LISTED, answers)).toBe(true);
   });
 
-  it('is asked inside when that very address is listed', async () => {
+  it('may resolve to a private address if that exact address is listed', async () => {
     const url = 'https://llm.internal/v1';
     expect(await reaches(url, ['llm.internal'], ['10.0.0.5'])).toBe(false);
     expect(await reaches(url, ['llm.internal', '10.0.0.5'], ['10.0.0.5'])).toBe(true);
@@ -382,13 +382,13 @@ describe('what a name leads to', () => {
     expect(await reaches(url, ['llm.internal', 'FD00:0::5'], ['fd00::5'])).toBe(true);
   });
 
-  it('is this machine for localhost, and nothing else', async () => {
+  it('must resolve to this machine only if it is localhost', async () => {
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['127.0.0.1', '::1'])).toBe(true);
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['9.9.9.9'])).toBe(false);
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['127.0.0.1', '10.0.0.1'])).toBe(false);
   });
 
-  it('is not told to the caller', async () => {
+  it('is refused without telling the caller to which address it resolves', async () => {
     const model = createChatModel(
       { baseUrl: 'https://api.openai.com/v1', model: 'm', apiKey: undefined, allowedHosts: LISTED },
       spies(['10.11.12.13']),
@@ -409,9 +409,9 @@ describe('reachOf', () => {
     '172.32.0.1',
     '2a00:1450::1',
     '64:ff9b::808:808',
-  ])('takes %s for public', (address) => expect(reachOf(address)).toBe('public'));
+  ])('returns "public" for %s', (address) => expect(reachOf(address)).toBe('public'));
 
-  it('knows no other form than the plain one', () => {
+  it('returns undefined for an address that is not in plain form', () => {
     for (const text of ['', 'x', '127.1', '0x7f000001', '2130706433', '[::1]', '1.2.3.4.5', ' 1.1.1.1', '::1 '])
       expect(reachOf(text), text).toBeUndefined();
   });

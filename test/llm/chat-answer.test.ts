@@ -5,7 +5,7 @@ import { fc } from '../support/property.ts';
 
 const ASKED: Asked = { prompt: { system: 's', user: 'u' }, model: 'asked', apiKey: 'sk-canary-0123456789abcdef' };
 
-/** A completion, or the single possible failure. */
+/** Returns a completion, or undefined if reading fails in the only way in which it may fail. */
 function read(bytes: Uint8Array): unknown {
   try {
     return completionOf(bytes, ASKED);
@@ -16,7 +16,7 @@ function read(bytes: Uint8Array): unknown {
   }
 }
 
-/** JSON close to the real form, in which any part may be anything. */
+/** Generates JSON similar to a real answer, in which any part may be replaced by any value. */
 function answers(): fc.Arbitrary<unknown> {
   const or = <T>(value: fc.Arbitrary<T>) =>
     fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: fc.jsonValue() });
@@ -28,8 +28,8 @@ function answers(): fc.Arbitrary<unknown> {
   return or(fc.record(fields, { requiredKeys: ['choices'] }));
 }
 
-describe('what a model answers', () => {
-  it('is a completion of the right form or a failure, whatever the JSON', () => {
+describe("a model's answer", () => {
+  it('becomes a valid completion or a failure for any JSON', () => {
     let complete = 0;
     fc.assert(
       fc.property(answers(), (answer) => {
@@ -52,7 +52,7 @@ describe('what a model answers', () => {
     expect(complete).toBeGreaterThan(100);
   });
 
-  it('may be any bytes', () => {
+  it('becomes a completion or a failure for any bytes', () => {
     const good = Buffer.from('{"choices":[{"message":{"content":"x"}}]}');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
@@ -60,7 +60,7 @@ describe('what a model answers', () => {
       }),
       { numRuns: 500, seed: 6 },
     );
-    // Every prefix, and every byte changed.
+    // Tries every prefix, and changes every byte.
     for (let at = 0; at < good.length; at++) {
       expect(read(good.subarray(0, at))).toBeUndefined();
       for (const byte of [0x00, 0x22, 0x5c, 0x7f, 0xc3, 0xff]) {
@@ -72,7 +72,7 @@ describe('what a model answers', () => {
     expect(read(good)).toMatchObject({ text: 'x', model: 'asked' });
   });
 
-  it('has its tokens counted in slices when it does not tell them', () => {
+  it('has its tokens counted in slices if it does not state their number', () => {
     const content = '中'.repeat(300_000);
     const slicesOf = (answer: object) => {
       const steps = completionSteps(Buffer.from(JSON.stringify(answer)), ASKED);
@@ -85,7 +85,7 @@ describe('what a model answers', () => {
     expect(slicesOf({ choices, usage: { prompt_tokens: 1, completion_tokens: 1 } })).toBe(2);
   });
 
-  it('may have any head', () => {
+  it('is accepted or refused by its head, for any status and headers', () => {
     const header = fc.oneof(
       fc.string(),
       fc.constantFrom('application/json', 'Application/JSON ; charset=utf-8', 'gzip', ''),
@@ -109,7 +109,7 @@ describe('what a model answers', () => {
     );
   });
 
-  it('cannot name the key through the name of the model', () => {
+  it('is refused without showing the key, even if the name of the model contains it', () => {
     const asked = { ...ASKED, model: `gpt ${ASKED.apiKey}` };
     const failed = (status: number) => {
       try {

@@ -80,7 +80,7 @@ async function failureOf(work: Promise<unknown>): Promise<HedgerowError> {
   return thrown as HedgerowError;
 }
 
-/** Everything that a log line, an answer or a debugger could print of a value. */
+/** Returns everything that a log line, an answer or a debugger could print about a value. */
 function everythingOf(value: unknown): string {
   const { message, stack, cause } = value as Error;
   const shown = inspect(value, { depth: 20, showHidden: true, getters: true });
@@ -95,7 +95,7 @@ function expectNoKey(value: unknown): void {
 }
 
 describe('a model that answers', () => {
-  it('is sent one plain request', async () => {
+  it('gets exactly one plain request', async () => {
     const before = server.received.length;
     const completion = await modelAt(server.at('good')).complete(PROMPT);
     expect(completion).toEqual({
@@ -128,7 +128,7 @@ describe('a model that answers', () => {
     });
   });
 
-  it('is sent no key when there is none', async () => {
+  it('gets no authorization header if there is no key', async () => {
     await modelAt(server.at('good'), { apiKey: undefined }).complete(PROMPT);
     expect(server.received.at(-1)!.headers.authorization).toBeUndefined();
     const failure = await failureOf(modelAt(server.at('status-401'), { apiKey: undefined }).complete(PROMPT));
@@ -151,11 +151,11 @@ describe('a model that answers', () => {
     ['in-pieces', { text: 'Ü-Übung 東京 😀' }],
     ['hint-first', { text: 'after hints' }],
     ['nearly-1-mb', { text: 'x'.repeat(MEGABYTE - 1000) }],
-  ])('may answer in its own way: %s', async (name, expected) => {
+  ])('may answer in an unusual but acceptable way: %s', async (name, expected) => {
     expect(await modelAt(server.at(name)).complete(PROMPT)).toMatchObject(expected);
   });
 
-  it('cannot give the key away', async () => {
+  it('cannot reveal the key in its answer', async () => {
     const completion = await modelAt(server.at('echo')).complete(PROMPT);
     expect(completion.text).toMatch(/^Key \[masked\], /);
     expect(completion.model).toBe('Bearer [masked]');
@@ -164,7 +164,7 @@ describe('a model that answers', () => {
     expect(modelAt(server.at('echo'), { model: KEY }).name).toBe('[masked]');
   });
 
-  it('is sent whole characters only', async () => {
+  it('gets only valid Unicode', async () => {
     await modelAt(server.at('good')).complete({ system: 'a\ud800', user: '\udc00😀' });
     expect(JSON.parse(server.received.at(-1)!.body).messages).toMatchObject([
       { content: 'a\ufffd' },
@@ -172,7 +172,7 @@ describe('a model that answers', () => {
     ]);
   });
 
-  it('is not asked through a proxy of the environment', async () => {
+  it('is not asked through a proxy from the environment variables', async () => {
     const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'ALL_PROXY'];
     for (const name of names) process.env[name] = 'http://127.0.0.1:1';
     try {
@@ -184,11 +184,11 @@ describe('a model that answers', () => {
 });
 
 describe('a model that fails', () => {
-  it('has many ways to', () => {
+  it('is tested with more than 50 faults', () => {
     expect(Object.keys(FAULTS).length + Object.keys(SLOW).length).toBeGreaterThan(50);
   });
 
-  it.each(Object.entries(FAULTS))('%s', async (name, [, sentence]) => {
+  it.each(Object.entries(FAULTS))('gives a clear error without the key: %s', async (name, [, sentence]) => {
     const before = server.received.length;
     const failure = await failureOf(modelAt(server.at(name)).complete(PROMPT));
     expect(failure).toMatchObject({ code: 'model_failed', status: 502 });
@@ -196,18 +196,18 @@ describe('a model that fails', () => {
     expect(failure.message).toMatch(sentence);
     expect(failure.cause).toBeUndefined();
     expectNoKey(failure);
-    // Sent once, and to no other address.
+    // The request was sent once, and was not repeated or redirected.
     expect(server.received.length).toBe(before + 1);
   });
 
-  it.each(Object.keys(SLOW))('by never coming to an end: %s', async (name) => {
+  it.each(Object.keys(SLOW))('gives a timeout if its answer never ends: %s', async (name) => {
     const failure = await failureOf(modelAt(server.at(name), { timeoutMs: 150 }).complete(PROMPT));
     expect(failure.message).toMatch(/did not answer within 0.15 s; try again later/);
     expect(failure.code).toBe('model_failed');
     expectNoKey(failure);
   });
 
-  it('when nobody listens', async () => {
+  it('gives a clear error if nobody listens at its address', async () => {
     const other = await startModelServer({});
     await other.close();
     const failure = await failureOf(modelAt(other.at('good')).complete(PROMPT));
@@ -215,7 +215,7 @@ describe('a model that fails', () => {
     expectNoKey(failure);
   });
 
-  it('when it speaks no TLS', async () => {
+  it('gives a clear error if it does not support TLS', async () => {
     const url = server.at('good').replace('http:', 'https:');
     const failure = await failureOf(modelAt(url).complete(PROMPT));
     expect(failure).toMatchObject({ code: 'model_failed' });
@@ -232,8 +232,8 @@ describe('a model that fails', () => {
   });
 });
 
-describe('a caller who leaves', () => {
-  it.each(Object.keys(SLOW))('is let go at once, with his reason, from %s', async (name) => {
+describe('a caller that aborts', () => {
+  it.each(Object.keys(SLOW))('is released at once, with its own reason, from %s', async (name) => {
     const controller = new AbortController();
     const reason = new Error('the client is gone');
     const before = server.received.length;
@@ -245,7 +245,7 @@ describe('a caller who leaves', () => {
     await expect.poll(() => server.connections().open).toBe(0);
   });
 
-  it('is let go while the handshake of TLS is still to come, and the connection with him', async () => {
+  it('is released, and the connection is closed, even before the TLS handshake', async () => {
     const open = new Set<Socket>();
     const silent = createServer((socket) => {
       open.add(socket.on('error', () => {}).on('close', () => open.delete(socket)));
@@ -266,7 +266,7 @@ describe('a caller who leaves', () => {
       const failure = await failureOf(modelAt(url, { timeoutMs: 100 }).complete(PROMPT));
       expect(failure.message).toMatch(/did not answer within 0.1 s/);
       await expect.poll(() => open.size).toBe(0);
-      // No timer or request is left running either.
+      // The function that posts requests must not leave a timer or request behind either.
       const origin = url.replace('/v1', '');
       const request = {
         origin,
@@ -284,14 +284,14 @@ describe('a caller who leaves', () => {
     }
   });
 
-  it('before anything was sent makes no connection', async () => {
+  it('causes no connection if it aborts before anything was sent', async () => {
     const { made } = server.connections();
     const reason = new Error('gone before');
     await expect(modelAt(server.at('good')).complete(PROMPT, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(server.connections().made).toBe(made);
   });
 
-  it('may have left when his answer is there', async () => {
+  it('still gets its answer if it aborts after the answer has arrived', async () => {
     const controller = new AbortController();
     const completion = await modelAt(server.at('good')).complete(PROMPT, controller.signal);
     controller.abort();
@@ -299,8 +299,8 @@ describe('a caller who leaves', () => {
   });
 });
 
-describe('asking many at once', () => {
-  it('keeps answers, failures and leavers apart', async () => {
+describe('many requests at the same time', () => {
+  it('each get their own answer or failure', async () => {
     const names = [
       'good',
       'status-500',

@@ -14,7 +14,7 @@ import { answering, completionJson, type ModelServer, startModelServer } from '.
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** Uses a resolver that answers from a list, one answer per call, and real connections. */
+/** Returns a resolver that takes its answers from a list, one per call, and real connections. */
 function ports(...answers: (readonly string[])[]): ChatPorts & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -37,7 +37,7 @@ const messageOf = (work: Promise<unknown>) =>
     (error: HedgerowError) => `${error.code}: ${error.message}`,
   );
 
-/** Address of a listener that no lookup of localhost returns. */
+/** Address of a listener, which a real lookup of localhost never returns. */
 const HIDDEN = '127.83.9.4';
 let hidden: ModelServer;
 let localhost: string;
@@ -48,14 +48,14 @@ beforeAll(async () => {
 afterAll(() => hidden.close());
 
 describe('a host name', () => {
-  it('is looked up once, and what was checked is connected to', async () => {
+  it('is looked up once, and the connection goes to the address that was checked', async () => {
     const given = ports([HIDDEN], ['127.0.0.1']);
     expect((await modelAt(localhost, ['localhost'], given).complete(PROMPT)).text).toBe('found');
     expect(given.asked).toEqual(['localhost']);
     expect(hidden.received.at(-1)!.headers.host).toBe(`localhost:${hidden.port}`);
   });
 
-  it('is looked up anew for every question: an address that has turned bad is refused', async () => {
+  it('is looked up again for every question, so that a changed address is checked again', async () => {
     const model = modelAt(localhost, ['localhost'], ports([HIDDEN], ['169.254.169.254']));
     expect((await model.complete(PROMPT)).text).toBe('found');
     const { made } = hidden.connections();
@@ -63,12 +63,12 @@ describe('a host name', () => {
     expect(hidden.connections().made).toBe(made);
   });
 
-  it('is reached at its second address when nobody listens at its first', async () => {
+  it('is reached at its second address if nobody listens at the first', async () => {
     const given = ports(['127.83.9.5', HIDDEN]);
     expect((await modelAt(localhost, ['localhost'], given).complete(PROMPT)).text).toBe('found');
   });
 
-  it('is resolved by the system', async () => {
+  it('is resolved by the system by default', async () => {
     const here = await startModelServer({ good: answering(completionJson('here')) });
     try {
       const options = { model: 'm', apiKey: undefined, allowedHosts: ['localhost', 'unknown.invalid'] };
@@ -81,7 +81,7 @@ describe('a host name', () => {
     }
   });
 
-  it('that is not found, has no address or is never found is told so', async () => {
+  it('gives a clear error if it is not found, has no address or is not resolved in time', async () => {
     const failing = (resolve: ChatPorts['resolve'], timeoutMs = 10_000) => {
       const options = { baseUrl: localhost, model: 'm', apiKey: undefined, allowedHosts: ['localhost'], timeoutMs };
       return createChatModel(options, { resolve, post }).complete(PROMPT);
@@ -100,7 +100,7 @@ describe('a host name', () => {
   });
 });
 
-describe('over TLS', () => {
+describe('a TLS connection', () => {
   const server = createServer({ cert: CERT, key: KEY }, (request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json').end(completionJson('in secret'));
@@ -112,7 +112,7 @@ describe('over TLS', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+  it('is refused with an untrusted certificate, even if the environment turns off the check', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       const model = modelAt(`https://127.0.0.1:${port}/v1`, ['127.0.0.1'], ports());
@@ -122,7 +122,7 @@ describe('over TLS', () => {
     }
   });
 
-  it('a certificate that the machine trusts is taken, for its own name only', async () => {
+  it('is accepted with a certificate that the machine trusts, but only for its own host name', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'hedgerow-llm-'));
     try {
       await writeFile(join(dir, 'ca.pem'), CERT);

@@ -25,12 +25,12 @@ describe('maskKey', () => {
     ['in base64 behind two bytes', Buffer.from(`u:${KEY}:x`).toString('base64')],
     ['in hex', Buffer.from(KEY).toString('hex')],
     ['in upper-case hex', Buffer.from(KEY).toString('hex').toUpperCase()],
-  ])('%s', (_, spelled) => {
+  ])('masks the key %s', (_, spelled) => {
     const masked = maskKey(`before ${spelled}, after ${spelled}`, KEY);
     expect(masked).toContain('[masked]');
     expect(masked.startsWith('before ')).toBe(true);
     expect(masked).toContain('after ');
-    // Nothing of its middle is left, in any encoding.
+    // The middle of the key must not be left in any encoding.
     for (const middle of [
       '0123456789',
       'MDEyMzQ1Njc4',
@@ -44,7 +44,7 @@ describe('maskKey', () => {
       expect(masked).not.toContain(middle);
   });
 
-  it('finds any key in any text, in its common spellings', () => {
+  it('masks any key in any text, in its common spellings', () => {
     const key = fc.stringMatching(/^[\x21-\x7e]{8,200}$/);
     const spelling = fc.constantFrom<(key: string) => string>(
       (text) => text,
@@ -62,7 +62,7 @@ describe('maskKey', () => {
     );
   });
 
-  it('leaves other texts alone', () => {
+  it('does not change other texts', () => {
     const text = 'Nodes 3 and 9 met at 1700000000 [HEDGE-12]. sk-proj-other 100% "quoted" \\u0041';
     expect(maskKey(text, KEY)).toBe(text);
     expect(maskKey(text, undefined)).toBe(text);
@@ -70,16 +70,16 @@ describe('maskKey', () => {
     expect(maskKey(`a${KEY}b`, KEY)).toBe('a[masked]b');
   });
 
-  it('masks a short key as a word only, and a shorter one not at all', () => {
+  it('masks a short key only as a whole word, and a very short key never', () => {
     expect(maskKey('abcde, xabcde abcde-x', 'abcde')).toBe('[masked], xabcde abcde-x');
     expect(maskKey('abc', 'abc')).toBe('abc');
   });
 
-  it('masks a long key to its end, and a part of it', () => {
+  it('masks a long key up to its end, and also a part of it', () => {
     const long = 'k'.repeat(70) + 'z'.repeat(900);
     expect(maskKey(`<${long}>`, long)).toBe('<[masked]>');
     expect(maskKey(`<${long.slice(0, 100)}>`, long)).toBe('<[masked]>');
-    // A key and a text that nearly match at every position.
+    // The key and the text nearly match at every position.
     expect(maskKey('k'.repeat(100_000), `${'k'.repeat(1000)}z`)).not.toContain('k'.repeat(64));
     const near = 'k'.repeat(100_000);
     expect(maskKey(near, `${'k'.repeat(60)}zz`)).toBe(near);

@@ -62,7 +62,7 @@ const known: fc.Arbitrary<Known> = fc
     }),
   }));
 
-/** Formatted like the context of a prompt. */
+/** Writes edges and steps like the lines in a prompt. */
 function linesOf({ edges, steps }: Known): string {
   const edgeLines = edges.map(
     ({ hedge_tag, event_ts, members, weight, formation }) =>
@@ -76,8 +76,8 @@ function linesOf({ edges, steps }: Known): string {
   return [...edgeLines, ...stepLines, '[RULE-1] r: close(?A, ?B) if member(?E, ?A), member(?E, ?B)'].join('\n');
 }
 
-describe('what the mock model says', () => {
-  it('passes the firewall, sentence for sentence', async () => {
+describe("the mock model's answer", () => {
+  it('passes the firewall with every sentence', async () => {
     await fc.assert(
       fc.asyncProperty(known, async (facts) => {
         const { text } = await createMockModel().complete({ system: '', user: linesOf(facts) });

@@ -17,7 +17,7 @@ async function say(user: string): Promise<string> {
 }
 
 describe('the mock model', () => {
-  it('tells what the context lines hold, each sentence with its tag', async () => {
+  it('states the content of the lines in the prompt, each sentence with its tags', async () => {
     expect((await say(`Question: who met?\n${LINES.join('\n')}\n`)).split('\n')).toEqual([
       'It follows that close(3, 9) [STEP-1] [RULE-1].',
       'It follows that named(3, "a b") [STEP-2] [RULE-2].',
@@ -27,13 +27,13 @@ describe('the mock model', () => {
     ]);
   });
 
-  it('reads fields in any order, and none out of a stored text', async () => {
+  it('reads fields in any order, but not fields within a stored text', async () => {
     const line = '[HEDGE-1] note="x event_ts=9 members=[8, 9] weight=7 \\" weight=6" members=[1, 2] event_ts=3';
     expect(await say(line)).toBe('Nodes 1 and 2 met at 3 [HEDGE-1].');
     expect(await say('[HEDGE-1] note=" event_ts=9 members=[8, 9]"')).toBe('');
   });
 
-  it('says nothing without context', async () => {
+  it('answers nothing if the prompt has no edges or facts', async () => {
     for (const user of [
       '',
       'Who met?',
@@ -44,7 +44,7 @@ describe('the mock model', () => {
       expect(await say(user)).toBe('');
   });
 
-  it('says the same on every run, and says who it is', async () => {
+  it('answers the same on every run, and is called "mock"', async () => {
     const prompt = { system: SYSTEM, user: LINES.join('\n') };
     const first = await createMockModel().complete(prompt);
     expect(await createMockModel().complete(prompt)).toEqual(first);
@@ -57,7 +57,7 @@ describe('the mock model', () => {
     expect(createMockModel().name).toBe('mock');
   });
 
-  it('tells of a few only', async () => {
+  it('states only a few edges and members', async () => {
     const many = Array.from({ length: 200 }, (_, n) => `[HEDGE-${n}] event_ts=${n} members=[${n}, ${n + 1}] weight=1`);
     const members = Array.from({ length: 255 }, (_, n) => n).join(', ');
     expect((await say(many.join('\n'))).split('\n')).toHaveLength(5);
@@ -74,7 +74,7 @@ describe('the mock model', () => {
     );
   });
 
-  it('reads any prompt to its end, and cites only tags that stand there', async () => {
+  it('answers any prompt in time, and cites only tags that the prompt contains', async () => {
     const part = fc.constantFrom(
       '[HEDGE-',
       '1',
@@ -103,7 +103,7 @@ describe('the mock model', () => {
     expect(await say(`[HEDGE-1] "${'\\\\"'.repeat(100_000)}\\`)).toBe('');
   });
 
-  it('gives up for a caller who has left', async () => {
+  it('rejects if the caller has aborted', async () => {
     const reason = new Error('gone');
     await expect(createMockModel().complete({ system: '', user: '' }, AbortSignal.abort(reason))).rejects.toBe(reason);
   });

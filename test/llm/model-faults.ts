@@ -1,13 +1,14 @@
-// The ways in which a language model service can fail, each with the message that reports it.
+// Defines the ways in which a language model service can fail, each with the message that reports
+// the failure.
 
 import { gzipSync } from 'node:zlib';
 import { answering, completionJson, type Respond } from './model-server.ts';
 
-/** Stands in for a secret: it must not appear anywhere. */
+/** A key that represents a secret, so that it must not appear anywhere. */
 export const KEY = 'sk-canary-0123456789abcdefghijklmnop';
 const MEGABYTE = 2 ** 20;
 
-/** A status with a body that repeats the key. */
+/** Answers with a status and a body that repeats the key. */
 function refusing(status: number, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response, _, { headers: sent }) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -15,7 +16,7 @@ function refusing(status: number, headers: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Raw bytes, below HTTP. */
+/** Answers with raw bytes, without HTTP. */
 export function raw(...parts: readonly (string | Buffer)[]): Respond {
   return (_, socket) => {
     for (const part of parts) socket.write(part);
@@ -26,7 +27,7 @@ export function raw(...parts: readonly (string | Buffer)[]): Respond {
 export const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 export const withMessage = (message: unknown) => answering(completionJson('', { choices: [{ index: 0, message }] }));
 
-/** Faults with the message that reports them, always as `model_failed`. */
+/** Faults and the messages that report them. All have the code `model_failed`. */
 export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
   'status-400': [refusing(400), /refused the request: check the model name "asked-model".*\(status 400\)/],
   'status-401': [refusing(401), /refused the key: check that it is valid.*\(status 401\)/],
@@ -119,7 +120,7 @@ export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
   'huge-head': [raw('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(100_000)}\r\n\r\n`), /did not answer in HTTP/],
 };
 
-/** Faults that never end on their own. */
+/** Faults in which the answer never ends. */
 export const SLOW: Readonly<Record<string, Respond>> = {
   'no-answer': () => {},
   'head-only': (response) => {

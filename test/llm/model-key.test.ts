@@ -14,13 +14,13 @@ const choose = (choice: Partial<KeyChoice>) =>
   });
 
 describe('keyFor', () => {
-  it('takes the key of the request, wherever it goes', () => {
+  it('returns the key in the request, for any address', () => {
     expect(choose({ requestedKey: THEIRS })).toBe(THEIRS);
     expect(choose({ requestedKey: THEIRS, requestedBaseUrl: 'https://other.example/v1' })).toBe(THEIRS);
     expect(choose({ requestedKey: THEIRS, configuredKey: undefined })).toBe(THEIRS);
   });
 
-  it('takes the key of the server at its own address', () => {
+  it("returns the server's key for the configured address", () => {
     const same = [
       undefined,
       null,
@@ -54,12 +54,12 @@ describe('keyFor', () => {
     '//api.openai.com/v1',
     '',
     ' https://api.openai.com/v1',
-  ])('gives no key of the server to %j', (requestedBaseUrl) => {
+  ])("does not return the server's key for %j", (requestedBaseUrl) => {
     expect(choose({ requestedBaseUrl })).toBeUndefined();
   });
 
   it.each([['a b'], ['abc\r\nX-Other: 1'], ['abc\n'], ['schlüssel'], ['\0'], ['k'.repeat(1025)], ['\x7f']])(
-    'refuses a key that no header can hold: %j',
+    'throws for a key that is not valid in a header: %j',
     (requestedKey) => {
       let thrown: unknown;
       try {

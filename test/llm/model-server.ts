@@ -1,4 +1,5 @@
-// A chat-completions service for tests, on a free loopback port: answers each path in its own way.
+// Starts a chat-completions service for tests on a free loopback port. Each path is answered in a
+// different way.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,15 +11,15 @@ export interface Received {
   body: string;
 }
 
-/** `socket` allows answers below HTTP. */
+/** Answers a request. With `socket` it can send raw bytes. */
 export type Respond = (response: ServerResponse, socket: Socket, request: Received) => void;
 
 export interface ModelServer {
   readonly port: number;
-  /** The base address at which requests get this kind of answer. */
+  /** Returns the base address at which requests get this kind of answer. */
   at(name: string): string;
   readonly received: Received[];
-  /** Connections made, and those still open. */
+  /** Returns the number of connections that were made, and of those that are open. */
   connections(): { made: number; open: number };
   close(): Promise<void>;
 }
@@ -61,7 +62,7 @@ export async function startModelServer(
   };
 }
 
-/** The JSON body of a completion. */
+/** Returns the JSON body of a completion. */
 export function completionJson(content: unknown, more: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     id: 'chatcmpl-1',
@@ -74,7 +75,7 @@ export function completionJson(content: unknown, more: Readonly<Record<string, u
   });
 }
 
-/** Answers with status 200 and this body as JSON. */
+/** Answers with status 200 and the given body as JSON. */
 export function answering(body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json', ...headers });

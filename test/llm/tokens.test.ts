@@ -7,7 +7,10 @@ const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base
   encode(text: string, options: object): number[];
 };
 
-/** From the token list of the whole text, not from the count that the code under test uses. */
+/**
+ * Counts tokens by encoding the whole text, which differs from the way in which the tested code
+ * counts.
+ */
 function tokensOf(text: string): number {
   return direct.encode(text, { disallowedSpecial: new Set() }).length;
 }
@@ -16,8 +19,8 @@ const LINE =
   '[HEDGE-12] event_ts=1700000000 members=[3, 9, 1200] weight=0.5 formation="escort" note="Über naïve 東京"\n';
 
 describe('countTokens', () => {
-  it('counts as the encoding does', () => {
-    // Derived with the reference implementation's published examples of o200k_base.
+  it('returns the number of tokens in the encoding o200k_base', () => {
+    // These numbers are from the examples that the reference implementation publishes.
     expect(countTokens('')).toBe(0);
     expect(countTokens('hello world')).toBe(2);
     expect(countTokens('tiktoken is great!')).toBe(6);
@@ -26,7 +29,7 @@ describe('countTokens', () => {
     expect(countTokens('お誕生日おめでとう')).toBe(8);
   });
 
-  it('is exact over many windows', () => {
+  it('is exact for texts that are counted in many windows', () => {
     for (const text of [
       LINE.repeat(500),
       `  ${LINE.trim()}\t\n\n   x `.repeat(400),
@@ -36,7 +39,7 @@ describe('countTokens', () => {
     }
   });
 
-  it('is exact wherever windows end, for any text with spaces', () => {
+  it('is exact for any text with spaces, independently of where windows end', () => {
     const word = fc.stringMatching(/^[\p{L}\p{M}\p{N}\p{P}\p{S}\s]{0,12}$/u);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
@@ -48,31 +51,31 @@ describe('countTokens', () => {
     );
   });
 
-  it('takes the markers of a model for text', () => {
+  it("counts a model's special markers as ordinary text", () => {
     for (const marker of ['<|endoftext|>', '<|im_start|>', '<|fim_prefix|>', 'x <|endofprompt|> y']) {
       expect(countTokens(marker)).toBe(tokensOf(marker));
       expect(countTokens(marker)).toBeGreaterThan(3);
     }
   });
 
-  it('stays near the exact count where runs are cut', () => {
+  it('is close to the exact count if long runs without spaces are cut', () => {
     for (const text of ['a'.repeat(3000), ' '.repeat(3000), '!'.repeat(3000), 'ab'.repeat(1500), '中'.repeat(900)]) {
       const exact = tokensOf(text);
       expect(Math.abs(countTokens(text) - exact), text.slice(0, 4)).toBeLessThanOrEqual(text.length / 128 + 1);
     }
   });
 
-  it('ends for hostile texts of any length, and never parts a character', () => {
+  it('ends in time for hostile texts of any length, and never splits a character', () => {
     for (const text of ['a', 'A', '😀', '\u0301', ' ', '\n', '/\n', '\ud800', '\udc00\ud800', '[HEDGE-1]', '\0']) {
       expect(countTokens(text.repeat(200_000)), JSON.stringify(text)).toBeGreaterThan(1000);
     }
-    // Each emoji is a surrogate pair: a split one would count as six.
+    // Each emoji is a surrogate pair. If it was split, it would count as six tokens.
     expect(countTokens('😀'.repeat(5000))).toBe(5000 * countTokens('😀'));
     expect(Math.abs(countTokens(`!${'😀'.repeat(5000)}`) - 5000 * countTokens('😀'))).toBeLessThan(3);
     expect(countTokens('a'.repeat(2 ** 27))).toBeGreaterThan(2 ** 23);
   });
 
-  it('pauses after every 512 characters, whatever the text', () => {
+  it('pauses after at most 512 characters for any text', () => {
     for (const text of ['中', `${'中'.repeat(127)}1`, 'word ', '😀', '!', '\n', '7']) {
       const long = text.repeat(2 ** 17);
       let pauses = 0;
@@ -84,7 +87,7 @@ describe('countTokens', () => {
     }
   });
 
-  it('counts the rest of a very long text in proportion', () => {
+  it('estimates the rest of a very long text in proportion to its length', () => {
     const once = LINE.repeat(2000);
     const count = countTokens(once.repeat(5));
     expect(Math.abs(count / (5 * countTokens(once)) - 1)).toBeLessThan(0.001);
@@ -97,7 +100,7 @@ describe('loadTokens', () => {
     return await import('../../src/llm/tokens.ts');
   }
 
-  it('reads the 200,000 tokens in many steps', async () => {
+  it('loads the 200,000 tokens in many steps', async () => {
     const { loadTokens, countTokens: count } = await unloaded();
     const steps = [...loadTokens()];
     expect(steps.length).toBeGreaterThan(40);
@@ -105,7 +108,7 @@ describe('loadTokens', () => {
     expect([...loadTokens()]).toEqual([]);
   });
 
-  it('is shared by those who load at the same time, and completed by a count', async () => {
+  it('loads only once for concurrent callers, and a count completes the loading', async () => {
     const { loadTokens, countTokens: count } = await unloaded();
     const [one, other] = [loadTokens(), loadTokens()];
     one.next();

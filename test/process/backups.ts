@@ -1,5 +1,5 @@
-// Checks the archives that writers left: any file with an archive's final name is complete,
-// restores and opens.
+// Checks the backup archives that writers left. Every file with the final name of an archive must
+// be complete. The newest must also restore to a directory that opens.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -11,7 +11,7 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 const NAME = /^hedgerow-\d{8}T\d{6}Z-\d+\.tar\.gz$/;
 const core = loadCore();
 
-/** Checks all archives, restores the newest into `target`, then removes them all. */
+/** Checks all archives, restores the newest into `target`, then removes `dir` and `target`. */
 export async function checkBackups(dir: string, target: string): Promise<void> {
   const names = readdirSync(dir).filter((name) => NAME.test(name));
   for (const name of names) await checkArchive({ fs: nodeFs, path: `${dir}/${name}`, progress: () => undefined });

@@ -1,5 +1,5 @@
-// Flags of the long commands: `--name value` pairs, parsed as numbers unless the default is a
-// string.
+// Reads the flags of the long test commands, and prints their progress. Flags are `--name value`
+// pairs, and a value is parsed as a number unless the default is a string.
 
 export function readFlags<T extends Record<string, number | string>>(defaults: T, words = process.argv.slice(2)): T {
   const flags: Record<string, number | string> = { ...defaults };
@@ -19,7 +19,7 @@ export function readFlags<T extends Record<string, number | string>>(defaults: T
   return flags as T;
 }
 
-/** Prints one line on stderr, over the previous one. */
+/** Prints a line on stderr. On a terminal, it replaces the previous line. */
 export function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
 }

@@ -1,5 +1,6 @@
-// The same operations over HTTP against the built service, which is killed. The lanes run in this
-// process, and an answer counts as the acknowledgement.
+// Sends operations over HTTP to the built service, and kills the service. The operations are those
+// of the embedded writer. The lanes (loops that send one request at a time) run in this process,
+// and an answer counts as the acknowledgement.
 
 import { createHash } from 'node:crypto';
 import { type ChildServer, startChild } from '../service/child.ts';
@@ -8,9 +9,9 @@ import { type AnswerNames, must } from './judge.ts';
 import { changedBy, edgeOf, type Ledger, type Operation, type Part } from './ledger.mjs';
 
 const LANES = 4;
-/** Maximum requests under an Idempotency-Key that the next life repeats. */
+/** Maximum number of requests with an Idempotency-Key that the next run of the service repeats. */
 const RETRIES = 5;
-/** Maximum consecutive draws that turn out to be impossible. */
+/** Number of consecutive draws of impossible operations after which a lane ends. */
 const MOST_TRIES = 300;
 
 export const HTTP_KINDS: Readonly<Record<string, number>> = {
@@ -37,7 +38,7 @@ interface Request {
   type?: string;
 }
 
-/** Id of a kept answer; the service derives it from the caller, the request and the key. */
+/** Returns the id of a kept answer, which the service derives from caller, request and key. */
 function idOf(kept: ReadonlyMap<number, Request>, n: number): string {
   const { method, path } = kept.get(n)!;
   const [route, query = ''] = path.split('?');
@@ -47,7 +48,7 @@ function idOf(kept: ReadonlyMap<number, Request>, n: number): string {
 export class HttpLives {
   readonly #dir: string;
   readonly #ledger: Ledger;
-  /** Requests of keyed operations, acknowledged or not. */
+  /** Requests of operations with an Idempotency-Key, acknowledged or not, by operation number. */
   readonly #kept = new Map<number, Request>();
   retried = 0;
 

@@ -1,5 +1,5 @@
-// The judge detects what it is there for: lost, extra, duplicate or changed rows, and operations
-// that are partially there.
+// Tests that the judge detects lost, extra and changed rows, and operations of which only a part
+// was stored.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(home, { recursive: true }));
 
-/** A fresh ledger with a deliberate difference. */
+/** Returns a copy of the ledger with a deliberate difference. */
 function changed(change: (ledger: Ledger) => void): Ledger {
   const ledger = new Ledger(JSON.parse(JSON.stringify(written)));
   change(ledger);
@@ -89,7 +89,7 @@ test.skipIf(!BUILT).each<[what: string, change: (ledger: Ledger) => void, says: 
     },
     /the tables are/,
   ],
-])('%s', async (_, change, says) => {
+])('the judge gives the right verdict on %s', async (_, change, says) => {
   const judged = judge(`${home}/db`, changed(change));
   if (says === undefined) expect((await judged).rows).toBeGreaterThan(0);
   else await expect(judged).rejects.toThrow(says);

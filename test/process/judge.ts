@@ -1,5 +1,6 @@
-// Opens a directory after a crash and compares it with the ledger: each open operation is there as
-// a whole or not at all, everything else exactly as expected.
+// Opens a directory after a crash and compares it with the ledger. Each open operation (begun, but
+// not acknowledged) must be stored completely or not at all. Everything else must be exactly as the
+// ledger expects.
 
 import { loadCore } from '../../src/core/index.ts';
 import { Database, InlineRunner, type Table } from '../../src/engine/index.ts';
@@ -16,15 +17,16 @@ import {
 } from './ledger.mjs';
 
 /**
- * Ids and contents of kept answers; the service names them differently from the embedded writer.
+ * Ids and contents of kept answers and documents. The service and the embedded writer use different
+ * ids and contents.
  */
 export interface AnswerNames {
   idOf(n: number): string;
-  /** Throws if the text is not the answer of the operation. */
+  /** Throws if the text is not the answer to the operation. */
   check(n: number, firstId: number | null, body: string): void;
   store: string;
   documentOf(name: string): string;
-  /** The writer's clock in epoch milliseconds; answers are kept for a day. */
+  /** Returns the time of the writer's clock in epoch milliseconds. Answers are kept for a day. */
   now(): number;
 }
 
@@ -39,8 +41,9 @@ export const EMBEDDED_ANSWERS: AnswerNames = {
 export interface Judged {
   rows: number;
   tables: number;
-  /** Open operations that were found; below, those that were not. */
+  /** Number of open operations that were found in the database. */
   found: number;
+  /** Number of open operations that were not found in the database. */
   absent: number;
 }
 
@@ -62,8 +65,8 @@ export function must(holds: boolean, what: string): asserts holds {
 }
 
 /**
- * Throws an error that says what is lost, duplicated or wrong. Afterwards the ledger has no open
- * operations.
+ * Compares the database in `dir` with the ledger. Throws an error that describes what is lost,
+ * duplicated or wrong. Afterwards the ledger has no open operations.
  */
 export async function judge(
   dir: string,
@@ -161,8 +164,8 @@ function firstIdsOf(operation: Operation, seen: Map<string, SeenTable>): (number
 }
 
 /**
- * Whether any effect of an open operation is there. The comparison that follows checks that all of
- * them are.
+ * Returns whether the database contains any effect of an open operation. The comparison that
+ * follows checks that it then contains all of the effects.
  */
 function isThere(
   operation: Operation,
@@ -273,7 +276,7 @@ function operationsOf(tags: readonly number[]): string {
   return [...new Set(tags.map((tag) => Math.floor(tag / 1000)))].slice(0, 20).join(', ');
 }
 
-/** Looks some rows up by their nodes as well. */
+/** Checks that some of the rows are also found by one of their nodes. */
 function lookUp(table: Table, rows: Map<number, SeenRow>): void {
   const tags = [...rows.keys()];
   for (let place = 0; place < tags.length; place += Math.max(1, Math.floor(tags.length / 5))) {

@@ -1,5 +1,5 @@
-// kill -9 of a real process, repeatedly: each life starts from the state that the judge found after
-// the previous kill.
+// Kills a real process with SIGKILL, again and again. Each process starts from the state that the
+// judge found after the previous kill.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,13 +11,13 @@ import { judge } from './judge.ts';
 import { Ledger } from './ledger.mjs';
 import { startWriter } from './spoken.ts';
 
-/** Kills per directory before a fresh one is used. */
+/** Number of kills after which a new directory is used. */
 const KILLS_A_DIRECTORY = 10;
 const LANES = 4;
-/** After this many operations a writer just waits to be killed. */
+/** Number of operations after which a writer only waits to be killed. */
 const MOST_OPERATIONS = 4000;
 const LONGEST_LIFE_MS = 500;
-/** Kills between two checks of the archives. */
+/** Number of kills between two checks of the backup archives. */
 const KILLS_A_LOOK = 5;
 
 export const KINDS: Readonly<Record<string, number>> = {
@@ -41,19 +41,20 @@ export const KINDS: Readonly<Record<string, number>> = {
 export interface KillFigures {
   kills: number;
   acknowledged: number;
-  /** Operations open at the kill that are there as a whole; below, those that are absent. */
+  /** Number of operations that were open at a kill and are stored completely. */
   found: number;
+  /** Number of operations that were open at a kill and are not stored at all. */
   absent: number;
   rows: number;
   backups: number;
-  /** Requests on the newest directory that were repeated under their Idempotency-Keys. */
+  /** Number of requests to the newest directory that were repeated with their Idempotency-Keys. */
   retried: number;
   slowestOpenMs: number;
 }
 
 /**
- * `service`: send the operations to the built service over HTTP, instead of to an embedded
- * database.
+ * Kills a writer `kills` times, and judges the directory after each kill. With `service`, sends the
+ * operations over HTTP to the built service instead of to an embedded database.
  */
 export async function killLoop(
   kills: number,
@@ -100,7 +101,7 @@ interface Place {
 interface Life {
   seed: number;
   delayMs: number;
-  /** The judge compacts and compares again. */
+  /** Whether the judge compacts the database and compares it again. */
   compact: boolean;
 }
 

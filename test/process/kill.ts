@@ -1,5 +1,5 @@
-// `npm run kill -- --kills 1000 --seed 1`: kill -9 of a writing process; 7 in 10 are embedded
-// databases, 3 in 10 the service over HTTP.
+// Runs `npm run kill -- --kills 1000 --seed 1`, which kills a writing process with SIGKILL. 7 in 10
+// kills hit an embedded database, and 3 in 10 hit the service over HTTP.
 
 import { progress, readFlags } from './flags.ts';
 import { killLoop } from './kill-loop.ts';

@@ -1,5 +1,6 @@
-// A writer under `ulimit -v` at many sizes: every instance of the core reserves about 10.5 GB of
-// address space, so the creation of instances fails at every place in turn.
+// Runs a writer under `ulimit -v` with many limits. Every instance of the core (the WebAssembly
+// module) reserves about 10.5 GB of address space. So each limit makes the creation of an instance
+// fail at another point of the writer's work.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +13,8 @@ import { startWriter } from './spoken.ts';
 const OPERATIONS = 120;
 const GIGABYTE_KB = 2 ** 20;
 /**
- * Sizes grow by a constant factor from here; the first fifth is too small for one instance, or for
- * Node itself.
+ * The smallest limit; each next one is larger by a constant factor. The first fifth of the limits
+ * is too small for one instance, or even for Node itself.
  */
 const SMALLEST_GB = 0.7;
 const FIRST_INSTANCE_GB = 12;
@@ -22,12 +23,11 @@ const MOST_MS = 60_000;
 
 export interface MemoryFigures {
   sizes: number;
-  /**
-   * Sizes at which the process died; below, those at which the directory did not open, or
-   * operations were refused.
-   */
+  /** Number of limits at which the process died. */
   died: number;
+  /** Number of limits at which the directory did not open. */
   closed: number;
+  /** Number of limits at which operations were refused. */
   refused: number;
   acknowledged: number;
   failures: string[];

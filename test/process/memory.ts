@@ -1,5 +1,5 @@
-// `npm run memory -- --sizes 50 --seed 1`: a writer under `ulimit -v` of 0.7 GB to 4 TB; everything
-// it acknowledged is there after a restart without a limit.
+// Runs `npm run memory -- --sizes 50 --seed 1`, which starts a writer under `ulimit -v` of 0.7 GB
+// to 4 TB. After a restart without a limit, everything that the writer acknowledged must be stored.
 
 import { progress, readFlags } from './flags.ts';
 import { memoryLoop } from './memory-loop.ts';

@@ -1,4 +1,4 @@
-// The faults that `npm run mutate` plants.
+// Tests the faults (mutants) that `npm run mutate` plants in source files.
 
 import { expect, test } from 'vitest';
 import { mutantsOf, withMutant } from './mutants.ts';
@@ -10,7 +10,7 @@ function f(): void {
   throw corruption(path, 0, 'is < 1');
 }`;
 
-test('each operator makes one mutant of a line, comments and texts stay', () => {
+test('each operator makes one mutant per line that it fits, but none in comments or strings', () => {
   const found = mutantsOf('f.ts', TEXT).map(({ line, operator, after }) => `${line} ${operator}: ${after}`);
   expect(found.sort()).toEqual([
     '2 return early: function f(): void { return;',
@@ -23,7 +23,7 @@ test('each operator makes one mutant of a line, comments and texts stay', () => 
   ]);
 });
 
-test('a mutant changes its line only', () => {
+test('a mutant changes only its own line', () => {
   const [mutant] = mutantsOf('f.ts', TEXT);
   const lines = withMutant(TEXT, mutant!).split('\n');
   const before = TEXT.split('\n');

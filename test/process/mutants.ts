@@ -1,5 +1,5 @@
-// Plants faults in the text of a source file, one per mutant: one line is changed so that it nearly
-// always still compiles but means something else.
+// Plants faults in the text of a source file, one per mutant. A mutant changes one line so that it
+// nearly always still compiles, but does something else.
 
 export interface Mutant {
   file: string;
@@ -12,7 +12,7 @@ export interface Mutant {
 
 interface Operator {
   name: string;
-  /** The changed line; undefined if the operator does not apply. */
+  /** Returns the changed line, or undefined if the operator does not apply to the line. */
   change(line: string): string | undefined;
 }
 
@@ -72,7 +72,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** Lines left unchanged: comments, imports, declarations and error messages. */
+/** Matches the lines that get no mutant: comments, imports, declarations and error messages. */
 const LEFT_ALONE = /^\s*(\/\/|\*|\/\*|import |export (type|interface)|interface |type |readonly |private )|^\s*[`'"]/;
 
 export function mutantsOf(file: string, text: string): Mutant[] {
@@ -94,7 +94,7 @@ function insideText(before: string, after: string): boolean {
   return (left.split("'").length - 1) % 2 === 1 || (left.split('`').length - 1) % 2 === 1;
 }
 
-/** The source text with the mutant applied. */
+/** Returns the source text with the mutant applied. */
 export function withMutant(text: string, { line, after }: Mutant): string {
   const lines = text.split('\n');
   lines[line - 1] = after;

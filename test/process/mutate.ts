@@ -1,9 +1,10 @@
-// `npm run mutate -- --files log,recovery --sample 300 --seed 1 --jobs 2`: mutation testing of the
-// code that keeps data safe. Prints the score and the mutants that no test detected.
+// Runs `npm run mutate -- --files log,recovery --sample 300 --seed 1 --jobs 2`. This plants faults
+// (mutants) in the code that keeps data safe, and checks that the tests detect them. It prints the
+// score and the mutants that no test detected.
 //
-// Each job works in a copy of src and test, with links to the built core and to the packages. It
-// runs the narrow tests of the group: the quick ones first, the others if those detected nothing,
-// and finally some simulated histories.
+// Each job works in a copy of src and test, with links to the built core and to the packages. For
+// each mutant, the job runs the quick tests of the mutant's group. If these detect nothing, it runs
+// the other tests of the group, and finally some simulated histories.
 
 import { spawn } from 'node:child_process';
 import {
@@ -24,9 +25,9 @@ import { progress, readFlags } from './flags.ts';
 import { type Mutant, mutantsOf, withMutant } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** A run that exceeds this time counts as detected; without a mutant none comes close to it. */
+/** A run longer than this counts as detected. Runs without a mutant are much shorter. */
 const MUTANT_MS = 240_000;
-/** Simulated histories for mutants that the tests did not detect. */
+/** Number of simulated histories for each mutant that the tests did not detect. */
 const SEEDS = 500;
 
 interface Group {
@@ -52,8 +53,8 @@ const ENGINE_TESTS = ['recovery', 'failing-disk', 'replays.test', 'documents', '
 );
 
 /**
- * Words of `--files`. Tests are named by path prefix, as vitest takes them; missing ones are
- * skipped.
+ * Groups by their name in `--files`. `quick` and `more` contain path prefixes of tests, as vitest
+ * accepts them. A prefix without any test is skipped.
  */
 const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   log: [
@@ -166,7 +167,7 @@ function makeCopy(): string {
   return copy;
 }
 
-/** True if all tests pass. */
+/** Returns whether all tests pass. */
 function testsPass(copy: string, tests: readonly string[]): Promise<boolean> {
   return runs(copy, [
     'node_modules/vitest/vitest.mjs',
@@ -181,12 +182,12 @@ function testsPass(copy: string, tests: readonly string[]): Promise<boolean> {
   ]);
 }
 
-/** True if all seeds pass. */
+/** Returns whether the simulated histories of all seeds pass. */
 function simulationHolds(copy: string): Promise<boolean> {
   return runs(copy, ['--import', 'tsx', 'test/sim/run.ts', '--seeds', `1..${SEEDS}`, '--first']);
 }
 
-/** True if the script exits with 0; false if it takes too long. */
+/** Returns whether the script exits with code 0. Kills a script that takes too long. */
 function runs(copy: string, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, words, { cwd: copy, stdio: 'ignore', detached: true });

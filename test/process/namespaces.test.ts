@@ -1,5 +1,5 @@
-// Two writers on one directory, the second in its own PID namespace, where the first one's PID is
-// another process or none.
+// Tests two writers on one directory. The second writer runs in its own PID namespace, where the
+// PID of the first writer belongs to another process or to none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ if (!allowed)
   console.log(`skipped: unshare may not make a PID namespace here: ${tried.error?.message ?? tried.stderr.trim()}`);
 
 test.skipIf(!BUILT || !allowed)(
-  'a second writer in another PID namespace is refused, also after the first one wrote for a while; killed, the first one gives way',
+  'a second writer in another PID namespace is refused until the first writer is killed',
   { timeout: 120_000 },
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'hedgerow-namespaces-'));

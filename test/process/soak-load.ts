@@ -1,16 +1,17 @@
-// A mixed load over HTTP: lanes that insert, delete, query, leave cursors and transactions open,
-// compact with a TTL, and back up.
+// Puts a mixed load on the service over HTTP. Parallel lanes insert, delete, query, leave cursors
+// and transactions open, compact with a TTL, and make backups.
 
 import { rmSync } from 'node:fs';
 import { Random } from '../support/random.ts';
 
-/** Seconds after which old rows expire, so that the amount of data stays roughly constant. */
+/** Seconds after which rows expire, so that the amount of data stays roughly constant. */
 const TTL_SECONDS = 15;
 const NODES = 5000;
 const IDLE_TABLES = 20;
 const BULK_ROWS = 400;
 /**
- * Statuses that a mixed load rightly causes: limits, conflicts, transactions that were rolled back.
+ * Error statuses that are correct under a mixed load. They result from limits, from conflicts, and
+ * from transactions that were rolled back.
  */
 const EXPECTED = new Set([400, 404, 409, 429, 503]);
 
@@ -35,7 +36,7 @@ export class SoakLoad {
     this.#random = new Random(seed);
   }
 
-  /** Creates the tables; those that stay idle get one row each. */
+  /** Creates the tables, and inserts one row into each table that will stay idle. */
   async prepare(): Promise<void> {
     for (const name of ['busy', 'other']) {
       await this.#ask('POST', '/v1/tables', { name, member_tables: [], bucket_seconds: 5, compact_threshold: 4000 });
@@ -70,7 +71,7 @@ export class SoakLoad {
     await Promise.all(this.#lanes);
   }
 
-  /** The counts since the previous call. */
+  /** Returns the counts since the previous call. */
   take(): LoadCounts {
     const counts = this.counts;
     this.counts = newCounts();
@@ -132,7 +133,7 @@ export class SoakLoad {
   #keyed(): Promise<string> {
     const again = this.#random.chance(0.3) && this.#key > 0;
     if (!again) this.#key++;
-    // The same body under the same key: a retry gets the kept answer.
+    // A retry sends the same body with the same key, and gets the kept answer.
     const body = { table: 'other', event_ts: 2_000_000_000, members: [this.#key % NODES] };
     return this.#ask('POST', '/v1/hyperedges', body, { 'idempotency-key': `soak-${this.#key}` });
   }
@@ -160,7 +161,7 @@ export class SoakLoad {
     return this.#ask('POST', '/v1/query', { query: queries[this.#random.below(queries.length)] });
   }
 
-  /** Leaves the cursor of the answer open. */
+  /** Asks for rows in a range of time, and leaves the cursor of the answer open. */
   #range(): Promise<string> {
     const end = Math.floor(Date.now() / 1000);
     return this.#ask(
@@ -173,7 +174,7 @@ export class SoakLoad {
     return this.#ask('GET', `/v1/hyperedges/node/${this.#random.below(NODES)}?table=busy&limit=50`);
   }
 
-  /** Left idle, so that the service rolls it back. */
+  /** Begins a transaction and leaves it idle, so that the service rolls it back. */
   async #idleTransaction(): Promise<void> {
     const session = { 'x-session-id': `s${this.#random.below(40)}` };
     await this.#ask('POST', '/v1/query', { query: 'BEGIN' }, session);

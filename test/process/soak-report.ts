@@ -1,4 +1,4 @@
-// The report of a soak: one HTML page with an inline SVG plot for each figure.
+// Makes the report of a soak (a long run under load): one HTML page with inline SVG plots.
 
 import type { Sample, Verdict } from './soak-samples.ts';
 
@@ -85,7 +85,7 @@ ${[...paths, ...legend, ...ticks].join('\n')}
 <text x="${WIDTH - 10}" y="${HEIGHT - 5}" text-anchor="end">${end.toFixed(0)} s</text></svg>`;
 }
 
-/** Histogram of latencies in powers of two, as a table. */
+/** Returns an HTML table of a histogram of latencies, with powers of two as bounds. */
 export function histogramTable(name: string, latencies: readonly number[]): string {
   const counts = new Map<number, number>();
   for (const ms of latencies) {

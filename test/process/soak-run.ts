@@ -1,5 +1,5 @@
-// A soak: the built service under a mixed load, sampled every second, judged at the end by how its
-// figures grow after warm-up.
+// Runs a soak: the built service works under a mixed load and is sampled every second. At the end
+// the soak judges how much the figures of the service grew after warm-up.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { startChild } from '../service/child.ts';
@@ -18,7 +18,7 @@ export interface SoakResult {
 
 const MOST_FAILURES = 50;
 
-/** Writes `report.html` and `samples.json` into `directory`. */
+/** Runs a soak of `seconds`, and writes `report.html` and `samples.json` into `directory`. */
 export async function soak(
   seconds: number,
   seed: number,

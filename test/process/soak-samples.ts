@@ -1,19 +1,19 @@
-// What a soak samples from a running service every second, and the line fitted to the samples after
-// warm-up.
+// Reads the figures that a soak samples from a running service every second. Judges by a fitted
+// line whether the figures grew after warm-up.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One second. The names give the units: bytes, counts or milliseconds. */
+/** Figures of one second. Names end in their unit (Bytes, Ms); the other figures are counts. */
 export interface Sample {
   seconds: number;
   rssBytes: number;
   heapBytes: number;
-  /** Bytes of segments and memtables in instances of the core. */
+  /** Bytes that segments and memtables occupy in instances of the core. */
   residentBytes: number;
   memtableBytes: number;
   logBytes: number;
   descriptors: number;
-  /** Reserved address space divided by 10.5 GB: approximately the number of instances. */
+  /** Approximate number of core instances: the reserved address space divided by 10.5 GB. */
   instances: number;
   requests: number;
   failures: number;
@@ -38,7 +38,7 @@ export function instancesOf(addressBytes: number): number {
   return Math.round(addressBytes / INSTANCE_BYTES);
 }
 
-/** A figure from the text of `GET /metrics`, summed over its labels; 0 if it is missing. */
+/** Returns a metric in the text of `GET /metrics`, summed over its labels, or 0 if it is absent. */
 export function metric(text: string, name: string): number {
   let sum = 0;
   for (const line of text.split('\n')) {
@@ -48,7 +48,7 @@ export function metric(text: string, name: string): number {
   return sum;
 }
 
-/** Least-squares line: its value at the first and at the last second of the samples. */
+/** Fits a least-squares line, and returns its values at the first and at the last point. */
 export function fitted(points: readonly { x: number; y: number }[]): { first: number; last: number } {
   const count = points.length;
   const meanX = points.reduce((sum, { x }) => sum + x, 0) / count;
@@ -62,11 +62,9 @@ export function fitted(points: readonly { x: number; y: number }[]): { first: nu
 export interface Bound {
   name: string;
   of: (sample: Sample) => number;
-  /**
-   * How much higher the fitted line may be at the end than at the end of the warm-up: this share,
-   * or this absolute amount.
-   */
+  /** Rise of the fitted line after warm-up that is allowed, as a share of its first value. */
   share: number;
+  /** Absolute rise of the fitted line after warm-up that is always allowed. */
   amount: number;
 }
 
@@ -85,7 +83,7 @@ export interface Verdict {
   flat: boolean;
 }
 
-/** The first 30 percent are warm-up. */
+/** Judges whether each figure stays flat after warm-up, the first 30 percent of the samples. */
 export function judgeSamples(samples: readonly Sample[]): Verdict[] {
   const measured = samples.slice(Math.floor(samples.length * 0.3));
   return BOUNDS.map(({ name, of, share, amount }) => {

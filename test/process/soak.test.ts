@@ -1,5 +1,5 @@
-// A soak of 20 seconds: no request fails, and nothing grows after warm-up. The long form is `npm
-// run soak`.
+// Tests in a soak of 20 seconds that no request fails and that nothing grows after warm-up. The
+// long form is `npm run soak`.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,17 +10,21 @@ import { fitted, metric } from './soak-samples.ts';
 
 const BUILT = existsSync(new URL('../../dist/main.js', import.meta.url));
 
-test.skipIf(!BUILT)('a mixed load of 20 seconds is answered, and nothing grows', { timeout: 300_000 }, async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'hedgerow-soak-'));
-  const { failures, verdicts, requests, report } = await soak(20, 15, directory);
-  expect(failures).toEqual([]);
-  expect(verdicts.filter(({ flat }) => !flat)).toEqual([]);
-  expect(requests).toBeGreaterThan(100);
-  expect(existsSync(report)).toBe(true);
-  rmSync(directory, { recursive: true });
-});
+test.skipIf(!BUILT)(
+  'the service answers a mixed load for 20 seconds without growing',
+  { timeout: 300_000 },
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'hedgerow-soak-'));
+    const { failures, verdicts, requests, report } = await soak(20, 15, directory);
+    expect(failures).toEqual([]);
+    expect(verdicts.filter(({ flat }) => !flat)).toEqual([]);
+    expect(requests).toBeGreaterThan(100);
+    expect(existsSync(report)).toBe(true);
+    rmSync(directory, { recursive: true });
+  },
+);
 
-test('the line through samples has their slope', () => {
+test('a line fitted to samples on a line passes through the samples', () => {
   const { first, last } = fitted([0, 1, 2, 3].map((x) => ({ x, y: 5 + 2 * x })));
   expect([first, last]).toEqual([5, 11]);
 });

@@ -1,5 +1,5 @@
-// `npm run soak -- --minutes 30 --seed 1 --report build/soak`: the exit code is 1 if a figure grows
-// after warm-up or a request fails.
+// Runs `npm run soak -- --minutes 30 --seed 1 --report build/soak`. The exit code is 1 if a figure
+// grows after warm-up or a request fails.
 
 import { progress, readFlags } from './flags.ts';
 import { soak } from './soak-run.ts';

@@ -1,5 +1,5 @@
-// A disk of a given size that fills up and is enlarged while a writer works: what was refused is
-// not there, what was acknowledged is, and work resumes without a restart.
+// Fills up a disk of a given size and enlarges it, while a writer works. Checks that acknowledged
+// operations are stored, that refused ones are not, and that work resumes without a restart.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,11 +19,13 @@ const KINDS = {
   compact: 2,
   ttl: 1,
 };
-/** Operations until the disk is full, and again after it has grown. */
+/** Number of operations that the writer tries before the disk is enlarged. */
 const OPERATIONS = 300;
+/** Number of operations that the writer tries after the disk was enlarged. */
 const MORE = 25;
 /**
- * From a disk too small for an empty database to one that never fills up: 6 KB steps for 200 sizes.
+ * The smallest disk is too small for an empty database, and the largest never fills up. With 200
+ * sizes, the steps are 6 KB.
  */
 const LEAST_BYTES = 48 * 1024;
 const MOST_BYTES = 1248 * 1024;
@@ -31,18 +33,16 @@ const GROWN_BYTES = 64 * 2 ** 20;
 
 export interface SpaceFigures {
   sizes: number;
-  /**
-   * Sizes at which something was refused for lack of space; below, those at which the directory did
-   * not open at all.
-   */
+  /** Number of sizes at which an operation was refused before the disk was enlarged. */
   full: number;
+  /** Number of sizes at which the directory did not open at all. */
   closed: number;
-  /** Sizes at which work did not resume after the disk had grown. */
+  /** Number of sizes at which work did not resume after the disk was enlarged. */
   stuck: number;
   failures: string[];
 }
 
-/** Why no disk can be created here; undefined if it can. */
+/** Returns the reason why no disk can be created here, or undefined if one can. */
 export function whyNoDisk(): string | undefined {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-space-'));
   try {

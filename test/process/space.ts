@@ -1,5 +1,5 @@
-// `npm run space -- --sizes 200 --seed 1`: disks of many sizes that fill up and are enlarged. Needs
-// permission to mount.
+// Runs `npm run space -- --sizes 200 --seed 1`, which fills up and enlarges disks of many sizes.
+// Needs permission to mount.
 
 import { progress, readFlags } from './flags.ts';
 import { spaceLoop, whyNoDisk } from './space-loop.ts';

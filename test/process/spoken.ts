@@ -1,4 +1,5 @@
-// A writer in its own process; each line it prints goes into the ledger at once.
+// Runs a writer in its own process, and enters each line that the writer prints into the ledger at
+// once.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,31 +10,31 @@ export const WRITER = fileURLToPath(new URL('writer.mjs', import.meta.url));
 
 export interface WriterTask {
   dir: string;
-  /** File that the ledger is written to. */
+  /** File to which `startWriter` writes the ledger for the writer. */
   expected: string;
   seed: number;
   lanes: number;
   operations: number;
   kinds: Readonly<Record<string, number>>;
   backups: string;
-  /** Run compactions on the main thread. */
+  /** Whether compactions run on the main thread. */
   inline?: boolean;
 }
 
 export interface Spoken {
   readonly child: ChildProcess;
-  /** `f` lines: operations that were refused. */
+  /** Lines that begin with `f`, one for each operation that was refused. */
   readonly refused: string[];
-  /** Other lines: `ready`, `done`, `closed <why>`, ... */
+  /** All lines that report no operation, such as `ready`, `done` and `closed <why>`. */
   readonly words: string[];
   readonly errors: () => string;
-  /** Resolves with the exit code, or the signal. */
+  /** Resolves with the exit code, or with the signal that ended the process. */
   readonly end: Promise<string>;
-  /** Resolves at the next line that starts with `start` (true), or at the end (false). */
+  /** Resolves with true at the next word that starts with `start`, or with false at the end. */
   word(start: string): Promise<boolean>;
 }
 
-/** Starts `command` (default: node) with the writer's parameters as its last argument. */
+/** Starts the writer under `command` (default: node), with the task as its last argument. */
 export function startWriter(
   task: WriterTask,
   ledger: Ledger,
@@ -107,7 +108,8 @@ function note(ledger: Ledger, line: string, refused: string[], words: string[]):
     );
   else if (what === 'f') {
     refused.push(line);
-    // It reports that nothing was applied, unless the log has failed; the judge relies on that.
+    // `disk_full` means that nothing was applied, unless the log failed and a restart is needed.
+    // The judge relies on this.
     if (ids === 'disk_full' && !line.includes('restart')) ledger.forget(Number(n));
   } else words.push(line);
 }

@@ -1,8 +1,8 @@
-// Runs each phase repeatedly on a copy of one directory, each time with another system call that
-// kills the process or fails; then the judge checks the directory.
+// Runs each phase (a piece of database work) repeatedly on a copy of one directory. Each time,
+// another system call fails or kills the process, and then the judge checks the directory.
 //
-// strace counts calls per thread, so the first thread that reaches a count is hit: every count of
-// every thread of the phase is tried once.
+// strace counts calls per thread. A fault at count n therefore hits the first thread that makes its
+// n-th call of that name. The loop tries each count that any thread of the phase reaches once.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,14 +32,14 @@ export type Phase = (typeof PHASES)[number];
 
 export interface Fault {
   phase: Phase;
-  /** In strace's `inject=` syntax. */
+  /** The fault in the `inject=` syntax of strace. */
   inject: string;
 }
 
 export interface SyscallFigures {
   runs: number;
   killed: number;
-  /** Runs in which an operation, the opening or a restore was refused. */
+  /** Number of runs in which an operation, the opening or a restore was refused. */
   refused: number;
   failures: string[];
 }
@@ -52,14 +52,15 @@ interface Start {
 const SCRIPT = fileURLToPath(new URL('phases.mjs', import.meta.url));
 const MOST_MS = 30_000;
 /**
- * Result of a short write. strace returns it without writing, so anything but 0 would be untrue.
+ * Number of bytes that a short write reports. strace skips the write itself, so a number above 0
+ * would report bytes that were not written.
  */
 const SHORT_BYTES = 0;
 const FIRST_KINDS = { insert: 30, delete: 4, transaction: 8, createTable: 1, addColumn: 1, putDocument: 2, compact: 2 };
 
 /**
- * A directory with segments, a log of several files, documents and kept answers, and a backup next
- * to it.
+ * Makes a directory with segments, a log of several files, documents and kept answers. Makes a
+ * backup next to it.
  */
 async function makeStart(seed: number): Promise<Start> {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-syscalls-'));
@@ -100,7 +101,7 @@ function freshLedger({ ledger }: Start): Ledger {
   return new Ledger(JSON.parse(JSON.stringify(ledger)));
 }
 
-/** Every fault of a phase that hits one of these calls. */
+/** Returns every fault of a phase that hits one of these calls. */
 function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   const faults = new Set<string>();
   for (const { call, when, onFile } of calls) {
@@ -117,7 +118,7 @@ function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   return [...faults].map((inject) => ({ phase, inject }));
 }
 
-/** Runs every fault of the phases, or about `sample` of them. Collects the failures. */
+/** Runs about `sample` of the faults of the phases, or all if there are fewer. */
 export async function syscallLoop(
   phases: readonly Phase[],
   seed: number,
@@ -151,8 +152,8 @@ async function runOne(start: Start, { phase, inject }: Fault, figures: SyscallFi
   const end = await run.end;
   const hung = !clearInTime(timer);
   must(!hung, `the process hung: ${run.words.join()} ${run.refused.join()}`);
-  // libuv aborts the process if the write that wakes its loop fails; to the database that is a
-  // kill.
+  // libuv aborts the process if the write that wakes its loop fails. For the database, this is the
+  // same as a kill.
   const aborted = inject.startsWith('write:error') && run.errors() === '' && !run.words.includes('ended');
   const killed = inject.includes('SIGKILL') && !run.words.includes('ended');
   if (killed || aborted) figures.killed++;
@@ -171,8 +172,8 @@ function clearInTime(timer: NodeJS.Timeout): boolean {
 }
 
 /**
- * An acknowledged restore is complete. Otherwise the target is complete, does not open, or can be
- * restored again.
+ * Checks a restore. A target with a manifest must hold all rows, and after an acknowledged restore
+ * it must have one. A target without a manifest must be restorable again.
  */
 async function judgeRestored(copy: string, acknowledged: boolean): Promise<void> {
   const target = `${copy}/target`;

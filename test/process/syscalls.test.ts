@@ -1,5 +1,5 @@
-// System calls that fail or kill (a sample of `npm run syscalls`), and a full disk and scarce
-// memory (samples of `npm run space` and `npm run memory`).
+// Tests system calls that fail or kill the process (a sample of `npm run syscalls`), a full disk (a
+// sample of `npm run space`), and scarce memory (a sample of `npm run memory`).
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const noDisk = whyNoDisk();
 for (const why of [noTrace, noDisk]) if (why !== undefined) console.log(`skipped: ${why}`);
 
 test.skipIf(!BUILT || noTrace !== undefined)(
-  'a system call that kills or fails loses, doubles and halves nothing',
+  'a system call that fails or kills leaves nothing lost, duplicated or half applied',
   { timeout: 300_000 },
   async () => {
     const figures = await syscallLoop(PHASES, 15, 60);
@@ -24,7 +24,7 @@ test.skipIf(!BUILT || noTrace !== undefined)(
 );
 
 test.skipIf(!BUILT || noDisk !== undefined)(
-  'a disk that fills and grows refuses truly, and work goes on',
+  'a full disk causes honest refusals, and work resumes when the disk is enlarged',
   { timeout: 300_000 },
   async () => {
     const figures = await spaceLoop(12, 15);
@@ -34,7 +34,7 @@ test.skipIf(!BUILT || noDisk !== undefined)(
 );
 
 test.skipIf(!BUILT || process.platform !== 'linux')(
-  'under a limit of addresses every acknowledged row is there after a restart',
+  'every acknowledged row survives a restart after the address space was limited',
   { timeout: 300_000 },
   async () => {
     const figures = await memoryLoop(6, 15);

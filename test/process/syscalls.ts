@@ -1,5 +1,5 @@
-// `npm run syscalls -- --sample 100000 --seed 1 --phases commit,rotation`: SIGKILL, EIO, ENOSPC and
-// short writes at every system call of the phases.
+// Runs `npm run syscalls -- --sample 100000 --seed 1 --phases commit,rotation`. This injects
+// SIGKILL, EIO, ENOSPC and short writes at every system call of the phases.
 
 import { progress, readFlags } from './flags.ts';
 import { PHASES, type Phase, syscallLoop } from './syscall-loop.ts';

@@ -1,12 +1,12 @@
-// Runs a phase under strace: counts its system calls, or makes one of them fail or kill. File work
-// uses one thread, so that counts are reproducible.
+// Runs a phase under strace, which either lists the system calls of the phase, or makes one of them
+// fail or kill the process. File work uses one thread, so that the counts are reproducible.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Calls that change the disk, and those that open files. */
+/** System calls that change the disk or open files. */
 export const CALLS = [
   'openat',
   'write',
@@ -28,18 +28,19 @@ export const CALLS = [
 ] as const;
 export type Call = (typeof CALLS)[number];
 
-/** A call of the phase: the `when`th of its name in its thread. */
+/** A system call of the phase. */
 export interface TracedCall {
   call: Call;
+  /** Count of this call among the calls of the same name in the same thread, from 1. */
   when: number;
   /**
-   * Whether it writes to a file, not to a pipe and not to the eventfd that wakes libuv's loop
-   * (which aborts the process if it fails).
+   * Whether the call works on a file. It is false for a `write` to a pipe, and for a `write` to the
+   * eventfd that wakes libuv's loop. libuv aborts the process if the latter fails.
    */
   onFile: boolean;
 }
 
-/** Why phases cannot be traced here; undefined if they can. */
+/** Returns the reason why phases cannot be traced here, or undefined if they can. */
 export function whyNoTrace(): string | undefined {
   const tried = spawnSync('strace', ['-f', '-o', '/dev/null', '-e', 'inject=fsync:error=EIO:when=1000', 'true'], {
     encoding: 'utf8',
@@ -48,19 +49,19 @@ export function whyNoTrace(): string | undefined {
   return tried.status === 0 ? undefined : `strace may not trace here: ${tried.stderr.trim()}`;
 }
 
-/** The environment of a traced process. */
+/** Environment variables of a traced process. */
 export const TRACED: Readonly<Record<string, string>> = { UV_THREADPOOL_SIZE: '1' };
 
 export function traceCommand(fault: string | undefined, output: string): string[] {
   const traced = fault === undefined ? [...CALLS, 'access', 'faccessat', 'faccessat2'] : CALLS;
   const calls = ['-e', `trace=${traced.map((name) => `?${name}`).join()}`];
   const inject = fault === undefined ? [] : ['-e', `inject=${fault}`];
-  // With --seccomp-bpf strace does not deliver the signals that it is asked to inject.
+  // With --seccomp-bpf, strace would not deliver the injected signals.
   const fast = fault?.includes('signal=') === true ? [] : ['--seccomp-bpf'];
   return ['strace', '-f', ...fast, '-qq', '-o', output, ...calls, ...inject, process.execPath];
 }
 
-/** The calls between the marks of a trace. */
+/** Returns the calls between the begin and end marks of a trace. */
 export function callsOf(trace: string): TracedCall[] {
   const counts = new Map<string, number>();
   const calls: TracedCall[] = [];
@@ -81,14 +82,14 @@ export function callsOf(trace: string): TracedCall[] {
   return calls;
 }
 
-/** `write` to stdout or stderr, or of the eight bytes of an eventfd. */
+/** Matches a `write` to stdout or stderr, or a `write` of eight bytes, as for an eventfd. */
 const NOT_ON_FILE = /^\d+\s+write\(([12],|\d+, .*, 8( <|\)))/;
 
 function isCall(name: string): name is Call {
   return (CALLS as readonly string[]).includes(name);
 }
 
-/** The trace of a command that runs without a fault. */
+/** Runs a command without a fault and returns its trace. */
 export function dryRun(words: readonly string[]): string {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-trace-'));
   try {

@@ -1,5 +1,4 @@
-// POST /v1/rag/check: verdicts on texts and claims written by others, over HTTP, and node names as
-// values.
+// Tests POST /v1/rag/check, which gives verdicts on texts and claims that were written elsewhere.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startServer, type TestServer } from '../http/support.ts';
@@ -30,7 +29,7 @@ afterAll(() => server.close());
 const check = (body: unknown) => send(server, 'POST', '/v1/rag/check', body, { 'x-api-key': server.keys.readonly });
 
 describe('a check', () => {
-  it('answers a verdict for each claim, in the order given', async () => {
+  it('returns a verdict on each claim, in the given order', async () => {
     const claims = [
       'The firm paid 42 dollars.',
       'The firm paid 43 dollars.',
@@ -56,7 +55,7 @@ describe('a check', () => {
     for (const { supported, reasons } of json.results) expect(reasons.length > 0).toBe(!supported);
   });
 
-  it('answers a verdict for each sentence of a text by its own tags', async () => {
+  it('returns a verdict on each sentence of a text, judged by its own tags', async () => {
     const text = 'Nodes 1 and 2 met [HEDGE-1]. The firm paid 41 dollars [HEDGE-1]. It rained. Why?';
     const { json } = await check({ text, edge_ids: [1], table: 'hyperedges' });
     expect(
@@ -69,7 +68,7 @@ describe('a check', () => {
     expect([json.supported, json.total]).toEqual([1, 3]);
   });
 
-  it('knows the names of nodes if a table stores them', async () => {
+  it('accepts the names of nodes if a table contains them', async () => {
     const claims = [
       'Ada and Linus talked about lunch.',
       'Ada and Ken talked about lunch.',
@@ -79,7 +78,7 @@ describe('a check', () => {
     expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, false, true]);
   });
 
-  it('of values that no single edge holds together supports nothing', async () => {
+  it('does not support values that come from different edges', async () => {
     const claims = ['Nodes 101 and 103 met.', 'Nodes 101 and 105 met.', 'Nodes 103 and 104 met.'];
     const { json } = await check({ claims, edge_ids: [3, 10, 6], table: 'calls' });
     expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, true, false]);
@@ -94,12 +93,12 @@ describe('a check', () => {
     ['an id that is no integer', { text: 'a', edge_ids: [1.5] }],
     ['too many edges', { text: 'a', edge_ids: Array.from({ length: 201 }, (_, i) => i) }],
     ['too long a text', { text: 'x'.repeat(100_001), edge_ids: [1] }],
-  ])('of %s is refused with 422', async (_, body) => {
+  ])('is refused with 422 if the request has %s', async (_, body) => {
     const { status, json } = await check(body);
     expect([status, json.status, typeof json.detail]).toEqual([422, 422, 'string']);
   });
 
-  it('of an unknown table is not found; edges that are not there support nothing', async () => {
+  it('answers 404 for an unknown table, and unknown edges support no claim', async () => {
     expect((await check({ text: 'a', edge_ids: [1], table: 'nope' })).status).toBe(404);
     const { json } = await check({ claims: ['Nodes 1 and 2 met.'], edge_ids: [99] });
     expect(json.results[0]).toMatchObject({ supported: false, reasons: ['it has no tag'] });

@@ -41,7 +41,7 @@ const edges = Array.from({ length: 200 }, (_, index) => edge(index + 1));
 const steps = Array.from({ length: 100 }, (_, index) => step(index + 1));
 
 describe('the context', () => {
-  it('has the question, the edges best first, the facts and the rules', () => {
+  it('contains the question, the edges best first, the facts and the rules', () => {
     const context = packContext({
       question: 'Who met?',
       edges: [edge(7), edge(2)],
@@ -68,7 +68,7 @@ describe('the context', () => {
   });
 
   it.each([500, 777, 1000, 3000, 12_000])(
-    'stays under a budget of %i tokens, in whole lines, and tells what fits',
+    'keeps to a budget of %i tokens, has only whole lines, and reports which edges fit',
     (tokenBudget) => {
       const context = packContext({
         question: 'Who? '.repeat(5000),
@@ -90,14 +90,14 @@ describe('the context', () => {
     },
   );
 
-  it('leaves facts and rules out when there are none, and gives the edges all the room', () => {
+  it('gives edges the whole budget if there are no facts, and then has no rules', () => {
     const context = packContext({ question: 'Who?', edges, steps: [], rules: [rule], tokenBudget: 1000, countTokens });
     expect(context.prompt.user).not.toMatch(/Derived|Rules/);
     expect(context.tokens).toBeGreaterThan(900);
     expect(context.rules).toEqual([]);
   });
 
-  it('passes over a line that is too long for the rest', () => {
+  it('skips a line that is too long for the rest of the budget', () => {
     const large = edge(1, { members: Array.from({ length: 250 }, (_, index) => 1_000_000 + index) });
     const context = packContext({
       question: 'Who?',
@@ -139,7 +139,7 @@ describe('the context', () => {
 });
 
 describe('shown texts', () => {
-  it('have one line, no tag and a bounded length, and stay as they are when shown again', () => {
+  it('have one line, no tag and a bounded length, and do not change when shown again', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -1,5 +1,5 @@
-// Fifty questions over HTTP, in the three modes, with the mock model: those that the data answers
-// are answered correctly, and the others are not answered.
+// Asks fifty questions over HTTP, in the three modes, with the mock model. Questions that the data
+// answers must be answered correctly, and the others must not be answered.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startServer, type TestServer } from '../http/support.ts';
@@ -21,19 +21,19 @@ async function asked(path: string, body: object) {
 }
 
 describe('questions that the data answers', () => {
-  it('are twenty-five, and as many are not', () => {
+  it('are half of the fifty questions', () => {
     expect([ANSWERABLE.length, NOT_ANSWERABLE.length]).toEqual([25, 25]);
   });
 
   describe.each(ANSWERABLE)('$question', (right) => {
-    it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('in mode %s', async (mode) => {
+    it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('is answered correctly in mode %s', async (mode) => {
       const { question: query, table } = right;
       const answered = await asked('/v1/rag/query', { query, table, mode, mock: true });
       const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
       expectRight(right, { ...answered, found: answered.all_edges }, cited);
       expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
       expect(answered.confidence).toBe(1);
-      // Running the reported statement gives the same answer.
+      // Running the statement that the answer names must give the same answer.
       if (right.computed?.includes('COUNT') || right.computed === 'ORDER BY') {
         const again = await send(server, 'POST', '/v1/query', { query: answered.computed_by });
         expect([again.status, again.json.rows.length]).toEqual([200, 1]);
@@ -42,7 +42,7 @@ describe('questions that the data answers', () => {
       }
     });
 
-    it.skipIf(right.table === 'mails' && !HAS_MAILS)('by reasoning alone', async () => {
+    it.skipIf(right.table === 'mails' && !HAS_MAILS)('is answered correctly by /v1/reason', async () => {
       const { question: query, table } = right;
       const answered = await asked('/v1/reason', { query, table });
       expectRight(right, { ...answered, found: answered.all_edges }, tagsIn(answered.answer));
@@ -50,9 +50,9 @@ describe('questions that the data answers', () => {
   });
 });
 
-describe('questions that it does not answer', () => {
+describe('questions that the data does not answer', () => {
   describe.each(NOT_ANSWERABLE)('%s', (query) => {
-    it.each(MODES)('in mode %s', async (mode) => {
+    it.each(MODES)('is not answered in mode %s', async (mode) => {
       const answered = await asked('/v1/rag/query', { query, table: 'calls', mode, mock: true });
       expect(answered).toMatchObject({
         abstained: true,
@@ -67,15 +67,15 @@ describe('questions that it does not answer', () => {
       expect(answered.answer).not.toMatch(/HEDGE|STEP|RULE|called/);
     });
 
-    it('by reasoning alone', async () => {
+    it('is not answered by /v1/reason', async () => {
       const answered = await asked('/v1/reason', { query, table: 'calls' });
       expect(answered).toMatchObject({ abstained: true, derived_facts: [], proofs: [], computed_by: null });
     });
   });
 });
 
-describe('a count by words', () => {
-  it('says of many texts what they contain, and lists few ones without case', async () => {
+describe('a count of edges with a word', () => {
+  it('uses CONTAINS if many texts have the word, and lists the texts in every case if few do', async () => {
     await server.database.createTable({ name: 'visits', columns: [{ name: 'note', type: 'TEXT' }] });
     const notes = Array.from({ length: 300 }, (_, at) => `visit ${at} to the ${at % 3 === 0 ? 'garden' : 'museum'}`);
     const edges = [...notes, 'Harbour Tour', 'harbour tour'].map((note, at) => ({
@@ -96,7 +96,7 @@ describe('a count by words', () => {
   });
 });
 
-describe('a count of somebody or something that the data does not have', () => {
+describe('a count about a person or thing that the data does not contain', () => {
   const count = async (query: string) => {
     const { answer, abstained, understood } = await asked('/v1/rag/query', { query, table: 'dates', mode: 'symbolic' });
     const reasons = understood.ignored.map(({ reason }: { reason: string }) => reason);
@@ -139,7 +139,7 @@ describe('a count of somebody or something that the data does not have', () => {
   });
 });
 
-describe('what is told of a question', () => {
+describe('the understood question', () => {
   const ignored = async (query: string) => {
     const answered = await asked('/v1/rag/query', { query, table: 'calls', mode: 'symbolic' });
     const { json } = await send(server, 'GET', `/v1/rag/parse?table=calls&query=${encodeURIComponent(query)}`);
@@ -147,7 +147,7 @@ describe('what is told of a question', () => {
     return answered.understood.ignored.map(({ text }: { text: string }) => text);
   };
 
-  it('is every word that bound nothing', async () => {
+  it('lists every word that binds to nothing as ignored', async () => {
     expect(await ignored('What is the capital of France?')).toEqual(['capital', 'France']);
     expect(await ignored('Who are you?')).toEqual(['Who', 'are', 'you']);
     expect(await ignored('What did node 999 do?')).toEqual(['node 999']);
@@ -156,7 +156,7 @@ describe('what is told of a question', () => {
     expect(await ignored('Whom did Ada call?')).toEqual([]);
   });
 
-  it('is a relative window without an edge, which is dropped; a date with a year keeps its window', async () => {
+  it('ignores a relative window without edges, but keeps the window of a date with a year', async () => {
     expect(await ignored('What did Ada do yesterday?')).toEqual(['yesterday']);
     expect(await ignored('What did Ada do 4 years ago?')).toEqual(['4 years ago']);
     expect(await ignored('What did Ada do in December?')).toEqual(['in December']);
@@ -165,7 +165,7 @@ describe('what is told of a question', () => {
     expect(json.window).toEqual({ start_ts: Date.UTC(2020, 11, 1) / 1000, end_ts: Date.UTC(2021, 0, 1) / 1000 - 1 });
   });
 
-  it('states only facts that touch an asked node', async () => {
+  it('limits the derived facts to those about a named node', async () => {
     const { derived_facts } = await asked('/v1/reason', { query: 'whom did node 103 call?', table: 'calls' });
     const facts = derived_facts.map(({ fact, step_tag }: { fact: string; step_tag: string }) => `${step_tag} ${fact}`);
     expect(facts).toEqual(['STEP-1 called(101, 103)', 'STEP-2 called(102, 103)', 'STEP-3 called(103, 105)']);

@@ -1,9 +1,9 @@
-// Fifty questions with their right answers, decided from the data before the code that answers
-// them: 25 that the data answers, and 25 that it does not.
+// Defines fifty questions: 25 that the data answers, with the right answers, and 25 that it does
+// not answer. The right answers were determined from the data before the code was written.
 
 /**
- * Ten calls of five people, in the form an import produces: nodes are numbers, and `calls_nodes`
- * holds their names.
+ * The names of five people and their nodes. As after an import, nodes are numbers and the table
+ * `calls_nodes` contains their names.
  */
 export const PEOPLE: ReadonlyMap<string, number> = new Map([
   ['Ada', 101],
@@ -13,7 +13,7 @@ export const PEOPLE: ReadonlyMap<string, number> = new Map([
   ['Ken', 105],
 ]);
 
-/** Time, people, minutes, topic. Call n is line n and edge n. */
+/** Ten calls. A line has the time, the people, the minutes and the topic. Line n is edge n. */
 export const CALLS = `
 2024-03-04T09:00:00Z,Ada Grace,12,compilers
 2024-03-04T11:30:00Z,Grace Linus,3,kernels
@@ -34,7 +34,7 @@ export const CALLS = `
     return { event_ts: Date.parse(when) / 1000, members, properties: { minutes: Number(minutes), topic } };
   });
 
-/** The only rule of the questions: who was in a call with whom. */
+/** The only rule for the questions. It derives who was in a call with whom. */
 export const CALLED = {
   id: 'rule:called',
   name: 'who called whom',
@@ -45,17 +45,17 @@ export const CALLED = {
 export interface Answerable {
   readonly question: string;
   /**
-   * `mails` is email-Enron of ../shared/data, with line n as edge n; skipped where the file is
-   * absent.
+   * The table asked about. `mails` is the file email-Enron in ../shared/data, where line n is edge
+   * n. If the file is missing, its questions are skipped.
    */
   readonly table: 'calls' | 'mails';
-  /** Must appear in the answer, in every mode. */
+  /** Texts that the answer must contain in every mode. */
   readonly says?: readonly string[];
-  /** The edges that the answer must cite, without any others. */
+  /** The edges that the answer must cite. It must not cite others. */
   readonly cites?: readonly number[];
-  /** The best retrieved edge. */
+  /** The edge that must be retrieved as the best. */
   readonly best?: number;
-  /** Must appear in the statement or measure that the answer names; null if none computed it. */
+  /** A text in the statement or measure that the answer must name; null if it must name none. */
   readonly computed: string | null;
 }
 
@@ -103,7 +103,7 @@ export const ANSWERABLE: readonly Answerable[] = [
   mails('How many mails were there in June?', { says: ['3'], computed: 'COUNT(*)' }),
 ];
 
-/** Questions about the calls that nothing in them answers, or that rest on a false premise. */
+/** Questions about the calls that the calls do not answer, or that have a false premise. */
 export const NOT_ANSWERABLE: readonly string[] = [
   'What is the capital of France?',
   'Who wrote Hamlet?',

@@ -1,4 +1,4 @@
-// The data of the fifty questions, and the check of an answer.
+// Stores the data for the fifty questions, and checks answers.
 
 import { expect } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -7,7 +7,7 @@ import { type Answerable, CALLS, PEOPLE } from './fifty-questions.ts';
 import { insert } from './retrieval-world.ts';
 
 export const MODES = ['symbolic', 'neuro', 'hybrid'] as const;
-/** Whether questions about mails are possible: they need email-Enron of ../shared/data. */
+/** Whether questions about mails are possible. They need email-Enron in ../shared/data. */
 export const HAS_MAILS = hasDataFile('email-Enron');
 
 export async function fillFifty(database: Database): Promise<void> {
@@ -27,11 +27,11 @@ export async function fillFifty(database: Database): Promise<void> {
   await insert(database.table('mails'), mails);
 }
 
-/** `found`: the retrieved edges, best first. */
 export interface Answered {
   readonly answer: string;
   readonly abstained: boolean;
   readonly computed_by: string | null;
+  /** The retrieved edges, best first. */
   readonly found: readonly { edge_id: number }[];
 }
 
@@ -43,7 +43,7 @@ export function expectRight(right: Answerable, answered: Answered, cited: readon
   else expect(answered.computed_by).toContain(right.computed);
 }
 
-/** Checks what the answer alone shows. */
+/** Checks the text of the answer and the edges that it cites. */
 export function expectSaid(right: Answerable, answer: string, cited: readonly number[]): void {
   for (const text of right.says ?? []) expect(answer).toMatch(new RegExp(`(?<![\\w.])${text}(?![\\w])`));
   if (right.cites !== undefined) expect([...new Set(cited)].sort((a, b) => a - b)).toEqual(right.cites);

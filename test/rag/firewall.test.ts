@@ -6,10 +6,12 @@ import { fc } from '../support/property.ts';
 const FOLDER = new URL('firewall-cases/', import.meta.url);
 
 interface Piece {
-  /** `+` supported, `-` removed, `=` kept but not counted. */
+  /** `+` for supported, `-` for removed, `=` for kept but not counted. */
   verdict: string;
   text: string;
+  /** The sentence as it appears in the final answer. */
   spelled: string;
+  /** The space or line breaks before the sentence. */
   before: string;
 }
 
@@ -19,9 +21,11 @@ interface Case {
 }
 
 /**
- * `@ title`: each line below is a separate answer; `@@ title`: the lines below form one answer. A
- * line is a verdict and a sentence, with `=> ` before its final spelling. `/` before the verdict
- * starts a new line, `//` a new paragraph; `~` after it omits the space.
+ * Reads the cases in a file. Below a line `@ title`, each line is a separate answer. Below
+ * `@@ title`, all lines together form one answer. A line has a verdict and a sentence, and after
+ * `=> ` the final spelling of the sentence if it differs. `/` before the verdict means that the
+ * sentence starts a new line, and `//` a new paragraph. `~` after the verdict omits the space
+ * before the sentence.
  */
 function readCases(file: string): Case[] {
   const cases: Case[] = [];
@@ -98,14 +102,14 @@ describe('the firewall', () => {
     }
   });
 
-  it('has enough cases, about half of them supported', () => {
+  it('is tested with enough cases, of which about half are supported', () => {
     const supported = cases.filter(({ pieces }) => pieces.every(({ verdict }) => verdict !== '-')).length;
     expect(cases.length).toBeGreaterThan(240);
     expect(supported).toBeGreaterThan(0.4 * cases.length);
     expect(supported).toBeLessThan(0.6 * cases.length);
   });
 
-  it('abstains from an empty answer, blank space and an answer without any support', () => {
+  it('abstains if the answer is empty, blank or without any support', () => {
     for (const answer of ['', ' \n ', '---', 'Why?', '\u200b'])
       expect(firewall(answer, support)).toMatchObject({ answer: ABSTAINED_ANSWER, outcome: 'abstained', coverage: 0 });
     const none = { edges: new Map(), steps: new Map(), rules: new Map() };
@@ -116,7 +120,7 @@ describe('the firewall', () => {
     });
   });
 
-  it('names the edges that stay cited, in order of mention', () => {
+  it('returns the edges that kept sentences cite, in order of mention', () => {
     const result = firewall(
       'Nodes 4 and 5 met [HEDGE-3]. Nodes 3 and 9 met [HEDGE-2] [HEDGE-1]. Nodes 1 and 2 met [HEDGE-12].',
       support,
@@ -124,7 +128,7 @@ describe('the firewall', () => {
     expect(result).toMatchObject({ citedEdges: [3, 2, 1], supported_count: 2, stripped_count: 1, coverage: 2 / 3 });
   });
 
-  it('never keeps a stating sentence without a known tag, whatever the text', () => {
+  it('never keeps a sentence that states something without a known tag, for any text', () => {
     const piece = fc.constantFrom(
       '.',
       '. ',
@@ -186,9 +190,8 @@ describe('the firewall', () => {
     '"a."',
     '\n',
     'Nodes 3 and 9 met [HEDGE-1]. ',
-  ])('takes a megabyte of %j in small steps', (piece) => {
-    // A range names a thousand tags in a few characters, so a sixteenth of the length is as much
-    // work.
+  ])('checks a megabyte of %j in small steps', (piece) => {
+    // A range has a thousand tags in a few characters, so a sixteenth of the length is enough work.
     const length = piece.includes('-999') ? 2 ** 16 : 2 ** 20;
     const steps = firewallSteps(piece.repeat(length / piece.length), support);
     let count = 0;

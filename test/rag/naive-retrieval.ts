@@ -1,4 +1,4 @@
-// Retrieval as the contract defines it, over plain rows: every row is scored, and all are sorted.
+// Implements retrieval naively over plain rows: every row is scored, and all rows are sorted.
 
 import { PART_WEIGHTS } from '../../src/rag/retrieval/score.ts';
 
@@ -11,7 +11,7 @@ export interface PlainRow {
 
 export type Op = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** The wish that a question text was built from. */
+/** What a question asks for. The text of the question is made from it. */
 export interface Wish {
   startTs?: number | undefined;
   endTs?: number | undefined;
@@ -23,7 +23,7 @@ export interface Wish {
 }
 
 export interface NaiveRetrieval {
-  /** Ids, best first. */
+  /** Ids of the edges, best first. */
   ids: number[];
   scores: number[];
   truncated: boolean;
@@ -77,7 +77,7 @@ function plain(value: unknown): unknown {
   return typeof value === 'string' ? value.toLowerCase() : value;
 }
 
-/** The score of a row: a weighted mean, with the parts in the order of the documentation. */
+/** Returns a function for the score of a row, which is a weighted mean of the documented parts. */
 function scoring(rows: readonly PlainRow[], { nodes, keywords }: Wish): (row: PlainRow) => number {
   const times = rows.map(({ event_ts }) => event_ts);
   const [oldest, newest] = [Math.min(...times), Math.max(...times)];

@@ -1,5 +1,5 @@
-// The pipeline with the mock model: identical bytes on repetition, no sockets, each mode, and what
-// is stored of a question.
+// Tests the pipeline with the mock model: repeated questions give identical bytes, no socket is
+// opened in any mode, and interactions are recorded.
 
 import dns from 'node:dns';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -83,7 +83,7 @@ function ask(reasoning: Reasoning, more: Partial<RagRequest> = {}): Promise<Answ
   );
 }
 
-/** All of an answer except its id and times, with every fact and proof. */
+/** Returns an answer as JSON, with every fact and proof, but without its id and durations. */
 async function bytesOf({ result, derived, lsn }: Answered<RagResult>): Promise<string> {
   const { interaction_id, retrieval_ms, reasoning_ms, generation_ms, total_ms, ...rest } = result;
   const facts = [];
@@ -94,7 +94,7 @@ async function bytesOf({ result, derived, lsn }: Answered<RagResult>): Promise<s
 }
 
 describe('the mock pipeline', () => {
-  test('gives the same bytes again, in another run of the service, and after a compaction', async () => {
+  test('gives the same bytes when it runs again, also in another service and after compaction', async () => {
     const first = await bytesOf(await ask(reasoningOf(database)));
     expect(first.length).toBeGreaterThan(5000);
     const other = reasoningOf(database);
@@ -106,7 +106,7 @@ describe('the mock pipeline', () => {
   });
 
   test.each(['neuro', 'symbolic', 'hybrid'] as const)(
-    'opens no socket and asks for no name in mode %s',
+    'opens no socket and looks up no host name in mode %s',
     async (mode) => {
       const touched: string[] = [];
       const touch = (what: string) => () => {
@@ -122,12 +122,12 @@ describe('the mock pipeline', () => {
       expect(touched).toEqual([]);
       expect(result.abstained).toBe(false);
       expect(result.model).toBe(mode === 'symbolic' ? 'symbolic' : 'mock');
-      // Checks that the spies notice network access.
+      // Makes sure that the spies notice network access.
       expect(() => net.connect(1)).toThrow('connect');
     },
   );
 
-  test('cites only its own edges, steps and rules', async () => {
+  test('cites only retrieved edges, derived facts and their rules', async () => {
     const { result, derived } = await ask(reasoningOf(database));
     const tags = [...result.answer.matchAll(/\[(HEDGE|STEP|RULE)-(\d+)\]/g)].map(([, kind, number]) => [
       kind,
@@ -153,8 +153,8 @@ describe('the mock pipeline', () => {
   });
 });
 
-describe('what is told of confidence', () => {
-  test('is coverage times the least confidence of the steps cited', async () => {
+describe('the confidence of an answer', () => {
+  test('is the coverage times the least confidence of the cited steps', async () => {
     const symbolic = (await ask(reasoningOf(database), { mode: 'symbolic' })).result;
     expect(symbolic.firewall.coverage).toBe(1);
     expect(symbolic.confidence).toBe(symbolic.answer.includes('linked(') ? 0.45 : 0.9);
@@ -170,7 +170,7 @@ describe('what is told of confidence', () => {
 });
 
 describe('interactions', () => {
-  test('tell what was retrieved, derived, generated and stripped, without keys, for the last 1,000', async () => {
+  test('are recorded without API keys, for the last 1,000 questions', async () => {
     const reasoning = reasoningOf(database);
     const { result } = await ask(reasoning, { apiKey: 'sk-canary' });
     const text = await reasoning.interaction(result.interaction_id);

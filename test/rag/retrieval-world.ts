@@ -1,5 +1,5 @@
-// Random tables with random questions for them: each question as a wish, and as a text that
-// expresses it.
+// Makes random tables and random questions about them. Each question exists as a wish (its meaning)
+// and as a text that expresses the wish.
 
 import type { Database, EdgeInput, Table } from '../../src/engine/index.ts';
 import type { PropertyValue } from '../../src/engine/types.ts';
@@ -9,7 +9,7 @@ import type { Random } from '../support/random.ts';
 import type { Op, Wish } from './naive-retrieval.ts';
 
 /**
- * All times of the tables are after this second, so that questions can name them as epoch seconds.
+ * The least time in the tables. It is large enough for questions to contain times as epoch seconds.
  */
 export const FIRST_TS = 1_000_000_000;
 const NODES = 9;
@@ -49,8 +49,8 @@ export async function insert(table: Table, edges: readonly EdgeInput[]): Promise
 }
 
 /**
- * Each state of a table: in the log, in segments, both, with an index, and reopened. `reopen`
- * returns the reopened database.
+ * Calls `visit` with a table in each state: in the log, in segments, in both, with an index, and
+ * reopened. `reopen` returns the reopened database.
  */
 export async function eachState(
   random: Random,
@@ -112,7 +112,7 @@ function randomFilter(random: Random): Wish['filters'][number] {
   };
 }
 
-/** A text that expresses the wish. */
+/** Returns a text that expresses the wish. */
 export function textOf({ startTs, endTs, nodes, filters, top, order, keywords }: Wish): string {
   const parts = [
     ...(order === 'score' ? [] : [order]),
@@ -128,7 +128,7 @@ export function textOf({ startTs, endTs, nodes, filters, top, order, keywords }:
   return parts.join(' ');
 }
 
-/** Runs all steps at once. */
+/** Retrieves edges, running all steps at once. */
 export function retrieved(table: Table, text: string, options: Partial<RetrieveOptions> & { topK: number }): Retrieval {
   return finish(retrieve(table, text, { nowMs: (FIRST_TS + 500) * 1000, ...options }));
 }

@@ -1,5 +1,5 @@
-// Retrieval of nodes that are in very many edges: the same edges as a reading of all rows, from
-// reading only a few.
+// Tests retrieval for hubs, which are nodes in a great many edges. Retrieval must find the same
+// edges as a scan of all rows, but must read only a small part of the rows.
 
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -16,8 +16,9 @@ const NOTHING: Wish = { nodes: [], filters: [], top: null, order: 'score', keywo
 describe('retrieval of hubs', () => {
   let table: Table;
   let rows: PlainRow[];
-  /** Per read, the number of nodes it asked for; below, the total number of rows returned. */
+  /** The number of nodes in each lookup. */
   let looks: number[];
+  /** The total number of rows read. */
   let read: number;
 
   beforeAll(async () => {
@@ -64,7 +65,7 @@ describe('retrieval of hubs', () => {
     ['nodes 1, 2, 3, 4, 5, 6 and weight > 2', { nodes: [1, 2, 3, 4, 5, 6], filters: [weightAbove(2)] }],
     ['oldest nodes 1, 2, 3, 4, 5, 6', { nodes: [1, 2, 3, 4, 5, 6], order: 'oldest' }],
     ['nodes 1, 2, 3, 99', { nodes: [1, 2, 3, 99] }],
-  ])('%s', (text, wish) => {
+  ])('finds the same edges as a scan of all rows for "%s"', (text, wish) => {
     for (const topK of [1, 7, 40, 900]) {
       watch();
       const found = retrieved(table, text, { topK });
@@ -76,7 +77,7 @@ describe('retrieval of hubs', () => {
     }
   });
 
-  it('looks for two nodes at once, and in older times for more of them', () => {
+  it('looks up pairs of nodes, and so reads less than half of the rows', () => {
     watch();
     const { edges } = retrieved(table, 'nodes 1, 2, 3, 4, 5, 6', { topK: 20 });
     expect(edges.length).toBe(20);

@@ -1,5 +1,5 @@
-// Retrieval over real mails against a reading of all of them. The file is not part of this
-// repository: ../shared/data, or HEDGEROW_SHARED/data.
+// Compares retrieval over real mails with a scan of all of them. The file with the mails is not in
+// this repository, but in ../shared/data or HEDGEROW_SHARED/data.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -46,7 +46,7 @@ describe.skipIf(!isThere)('retrieval over email-Enron', () => {
       'nodes 1, 2, 3, 4, 5, 6 and 7 in 2001',
       { nodes: [1, 2, 3, 4, 5, 6, 7], startTs: day(2001, 1, 1), endTs: day(2002, 1, 1) - 1 },
     ],
-  ])('%s', (text, wish) => {
+  ])('finds the same edges as a scan of all mails for "%s"', (text, wish) => {
     for (const topK of [1, 40, 1000]) {
       const found = retrieved(table, text, { topK });
       // Mails have no text, so keywords change the scale of the scores but not the order.

@@ -1,4 +1,4 @@
-// The bounds of a window, against what the engine finds by reading every row in memory.
+// Compares the ends of windows with those that the engine finds by reading every row in memory.
 
 import { expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -21,10 +21,10 @@ function endsOf(table: Table, startTs: number | undefined, endTs: number | undef
   return step.value;
 }
 
-it('the ends of any window are those of its live rows', async () => {
+it('the ends of any window are the times of its first and last live row', async () => {
   const database = await openSim(simDisk(), { core: 'release', segmentRows: 5000 });
   const table = database.table('hyperedges');
-  // Two stretches of time with a gap in between.
+  // Two periods of time with a gap in between.
   const timeOf = (row: number) => (row < ROWS / 2 ? row : row + GAP);
   const rows = Array.from({ length: ROWS }, (_, row) => ({ event_ts: timeOf(row), members: [row % 5] }));
   await insert(table, rows);

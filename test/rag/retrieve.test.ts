@@ -1,6 +1,6 @@
-// Retrieval against a reading of all rows: random questions on random tables in every state, what
-// it reads, and the edges as they are answered. HEDGEROW_RETRIEVALS sets how many questions each
-// state of a table is asked; the long form is 100.
+// Compares retrieval with a scan of all rows, for random questions on random tables in every state.
+// Also tests how much retrieval reads, and the form of the edges. HEDGEROW_RETRIEVALS is the number
+// of questions per state of a table; for a long run, set it to 100.
 
 import { describe, expect, it } from 'vitest';
 import type { Database, Scan, Table } from '../../src/engine/index.ts';
@@ -17,7 +17,7 @@ function expectSame(table: Table, rows: readonly PlainRow[], wish: Wish, topK: n
   const found = retrieved(table, text, { topK });
   const wanted = naiveRetrieval(rows, wish, topK);
   const what = `${state}, top ${topK} of ${rows.length}: ${text}`;
-  // Leaves out the reports about nodes and words that no edge has.
+  // Leaves out reports about nodes and words that are in no edge.
   expect(
     found.question.ignored.filter(({ reason }) => !reason.startsWith('No ')),
     what,
@@ -62,12 +62,14 @@ async function compare(seed: number, rows: number, questions: number, segmentRow
   expect(looked).toBe(5 * questions);
 }
 
-describe('retrieval finds what a reading of all rows finds', () => {
+describe('retrieval finds the same edges as a scan of all rows', () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))('on a small table, seed %i', (seed) =>
     compare(seed, 5 + seed * 8, QUESTIONS, 8),
   );
 
-  it.each([100, 101, 102, 103])('on a table of many windows, seed %i', (seed) => compare(seed, 1800, QUESTIONS, 200));
+  it.each([100, 101, 102, 103])('agrees with a scan of a larger table, seed %i', (seed) =>
+    compare(seed, 1800, QUESTIONS, 200),
+  );
 });
 
 async function openTrips(count: number): Promise<Table> {
@@ -98,7 +100,7 @@ function watched(table: Table): Scan[] {
   return scans;
 }
 
-describe('retrieval reads little', () => {
+describe('the rows that retrieval reads', () => {
   it.each([
     ['', 'TPI_BUCKET_PUSHDOWN'],
     ['node 3', 'FMI_LOOKUP'],
@@ -107,7 +109,7 @@ describe('retrieval reads little', () => {
     [`node 103 until ${FIRST_TS + 150_000}`, 'FMI_LOOKUP'],
     ['latest 5', 'TPI_BUCKET_PUSHDOWN'],
     ['oldest 5', 'TPI_BUCKET_PUSHDOWN'],
-  ])('for %j', async (text, strategy) => {
+  ])('are few for %j, with the strategy %s', async (text, strategy) => {
     const table = await openTrips(20_000);
     const scans = watched(table);
     const { edges, strategy: found } = retrieved(table, text, { topK: 10 });
@@ -117,7 +119,7 @@ describe('retrieval reads little', () => {
     expect(scans.map((scan) => scan.plan().strategy)).not.toContain('FULL_SCAN');
   });
 
-  it('also where most edges stand close, far from the others', async () => {
+  it('are few even if most edges are close together in time and others are far away', async () => {
     const database = await openSim(simDisk(), { core: 'release', segmentRows: 500 });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -136,13 +138,13 @@ describe('retrieval reads little', () => {
     expect(scans.reduce((sum, scan) => sum + scan.rows, 0)).toBeLessThan(10_000);
   });
 
-  it('reports that it read every edge', async () => {
+  it('are all rows, and are reported as such, for a condition without index or window', async () => {
     const table = await openTrips(300);
     expect(retrieved(table, 'note = escort', { topK: 10 }).strategy).toBe('FULL_SCAN');
     expect(retrieved(table, 'note = escort since 2001', { topK: 10 }).strategy).toBe('TPI_BUCKET_PUSHDOWN');
   });
 
-  it('names the order of a column where one led to the edges', async () => {
+  it('are reported as PSI_RANGE if the index of a column was used', async () => {
     const database = await openSim(simDisk(), { core: 'release', segmentRows: 500 });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -157,7 +159,7 @@ describe('retrieval reads little', () => {
 });
 
 describe('a retrieval', () => {
-  it('scores as documented', async () => {
+  it('scores edges as documented', async () => {
     const database = await openSim(simDisk(), { core: 'release' });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -176,7 +178,7 @@ describe('a retrieval', () => {
     );
   });
 
-  it('takes the most recent edges when nothing is named, and those with a word when nothing but words is', async () => {
+  it('returns the most recent edges if a question names nothing, and edges with a word if it has only words', async () => {
     const table = await openTrips(100);
     const { edges, truncated } = retrieved(table, 'what happened', { topK: 4 });
     expect(edges.map(({ edge_id }) => edge_id)).toEqual([100, 99, 98, 97]);
@@ -188,13 +190,13 @@ describe('a retrieval', () => {
     expect(found.question.ignored.map(({ text }) => text)).toEqual(['duty']);
   });
 
-  it('is bounded by the smaller of two numbers', async () => {
+  it('returns at most the smaller of topK and the number in the text', async () => {
     const table = await openTrips(100);
     expect(retrieved(table, 'top 3', { topK: 10 }).edges).toHaveLength(3);
     expect(retrieved(table, 'top 30', { topK: 10 }).edges).toHaveLength(10);
   });
 
-  it('takes the bounds that are given before those of the text, each side alone', async () => {
+  it('uses a given bound instead of the bound in the text, separately for start and end', async () => {
     const table = await openTrips(100);
     const text = `between ${FIRST_TS + 100} and ${FIRST_TS + 200}`;
     const times = (override: { startTs?: number; endTs?: number }) => {
@@ -210,7 +212,7 @@ describe('a retrieval', () => {
     expect(retrieved(table, text, { topK: 5, override: { startTs: FIRST_TS + 999 } }).edges).toEqual([]);
   });
 
-  it('finds nothing in an empty table, and in an empty window', async () => {
+  it('finds nothing in an empty table or an empty window', async () => {
     const database = await openSim(simDisk());
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -219,7 +221,7 @@ describe('a retrieval', () => {
     expect(table.openSnapshots).toBe(0);
   });
 
-  it('takes the first and the last second that there are', async () => {
+  it('finds edges at the least and the greatest possible time', async () => {
     const database = await openSim(simDisk(), { core: 'release' });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -234,7 +236,7 @@ describe('a retrieval', () => {
     }
   });
 
-  it('sees one state: what is written, altered and compacted between its steps is not in it', async () => {
+  it('reads one snapshot, unaffected by writes, alterations and compaction between its steps', async () => {
     const database = await openSim(simDisk(), { core: 'release' });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -260,7 +262,7 @@ describe('a retrieval', () => {
     expect(table.openSnapshots).toBe(0);
   });
 
-  it('that is cancelled releases its snapshot', async () => {
+  it('releases its snapshot when it is cancelled', async () => {
     const table = await openTrips(5000);
     const steps = retrieve(table, 'node 3 escort', { topK: 500, nowMs: 0 });
     steps.next();

@@ -8,7 +8,7 @@ function cut(answer: string, isStored?: (text: string) => boolean): string[] {
   return [...sentencesOf(answer, isStored)].map(({ start, end }) => answer.slice(start, end));
 }
 
-/** Sentences separated by `|`. */
+/** Answers in which `|` separates the sentences. */
 const ANSWERS = [
   'At 0.5 m, i.e. near, they met.|Then they left.',
   'Dr. Who met J. Smith.|He left.',
@@ -44,7 +44,7 @@ describe('sentences', () => {
     expect(cut(joined)).toEqual(parts);
   });
 
-  it('end with every line, item, heading and break', () => {
+  it('end at every line, list item, heading and line break', () => {
     expect(cut('# Head\n- item one\r\n* item two\u2028| a. B | c |\n\n2) three<br>four</p>five')).toEqual([
       '# Head',
       '- item one',
@@ -56,12 +56,12 @@ describe('sentences', () => {
     ]);
   });
 
-  it('take tags of the next line, but not of the next paragraph', () => {
+  it('include tags on the next line, but not in the next paragraph', () => {
     expect(cut('Met.\n[HEDGE-1]\nFake.\n\n[HEDGE-2]')).toEqual(['Met.\n[HEDGE-1]', 'Fake.', '[HEDGE-2]']);
     expect(cut('Fake.\n \t\n[HEDGE-2]')).toEqual(['Fake.', '[HEDGE-2]']);
   });
 
-  it('are told apart: statements, questions, structure', () => {
+  it('are classified as statements, questions and structure', () => {
     const kinds = [...sentencesOf('It is so. Is it? It is, right?\n---\n```json\n}\n¿Es así?\n真的吗？')].map(
       ({ kind }) => kind,
     );
@@ -77,7 +77,7 @@ describe('sentences', () => {
     ]);
   });
 
-  it('keep stored texts in quotes whole', () => {
+  it('are not cut within a quotation of a stored text', () => {
     const answer = 'The note says "First. Second." here. The other says "First. Third." here.';
     expect(cut(answer, (text) => text === 'First. Second.')).toEqual([
       'The note says "First. Second." here.',
@@ -86,7 +86,7 @@ describe('sentences', () => {
     ]);
   });
 
-  it('lose nothing but spaces, in order and apart, for any text', () => {
+  it('cover every text except spaces, in order and without overlaps', () => {
     const piece = fc.constantFrom(
       '.',
       '. ',

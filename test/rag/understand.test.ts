@@ -1,5 +1,5 @@
-// Questions in plain words: the meaning of each question of questions.txt, and that any text at all
-// gets a reasonable meaning.
+// Tests that each question in questions.txt is understood as stated there, and that any other text
+// is given a valid meaning.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -22,21 +22,21 @@ function cases(): [question: string, meaning: string][] {
 const ask = (text: string, nowMs = NOW_MS): Question => understand(text, ASKED_TABLE, nowMs);
 
 describe('questions', () => {
-  it('are at least 150', () => {
+  it('are tested with more than 300 examples', () => {
     expect(cases().length).toBeGreaterThan(300);
   });
 
-  it.each(cases())('%s', (question, meaning) => {
+  it.each(cases())('are understood as stated: %s', (question, meaning) => {
     expect(understoodText(ask(question))).toBe(meaning);
   });
 
-  it.each(cases())('%s, in capitals and with other blanks', (question, meaning) => {
+  it.each(cases())('are understood in capitals and with other blanks too: %s', (question, meaning) => {
     const other = question.toUpperCase().replaceAll(' ', '\u00a0\n');
-    // Values and words are shown in the case in which they were written.
+    // Values and words keep the case in which they are written, so both sides are lower-cased.
     expect(understoodText(ask(other)).toLowerCase().replaceAll(/\s+/g, ' ')).toBe(meaning.toLowerCase());
   });
 
-  it('count against the time that is given', () => {
+  it('are understood relative to the given time', () => {
     const nowMs = Date.UTC(2024, 2, 31, 0, 0, 0, 999);
     const now = Math.floor(nowMs / 1000);
     expect(ask('last month', nowMs).window).toEqual({ start_ts: Date.UTC(2024, 1, 29) / 1000, end_ts: now });
@@ -46,13 +46,13 @@ describe('questions', () => {
     expect(ask('in April', nowMs).window?.start_ts).toBe(Date.UTC(2023, 3, 1) / 1000);
   });
 
-  it('carry what was asked, of which table', () => {
+  it('contain the text and the table, and are plain values', () => {
     const question = ask('node 1');
     expect(question).toMatchObject({ query: 'node 1', table: 'contacts' });
     expect(structuredClone(question)).toEqual(question);
   });
 
-  it('name columns of the table before anything else', () => {
+  it('refer to a column if a word is the name of a column, even if it has another meaning too', () => {
     const table = {
       name: 't',
       columns: [
@@ -70,7 +70,7 @@ describe('questions', () => {
     });
   });
 
-  it('are understood up to a length, which is told', () => {
+  it('are only understood up to a maximum length, which the question reports', () => {
     const long = `node 1 ${'x '.repeat(MOST_UNDERSTOOD)} node 2`;
     const question = ask(long);
     expect(question.nodes).toEqual([1]);
@@ -124,17 +124,17 @@ function expectSane(text: string, nowMs: number): void {
 describe('any text', () => {
   const nows = fc.constantFrom(NOW_MS, 0, 951_782_400_000, 4_102_444_799_999);
 
-  it('of words that questions have means something sane', () => {
+  it('is given a valid meaning if it consists of words from questions', () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((words) => words.join(' '));
     fc.assert(fc.property(texts, nows, expectSane), { seed: 7, numRuns: 1500 });
   });
 
-  it('of words without blanks means something sane', () => {
+  it('is given a valid meaning if it has no blanks between such words', () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((words) => words.join(''));
     fc.assert(fc.property(texts, nows, expectSane), { seed: 8, numRuns: 1000 });
   });
 
-  it('of any characters means something sane', () => {
+  it('is given a valid meaning if it consists of random characters', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), nows, expectSane), { seed: 9, numRuns: 1000 });
   });
 
@@ -151,5 +151,7 @@ describe('any text', () => {
     "'x ",
     'formation = a or ',
     '\u0000',
-  ])('that repeats %j over 100 KB ends', (unit) => expectSane(unit.repeat(100_000 / unit.length), NOW_MS));
+  ])('is given a valid meaning in time if it repeats %j over 100 KB', (unit) =>
+    expectSane(unit.repeat(100_000 / unit.length), NOW_MS),
+  );
 });

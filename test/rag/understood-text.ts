@@ -1,8 +1,8 @@
-// A question as it was understood, in one readable line that tests compare.
+// Writes a question as it was understood in one readable line, which tests compare.
 
 import type { Question } from '../../src/rag/question/question.ts';
 
-/** Wednesday, 2024-05-15 12:34:56 UTC. */
+/** The time at which the questions are asked: Wednesday, 2024-05-15 12:34:56 UTC. */
 export const NOW_MS = Date.UTC(2024, 4, 15, 12, 34, 56);
 
 export const ASKED_TABLE = {

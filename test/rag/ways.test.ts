@@ -1,12 +1,12 @@
-// The nodes through which edges are found: every edge that holds enough of the nodes is reached by
-// a way.
+// Tests the lookups ("ways") in the node index: together they must find every edge that contains
+// enough of the nodes.
 
 import { describe, expect, it } from 'vitest';
 import { waysTo } from '../../src/rag/retrieval/ways.ts';
 import { Random } from '../support/random.ts';
 
-describe('ways to the edges that hold some of several nodes', () => {
-  it.each([1, 2, 3, 5, 8, 12, 40])('of %i nodes find each that holds enough', (count) => {
+describe('the lookups for edges with at least k of n nodes', () => {
+  it.each([1, 2, 3, 5, 8, 12, 40])('find every such edge for each k if n is %i', (count) => {
     const random = new Random(count);
     const nodes = Array.from({ length: count }, (_, node) => node * 3);
     for (let least = 1; least <= count; least++) {
@@ -22,7 +22,7 @@ describe('ways to the edges that hold some of several nodes', () => {
     }
   });
 
-  it('are pairs of the rarest where that saves rows', () => {
+  it('are pairs of the rarest nodes if that saves rows', () => {
     const nodes = [5, 1, 4, 2];
     expect(waysTo(nodes, 3, 1_000_000)).toEqual([
       [5, 1],

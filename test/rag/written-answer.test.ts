@@ -110,7 +110,7 @@ function worldOf(
 }
 
 describe('the written answer', () => {
-  it('passes the firewall whole, whatever stands in names and texts', () => {
+  it('passes the firewall completely for any names and texts', () => {
     fc.assert(
       fc.property(world, ({ edges, facts, rules, support }) => {
         const answer = writtenAnswer(facts, rules, edges);
@@ -128,7 +128,7 @@ describe('the written answer', () => {
     );
   });
 
-  it('is read like this', () => {
+  it('states facts with their rules and tags, or else the retrieved edges', () => {
     const { edges, facts, rules } = worldOf(
       [
         { edge_id: 1, event_ts: 1_700_000_000, members: [3, 9], weight: 0.5, formation: null },
@@ -151,7 +151,7 @@ describe('the written answer', () => {
     expect(writtenAnswer([], [], [])).toBe(ABSTAINED_ANSWER);
   });
 
-  it('tells twenty facts, then how far they go, with at most eight edges a fact', () => {
+  it('states twenty facts with at most eight edges each, and then the number of facts', () => {
     const edges = Array.from({ length: 12 }, (_, index) => ({
       edge_id: index + 1,
       event_ts: 1_700_000_000 + index,

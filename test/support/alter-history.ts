@@ -1,5 +1,5 @@
-// ALTER in a random history: columns are added, dropped and renamed, and tables renamed, while
-// readers, compactions and transactions go on.
+// Runs ALTER in a random history: adds, drops and renames columns, and renames tables, while
+// readers, compactions and transactions continue.
 
 import type { AlterAction } from '../../src/engine/index.ts';
 import type { NaiveTable } from '../model/naive-table.ts';

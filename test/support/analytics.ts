@@ -1,4 +1,4 @@
-// The analytics service of a test server, computed on the test's own thread.
+// Creates the analytics service of a test server, which computes on the test's own thread.
 
 import { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';

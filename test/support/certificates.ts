@@ -1,6 +1,7 @@
 // Certificates and keys for tests that use TLS.
 
-// Self-signed for 127.0.0.1, made for these tests only, valid for a hundred years.
+// This certificate is self-signed for 127.0.0.1, is used only in tests, and is valid for a hundred
+// years.
 export const CERT = `-----BEGIN CERTIFICATE-----
 MIIBkDCCATagAwIBAgIUNb3phJLXE+1zwkE+6OJhyeGTcscwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMTE5NTg1OVoYDzIxMjYxMDI4
@@ -20,7 +21,7 @@ JU9IfUzC6IYUys5xOuVlLFa0LLAgnuRIVoaoh6VCOaLc/I4C/xipsJt3
 -----END PRIVATE KEY-----
 `;
 
-// The same with an RSA key: cipher suites without forward secrecy need one.
+// A similar certificate with an RSA key, which cipher suites without forward secrecy need.
 export const RSA_CERT = `-----BEGIN CERTIFICATE-----
 MIIDHDCCAgSgAwIBAgIUNr9KT1DVGE0M+/WILScHKLdlxDMwDQYJKoZIhvcNAQEL
 BQAwFDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMzA5NTcxOFoYDzIxMjYx
@@ -71,7 +72,7 @@ d9fQ8xql2kHbFJ0fZoHBM2A=
 -----END PRIVATE KEY-----
 `;
 
-// An RSA key of 1,024 bits, which no service should take.
+// A certificate with an RSA key of 1,024 bits, which no service should accept.
 export const WEAK_CERT = `-----BEGIN CERTIFICATE-----
 MIICFzCCAYCgAwIBAgIUPM/cNXPreBWp0eONKE3ZTCo0SWYwDQYJKoZIhvcNAQEL
 BQAwFDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyNDEzMDUyOVoYDzIxMjYx

@@ -1,4 +1,4 @@
-// Opens pages in headless Chromium, where it is installed.
+// Opens pages in headless Chromium, if it is installed.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,13 +15,13 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr';
-/** Waits and timers take no real time: for pages that depend only on their own files. */
+/** With these flags timers take no real time. Only for pages that need nothing but their files. */
 const DUMP_FLAGS = '--virtual-time-budget=20000 --dump-dom';
 
 export interface OpenedPage {
-  /** Final HTML of the page. */
+  /** HTML of the page after it has run. */
   html: string;
-  /** Lines of the page's console, including errors. */
+  /** Lines from the page's console, including errors. */
   console: string[];
 }
 
@@ -41,8 +41,7 @@ export async function openPage(url: string): Promise<OpenedPage> {
 }
 
 /**
- * Keeps a page open in real time until the promise settles; the page is expected to bring that
- * about.
+ * Keeps a page open in real time until a promise settles, which the page is expected to cause.
  */
 export async function keepPageOpen<T>(url: string, until: Promise<T>): Promise<T> {
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS.split(' ') });

@@ -1,4 +1,4 @@
-// Compares column blocks, counts and window bounds with what the model says.
+// Compares column blocks, counts and the bounds of windows with those of the naive model.
 
 import { buildColumnPlan, type ColumnBlock, readColumnBlocks } from '../../src/core/index.ts';
 import type { Scan, Snapshot, Table } from '../../src/engine/index.ts';
@@ -6,7 +6,7 @@ import type { ScanOverlay } from '../../src/engine/scan/scan-view.ts';
 import type { EdgeRow, PropertyValue, ScanFormat } from '../../src/engine/types.ts';
 import type { NaiveRequest } from '../model/naive-table.ts';
 
-/** Compares the column blocks of a scan with rows; the scan must select all parts and columns. */
+/** Compares the column blocks of a scan with rows. `scanOf` starts a scan in the given format. */
 export function compareColumns(
   table: Table,
   wanted: readonly EdgeRow[],
@@ -49,8 +49,8 @@ function cellOf(block: ColumnBlock, index: number, place: number, type: string):
 }
 
 /**
- * Compares the count and the bounds of the request's window. `rows`: all rows that the reader sees,
- * in order.
+ * Compares the count of rows and the bounds in the request's window. `rows` are all rows that are
+ * visible to the reader, in order.
  */
 export function compareSums(
   table: Table,

@@ -1,18 +1,18 @@
-// DuckDB where it is installed (an optional dependency): in-memory tables, appended rows, prepared
-// statements, complete results.
+// Opens an in-memory DuckDB, which is an optional dependency. Creates tables with rows, prepares
+// statements, and reads complete results.
 
 import type { DuckDBAppender, DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
 
-/** Message that says how to install it. */
+/** Message that explains how to install DuckDB. */
 export const DUCKDB_MISSING = '@duckdb/node-api is not installed (npm install --include=optional adds it)';
 
 export type DuckColumn = 'INTEGER' | 'BIGINT' | 'DOUBLE' | 'VARCHAR' | 'BOOLEAN' | 'BIGINT[]';
 export type DuckParameters = Readonly<Record<string, number | string>>;
 type Module = typeof import('@duckdb/node-api');
 
-/** Undefined if DuckDB is not installed. */
+/** Opens the database. Returns undefined if DuckDB is not installed. */
 export async function openDuckDb(): Promise<DuckDb | undefined> {
-  // In a variable, so that this file also loads where the package is not installed.
+  // The name is in a variable, so that this file also loads if the package is not installed.
   const name = '@duckdb/node-api';
   let module: Module;
   try {
@@ -44,14 +44,14 @@ export class DuckDb {
   }
 
   /**
-   * Rows of one statement as JavaScript values: lists as arrays, structs as objects, 64-bit
-   * integers as bigints.
+   * Returns the rows of one statement as JavaScript values: lists as arrays, structs as objects,
+   * 64-bit integers as bigints.
    */
   async rows(sql: string): Promise<unknown[][]> {
     return (await this.#connection.runAndReadAll(sql)).getRowsJS();
   }
 
-  /** Creates a table and appends rows to it; any column may hold nulls. */
+  /** Creates a table and appends rows to it. Every column may contain nulls. */
   async createTable(
     name: string,
     columns: Readonly<Record<string, DuckColumn>>,
@@ -103,7 +103,7 @@ export class DuckStatement {
     this.#prepared = prepared;
   }
 
-  /** Rows as arrays of DuckDB's own values, unconverted. Whole numbers are bound as integers. */
+  /** Returns rows of DuckDB's own values, unconverted. Whole numbers are bound as integers. */
   async rows(parameters: DuckParameters): Promise<unknown[][]> {
     for (const [name, value] of Object.entries(parameters)) {
       const index = this.#prepared.parameterIndex(name);

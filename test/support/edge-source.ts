@@ -1,5 +1,5 @@
-// Random edges for histories: times, nodes, sets and properties of one seeded character (dense or
-// sparse, small or up to 53 bits wide).
+// Makes random edges for histories. The seed decides the character of times, nodes, members and
+// properties: dense or sparse, and small or up to 53 bits wide.
 
 import type { ColumnDefinition, EdgeInput, PropertyValue } from '../../src/engine/types.ts';
 import type { Random } from './random.ts';
@@ -79,7 +79,7 @@ export class EdgeSource {
     return nodes.map((node) => (node === 0 ? 0 : node));
   }
 
-  /** A random safe integer, of any magnitude. */
+  /** Returns a random safe integer of any magnitude. */
   wide(): number {
     const value = (this.#random.below(2 ** 21) * 2 ** 32 + this.#random.below(2 ** 32)) % 2 ** this.#random.below(54);
     return this.#random.chance(0.5) ? -Math.min(value, MAX) || 0 : Math.min(value, MAX);

@@ -1,6 +1,6 @@
-// A random history of a database on a simulated disk against the naive model: writes, transactions,
-// compactions, reopenings and crashes, with reads of every kind at the newest state, at pinned
-// snapshots and in the middle of other operations.
+// Runs a random history of a database on a simulated disk and compares it with the naive model. The
+// history has writes, transactions, compactions, reopenings and crashes. Reads of every kind are at
+// the newest state, at pinned snapshots, and in the middle of other operations.
 
 import { loadCore } from '../../src/core/index.ts';
 import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
@@ -36,7 +36,7 @@ interface OpenScan {
 type Step = [weight: number, run: () => Promise<void> | void];
 
 export class EngineHistory {
-  /** How often each thing happened. */
+  /** How often each kind of event happened. */
   readonly seen: Record<string, number> = {};
   fs: SimFs;
   readonly #random: Random;
@@ -44,9 +44,9 @@ export class EngineHistory {
   readonly #options: Partial<EngineOptions>;
   readonly #models = new Map<string, NaiveTable>();
   #db!: Database;
-  /** Newest LSN assigned, by the model's count. */
+  /** Newest assigned LSN, as counted by the model. */
   #head = 0;
-  /** Every commit up to this LSN was acknowledged. */
+  /** Greatest LSN up to which every commit was acknowledged. */
   #acked = 0;
   /** Last LSN of every commit since the last recovery. */
   #boundaries = new Set<number>([0]);
@@ -59,7 +59,7 @@ export class EngineHistory {
   /** Catalog changes since the last recovery, oldest first. */
   #ddlSince: (ModelDdl & { lsn: number })[] = [];
   #ttlInDoubt: { name: string; cutoff: number }[] = [];
-  /** A disk fault has occurred: only a restart helps. */
+  /** Whether a disk fault has occurred, so that the database must be restarted. */
   #damaged = false;
   #deleted: { name: string; edge: EdgeInput }[] = [];
   #tables = 0;
@@ -67,7 +67,7 @@ export class EngineHistory {
   #memory: LogMemory | undefined;
   readonly log: string[] = [];
 
-  /** `log`: whether log frames are kept in files or in memory. */
+  /** `log` decides whether log frames are stored in files or in memory. */
   constructor(seed: number, log: 'files' | 'memory' = 'files') {
     if (log === 'memory') this.#memory = new LogMemory();
     const random = new Random(seed);
@@ -130,7 +130,7 @@ export class EngineHistory {
     this.seen[what] = (this.seen[what] ?? 0) + 1;
   }
 
-  // Simulated machine
+  // The simulated machine
 
   #engineOptions(): EngineOptions {
     const fs = this.fs;
@@ -183,7 +183,7 @@ export class EngineHistory {
     for (const table of this.#db.tables()) if (table.corrupt !== null) throw table.corrupt;
   }
 
-  /** A TTL compaction cut short by a crash or a fault: it happened in full or not at all. */
+  /** Checks that each interrupted TTL compaction either happened completely or not at all. */
   #settleTtl(): void {
     for (const { name, cutoff } of this.#ttlInDoubt) {
       const model = this.#models.get(name);
@@ -222,7 +222,7 @@ export class EngineHistory {
     return { code: this.#random.chance(0.5) ? 'EIO' : 'ENOSPC' };
   }
 
-  /** The promise's value; throws SimStopped if the machine stops first. */
+  /** Returns the promise's value, or throws SimStopped if the machine stops first. */
   async #wait<T>(promise: Promise<T>): Promise<T> {
     promise.catch(() => undefined);
     const stopped = this.fs.whenStopped.then(() => {
@@ -311,7 +311,7 @@ export class EngineHistory {
     });
   }
 
-  /** Runs a step; a crash point inside it ends the step. */
+  /** Runs a step. A crash within the step ends it. */
   async #guard(run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -357,12 +357,12 @@ export class EngineHistory {
     return this.#source.pick([...this.#models.keys()]);
   }
 
-  /** Whether the engine refuses writes because the disk failed; nothing is appended then. */
+  /** Returns whether the engine refuses all writes because the disk has failed. */
   #refuses(): boolean {
     return this.#db.table(PRIMARY).context.committer.failed !== null;
   }
 
-  /** Assigns LSNs to a commit that was just submitted, and follows its promise. */
+  /** Assigns LSNs to a commit that was just submitted, and checks its result when it settles. */
   #follow<T>(
     what: string,
     operations: number,
@@ -394,8 +394,8 @@ export class EngineHistory {
   }
 
   /**
-   * Accepts an error only if a disk fault explains it: nothing else may refuse a write or a
-   * compaction.
+   * Accepts an error if a disk fault explains it, and otherwise throws it, because nothing else may
+   * cause a write or a compaction to fail.
    */
   #failed(error: unknown): void {
     if (error instanceof SimStopped) throw error;
@@ -571,7 +571,7 @@ export class EngineHistory {
     this.#compaction = this.#db.compact(options).then(
       () => this.#saw('compaction aside'),
       (error) => {
-        // The database was closed or the table dropped before the compaction started.
+        // The database may have been closed, or the table dropped, before the compaction started.
         const code = (error as { code?: unknown }).code;
         if (code !== 'table_not_found' && code !== 'draining') this.#failed(error);
       },
@@ -667,8 +667,8 @@ export class EngineHistory {
   }
 
   /**
-   * Creates or drops an index. After a crash the catalog decides: an index that it lists must be
-   * present in the segments.
+   * Creates or drops an index. After a crash, the catalog decides whether the index exists. If the
+   * catalog lists it, the segments must contain it.
    */
   async #index(): Promise<void> {
     await this.#settleAll();
@@ -726,7 +726,7 @@ export class EngineHistory {
     return request;
   }
 
-  /** Ranges around values that occur. */
+  /** Returns conditions whose bounds are values that occur. */
   #conditions(rows: readonly EdgeRow[]): RangeCondition[] {
     const random = this.#random;
     const columns = Object.keys(this.#source.pick(rows)).slice(3);
@@ -800,8 +800,8 @@ export class EngineHistory {
   }
 
   /**
-   * Compares exact figures, where nothing is counted twice: all rows in one place and none of them
-   * dead.
+   * Compares the figures of a plan. They are only exact if all rows are in one place and none of
+   * them is dead, because otherwise rows are counted twice.
    */
   #comparePlan(
     table: Table,
@@ -847,7 +847,7 @@ export class EngineHistory {
     this.#pinned.push({ snapshot, table, versions: this.#models.get(name)!.versionsAt(snapshot.lsn) });
   }
 
-  /** Reads a pinned snapshot, also of a table that was altered, renamed or dropped since. */
+  /** Reads a pinned snapshot, also of a table that was since altered, renamed or dropped. */
   #readPinned(): void {
     if (this.#pinned.length === 0) return;
     const { snapshot, table, versions } = this.#source.pick(this.#pinned);
@@ -907,7 +907,7 @@ export class EngineHistory {
     this.#saw('scan to its end');
   }
 
-  /** Reads page after page by limit and cursor, at one snapshot. */
+  /** Reads a table page by page with a limit and a cursor, at one snapshot. */
   async #pages(): Promise<void> {
     const name = this.#name();
     const table = this.#db.table(name);
@@ -959,7 +959,7 @@ function difference(found: string, wanted: string): string {
   return `\n at ${at}: ${JSON.stringify(found.slice(Math.max(0, at - 60), at + 60))}\n   want: ${JSON.stringify(wanted.slice(Math.max(0, at - 60), at + 60))}`;
 }
 
-/** Compiles the core up front, so that the first history's time does not include it. */
+/** Compiles the core in advance, so that this does not count towards the first history's time. */
 export function warmUp(): void {
   for (const core of ['release', 'plain', 'debug'] as const) loadCore(core);
 }

@@ -1,5 +1,5 @@
-// A table with columns of every kind, its model, and random filters on it, for tests of filtered
-// scans and of indexes.
+// Makes a table with columns of every kind, its model, and random filters, for tests of filtered
+// scans and indexes.
 
 import { expect } from 'vitest';
 import type { Database, Scan, Snapshot, Table } from '../../src/engine/index.ts';
@@ -48,7 +48,7 @@ function randomRequest(random: Random): NaiveRequest {
   return request;
 }
 
-/** A table paired with its model. */
+/** A table and its model. */
 export class Pair {
   readonly table: Table;
   readonly random: Random;
@@ -69,7 +69,7 @@ export class Pair {
       this.model.insert(this.row(firstId + index, edge), lsn - count + 1 + index);
   }
 
-  /** The model spells column names as the table does. */
+  /** Returns a row for the model, with column names as the table spells them. */
   row(id: number, edge: EdgeInput) {
     const spelled = Object.entries(edge.properties ?? {}).map(([name, value]) => [
       COLUMNS.find((column) => column.name.toLowerCase() === name.toLowerCase())?.name ?? name,
@@ -93,7 +93,7 @@ export class Pair {
     expect(rows).toBe(textOf(this.model.at(lsn), 'ndjson'));
   }
 
-  /** Compares random requests with the model; returns the strategies that drove the scans. */
+  /** Compares random requests with the model. Returns the strategies of the scans. */
   compare(requests: number, lsn: number, scan = (request: ScanRequest): Scan => this.table.scan(request)): Set<string> {
     const rows = this.model.at(lsn);
     const strategies = new Set<string>();
@@ -114,7 +114,7 @@ export async function pairOn(database: Database, random: Random): Promise<Pair> 
   return new Pair(await database.createTable({ name: 'Tracks', bucketSeconds: 10, columns: [...COLUMNS] }), random);
 }
 
-/** Columns of a table by name, with the number of segments that have an order for each. */
+/** Returns, by column name, the number of segments that have an index (an order) of the column. */
 export function orders(table: Table): Record<string, number> {
   const found: Record<string, number> = {};
   for (const { facts } of table.version.segments) {
@@ -126,7 +126,7 @@ export function orders(table: Table): Record<string, number> {
   return found;
 }
 
-/** Number of segments with values of a column. */
+/** Returns the number of segments that contain values of a column. */
 export function valued(table: Table, name: string): number {
   const { id } = table.columns.find(name)!;
   return table.version.segments.filter(({ facts }) => facts.columns.some((each) => each.id === id && !each.allNull))

@@ -1,4 +1,5 @@
-// Golden files: expected text, rewritten under HEDGEROW_WRITE_GOLDEN=1 and reviewed as a diff.
+// Compares texts with golden files, which contain the expected text. HEDGEROW_WRITE_GOLDEN=1
+// rewrites these files; the change is then reviewed as a diff.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,7 +10,7 @@ const folder = new URL('../golden/', import.meta.url);
 
 export const WRITE_GOLDEN = process.env.HEDGEROW_WRITE_GOLDEN === '1';
 
-/** Compares text with test/golden/<name>, or writes it. */
+/** Compares a text with test/golden/<name>, or writes it there. */
 export function expectGolden(name: string, text: string): void {
   const path = fileURLToPath(new URL(name, folder));
   if (WRITE_GOLDEN) {

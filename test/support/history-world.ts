@@ -1,5 +1,5 @@
-// State shared by the parts of a random history: the machine, its model, and how commits are
-// followed.
+// Defines the state and functions that the parts of a random history share: the database, its
+// model, and the checks of commits.
 
 import type { Database, Scan, Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
@@ -31,13 +31,13 @@ export interface HistoryWorld {
   readonly source: EdgeSource;
   readonly models: Map<string, NaiveTable>;
   db(): Database;
-  /** Name of a random table. */
+  /** Returns the name of a random table. */
   name(): string;
   note(line: string): void;
   saw(what: string): void;
-  /** Whether the engine refuses writes because the disk failed. */
+  /** Returns whether the engine refuses all writes because the disk has failed. */
   refuses(): boolean;
-  /** Assigns LSNs to a commit that was just submitted, and follows its promise. */
+  /** Assigns LSNs to a commit that was just submitted, and checks its result when it settles. */
   follow<T>(
     what: string,
     operations: number,
@@ -52,16 +52,16 @@ export interface HistoryWorld {
   request(rows: readonly EdgeRow[]): NaiveRequest;
   format(): 'json' | 'ndjson';
   compare(scan: Scan, expected: Expected, format: 'json' | 'ndjson', what: string): void;
-  /** Settles what is in flight, then compacts. */
+  /** Waits for all pending commits, then compacts. */
   compact(): Promise<void>;
   /**
-   * Makes one catalog change in the database and in the model; returns false if the disk failed:
-   * then the next recovery shows whether it happened.
+   * Makes one catalog change in the database and in the model. Returns false if the disk failed; in
+   * that case the next recovery shows whether the change happened.
    */
   define(ddl: ModelDdl, change: () => Promise<unknown>): Promise<boolean>;
   /**
-   * Forgets the deleted edges of a table whose columns change; they are kept for inserting them
-   * again.
+   * Forgets the deleted edges of a table whose columns change. Other deleted edges are remembered,
+   * so that they can be inserted again.
    */
   forgetDeleted(name: string): void;
 }
@@ -70,7 +70,7 @@ export function tableOf(world: HistoryWorld, name: string): { table: Table; mode
   return { table: world.db().table(name), model: world.models.get(name)! };
 }
 
-/** Expects the call to be refused with `code`. */
+/** Throws unless the call is refused with `code`. */
 export function refusedBy(call: () => unknown, code: string): void {
   try {
     call();

@@ -1,5 +1,5 @@
-// A random history of a log on a simulated disk against a model: what was acknowledged must
-// survive, and what survives must be what was appended.
+// Runs a random history of a log on a simulated disk and compares it with a model. Acknowledged
+// operations must survive, and the operations that survive must be those that were appended.
 
 import { HedgerowError } from '../../src/errors.ts';
 import { openLog } from '../../src/storage/log.ts';
@@ -18,15 +18,15 @@ interface ModelFrame {
 }
 
 export class LogHistory {
-  /** Frames that the last recovery found, then those appended since; oldest first. */
+  /** Frames that the last recovery found and frames appended since then, oldest first. */
   frames: ModelFrame[] = [];
-  /** Every later recovery must find every LSN up to this one. */
+  /** Every recovery must find all operations up to this LSN. */
   promisedLsn = 0;
-  /** Lower bound that the manifest guarantees. */
+  /** LSN up to which the manifest makes the log unnecessary. */
   minimumLsn = 0;
-  /** Highest LSN that the manifest has seen in the log. */
+  /** Greatest LSN that was in the log when the manifest was written. */
   reachedLsn = 0;
-  /** Event counts, so that a test can check that the history covered something. */
+  /** Counts of events, so that a test can check that a history covered them. */
   readonly seen = { crashes: 0, kills: 0, poisonings: 0, closes: 0, stoppedOpens: 0, rotations: 0, framesLost: 0 };
   readonly #random: Random;
   readonly #durability: 'fsync' | 'async';
@@ -73,7 +73,7 @@ export class LogHistory {
     }
   }
 
-  /** One process lifetime: open, check, append, perhaps close. */
+  /** Simulates the life of one process: opens the log, checks it, appends, sometimes closes it. */
   async #life(): Promise<void> {
     const fs = this.fs;
     const log = await this.#open();
@@ -93,7 +93,7 @@ export class LogHistory {
     }
   }
 
-  /** Null if the disk failed during the open. */
+  /** Opens the log. Returns null if the disk fails meanwhile. */
   async #open(): Promise<LogStore | null> {
     try {
       const log: LogStore = await openLog({
@@ -138,7 +138,7 @@ export class LogHistory {
     const payload = new Uint8Array(size);
     for (let index = 0; index < size; index++) payload[index] = this.#random.below(256);
     const cut = this.#random.below(size + 1);
-    // Most callers reserve room, some do not.
+    // Most histories reserve room before they append, as most callers do.
     if (this.#asksForRoom) while (!log.roomFor(size, this.#random.chance(0.2))) await log.makeRoom(size);
     if (fs.stopped) throw new SimStopped();
     const firstLsn = log.append(operations, [payload.subarray(0, cut), payload.subarray(cut)]);
@@ -159,8 +159,8 @@ export class LogHistory {
   }
 
   /**
-   * Checks that the log holds everything promised, as it was appended, in order and without gaps;
-   * then drops from the model what the log does not hold.
+   * Checks that the log contains all promised frames unchanged, in order and without gaps. Then
+   * removes the frames that the log does not contain from the model.
    */
   async #check(log: LogStore): Promise<void> {
     if (log.headLsn < this.promisedLsn)
@@ -210,8 +210,8 @@ function lastLsn(frame: ModelFrame): number {
 }
 
 /**
- * Whether a failed disk explains the error: the log's own refusal or a system error, never
- * corruption.
+ * Returns whether a disk fault explains the error. The error may be a refusal by the log or a
+ * system error, but not corruption.
  */
 function isDiskFault(error: unknown): boolean {
   if (error instanceof HedgerowError) return ['log_failed', 'disk_full', 'disk_failed'].includes(error.code);

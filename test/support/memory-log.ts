@@ -1,5 +1,5 @@
-// A log in memory: the second implementation of the LogStore port. A `LogMemory` is what a machine
-// would keep across a crash; one log at a time writes to it.
+// Implements `LogStore` in memory, as the second implementation of this interface. A `LogMemory`
+// represents the disk, which survives a crash. One log at a time writes to it.
 
 import { assert } from '../../src/assert.ts';
 import { corruption, HedgerowError } from '../../src/errors.ts';
@@ -7,60 +7,59 @@ import type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } fr
 
 const PLACE = 'the log in memory';
 const MAX_PAYLOAD_BYTES = 2 ** 30;
-/**
- * Payload bytes that one preparation provides; below, the part of them reserved for urgent frames.
- */
+/** Payload bytes that one call to `makeRoom` provides. */
 const ROOM_BYTES = 8192;
+/** The part of ROOM_BYTES that is reserved for urgent frames. */
 const URGENT_BYTES = 1024;
-/** Maximum frames per batch when reading. */
+/** Maximum number of frames in a batch that is read. */
 const BATCH_FRAMES = 5;
 
-/** The state that outlives the log, its process or its machine. */
+/** The stored state, which outlives the log and its process. */
 export class LogMemory {
-  /** Frames written, oldest first. */
+  /** Written frames, oldest first. */
   frames: LogFrame[] = [];
-  /** Everything up to this LSN survives a crash. */
+  /** Operations up to this LSN survive a crash. */
   durableLsn = 0;
   /** Newest LSN that was truncated. */
   truncatedLsn = 0;
   /** The log that may currently write. */
   owner: object | null = null;
-  /** Total payload bytes there is room for; a test lowers it. */
+  /** Maximum total of payload bytes. Tests can lower it. */
   limitBytes = Infinity;
-  /** Writes and syncs that still succeed before one fails. */
+  /** Number of writes and syncs that succeed before one fails. */
   #stepsLeft = Infinity;
   #failureCode = 'EIO';
-  /** The machine has stopped: no operation completes any more. */
+  /** Whether the machine has stopped, so that no operation completes any more. */
   stopped = false;
 
   /** Opens a log on this memory. */
   readonly open: OpenLog = async (opening) => new MemoryLog(this, opening);
 
-  /** The state after a power loss. */
+  /** Stops the machine. Returns the state after a power loss. */
   crash(): LogMemory {
     return this.#next(this.durableLsn);
   }
 
-  /** The state after the process ends. */
+  /** Stops the process. Returns the state that the next process finds. */
   kill(): LogMemory {
     return this.#next(Infinity);
   }
 
-  /** Damages the frame that holds `lsn`. */
+  /** Removes the frame that contains `lsn`. */
   damage(lsn: number): void {
     const at = this.frames.findIndex((frame) => lastLsnOf(frame) >= lsn);
     this.frames.splice(at, 1);
   }
 
-  /** One of the writes and syncs fails after `steps` more of them; those after it succeed. */
+  /** Lets a write or sync fail after `steps` more of them. Those after the failure succeed. */
   failAfter(steps: number, code: 'EIO' | 'ENOSPC' = 'EIO'): void {
     this.#stepsLeft = steps;
     this.#failureCode = code;
   }
 
   /**
-   * A write or a sync: takes one event loop turn, may fail, and never completes once the machine
-   * has stopped.
+   * Simulates a write or a sync. It takes a microtask, may fail, and never completes once the
+   * machine has stopped.
    */
   async step(): Promise<void> {
     await null;
@@ -90,7 +89,7 @@ class MemoryLog implements LogStore {
   readonly #memory: LogMemory;
   readonly #opening: LogOpening;
   readonly #defer: (step: () => void) => void;
-  /** Frames appended but not yet written. */
+  /** Frames that were appended but not yet written. */
   #queued: LogFrame[] = [];
   readonly #leases = new Set<{ readonly fromLsn: number }>();
   /** Payload bytes that may still be appended. */
@@ -111,7 +110,7 @@ class MemoryLog implements LogStore {
     if (memory.truncatedLsn > minimumLsn)
       throw corruption(PLACE, 0, `operations ${minimumLsn + 1} to ${memory.truncatedLsn} are missing`);
     if (manifest === 'missing' && this.headLsn > 0) throw corruption(PLACE, 0, 'the manifest was lost');
-    // Opening makes durable whatever a killed process left.
+    // Opening makes durable what a killed process has written.
     memory.durableLsn = this.headLsn;
     this.durableLsn = this.headLsn;
     memory.owner = this;
@@ -183,8 +182,8 @@ class MemoryLog implements LogStore {
       if (batch.length === 0 || batch[0]!.firstLsn > lsn || bad !== undefined)
         throw corruption(PLACE, 0, `operation ${lsn} must follow, but it is not there`);
       lsn = lastLsnOf(batch.at(-1)!) + 1;
-      // Copies of the payloads, overwritten once the next batch is requested: callers must not keep
-      // them.
+      // Yields copies of the payloads and overwrites them when the next batch is requested, because
+      // callers must not keep them.
       const copies = batch.map((frame) => ({ ...frame, payload: frame.payload.slice() }));
       yield copies;
       for (const { payload } of copies) payload.fill(255);
@@ -241,7 +240,7 @@ class MemoryLog implements LogStore {
     if (this.#closed) throw new HedgerowError('draining', 'The log is closed.');
   }
 
-  /** Resolves when the running group, or the one that starts now, has ended. */
+  /** Starts writing a group of frames unless one is running. Resolves when that group has ended. */
   #start(): Promise<void> {
     this.#running ??= new Promise<void>((resolve) => this.#defer(resolve))
       .then(() => this.#writeGroup())
@@ -307,7 +306,7 @@ function lastLsnOf({ firstLsn, operations }: LogFrame): number {
   return firstLsn + operations - 1;
 }
 
-/** Newest LSN written. */
+/** Returns the newest LSN that was written. */
 function lastOf({ frames, truncatedLsn }: LogMemory): number {
   const last = frames.at(-1);
   return last === undefined ? truncatedLsn : lastLsnOf(last);

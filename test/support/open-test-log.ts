@@ -1,4 +1,4 @@
-// Opens a log on a disk for tests, and records what it reports.
+// Opens a log for tests on a given file system, and records the log's reports.
 
 import type { HedgerowError } from '../../src/errors.ts';
 import type { Fs } from '../../src/storage/fs.ts';
@@ -8,7 +8,7 @@ import { crc32c } from './crc32c.ts';
 
 export interface OpenedLog {
   log: LogStore;
-  /** Argument of every call of onDurable. */
+  /** The LSNs with which onDurable was called. */
   durable: number[];
   failures: HedgerowError[];
 }
@@ -35,8 +35,8 @@ export function textFrame(text: string): Uint8Array[] {
 }
 
 /**
- * `firstLsn+operations:payload` of every frame above `lsn`. Decoded batch by batch, because a
- * payload is only valid until the next batch.
+ * Returns every frame above `lsn` as `firstLsn+operations:payload`. Decodes each batch before it
+ * reads the next one, because a payload is only valid until then.
  */
 export async function framesOf(log: LogStore, lsn = log.oldestLsn - 1): Promise<string[]> {
   const frames: string[] = [];

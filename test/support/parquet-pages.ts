@@ -1,4 +1,5 @@
-// Single-column Parquet files whose pages end wherever a test wants, even in the middle of a row.
+// Writes Parquet files with a single column, whose pages end where a test wants, even in the middle
+// of a row.
 
 import type { Encoding, SchemaElement } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
@@ -6,7 +7,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 
-/** A schema element below the root: a group with one child or, as the last one, an INT64 column. */
+/** A schema element below the root: a group with one child, or the INT64 column at the end. */
 export interface Level {
   readonly name: string;
   readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED';
@@ -21,8 +22,9 @@ interface Entry {
 }
 
 /**
- * Definition and repetition levels of a value: null for an absent optional element, an array for a
- * repeated one, the value at the leaf. A group is represented by its single child.
+ * Yields the definition and repetition levels of the entries in a value. In `value`, null stands
+ * for an absent optional element, and an array for a repeated element. A group stands for its
+ * single child.
  */
 function* entriesOf(
   levels: readonly Level[],
@@ -48,8 +50,8 @@ function* entriesOf(
 }
 
 /**
- * One row group with uncompressed version 1 pages. `cut` returns how many of the remaining values
- * go into the next page.
+ * Returns a file with one row group and uncompressed version 1 pages. `cut` returns the number of
+ * values in the next page, given the number of remaining values.
  */
 export function pagedFile(
   levels: readonly Level[],

@@ -1,5 +1,5 @@
-// A private PostgreSQL 15 for one test: on a free loopback port, in a temporary folder that is
-// removed at the end.
+// Starts a private PostgreSQL 15 for one test, on a free loopback port and in a temporary folder
+// that is removed at the end.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,17 +21,17 @@ export interface TestPostgres {
   readonly host: string;
   readonly port: number;
   readonly password: string;
-  /** Runs statements as the owner of everything; returns the rows of the last one. */
+  /** Runs statements as the superuser. Returns the rows of the last statement. */
   run(sql: string): Promise<unknown[][]>;
-  /** Stops it as a crash would. */
+  /** Stops the server as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, after `kill`. */
+  /** Starts the server again on the same port, after `kill`. */
   start(): Promise<void>;
-  /** Stops it and removes its files. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Undefined, with the reason printed, if PostgreSQL 15 is missing. */
+/** Starts a server. If PostgreSQL 15 is missing, prints the reason and returns undefined. */
 export async function startPostgres(): Promise<TestPostgres | undefined> {
   const reason = await missing();
   if (reason !== undefined) {
@@ -76,7 +76,7 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
     port,
     password: PASSWORD,
     run: (sql) => runSql(address, sql),
-    kill: () => end('SIGQUIT'), // Immediate shutdown of all its processes, without a checkpoint.
+    kill: () => end('SIGQUIT'), // Stops all its processes immediately, without a checkpoint.
     async start() {
       server = await launch(owner, data, port, folder, address);
     },
@@ -101,7 +101,7 @@ async function missing(): Promise<string | undefined> {
   return undefined;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns the ids of the user `postgres` if this is root, since PostgreSQL refuses to be root. */
 async function ownerIds(): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const read = async (flag: string) => Number((await promisify(execFile)('id', [flag, 'postgres'])).stdout);

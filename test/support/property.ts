@@ -1,4 +1,5 @@
-// fast-check with a fixed seed: a failing test fails every time. HEDGEROW_SEED=N runs other cases.
+// Provides fast-check with a fixed seed, so that a failing test fails every time. HEDGEROW_SEED=N
+// runs other cases.
 
 import fc from 'fast-check';
 

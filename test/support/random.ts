@@ -1,4 +1,4 @@
-// Seeded random numbers (mulberry32), so that every failing history can be replayed.
+// Generates random numbers from a seed (mulberry32), so that a failing history can be repeated.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** An integer from 0 to `limit - 1`. */
+  /** Returns an integer from 0 to `limit - 1`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -1,4 +1,4 @@
-// The examples in the documents as text: code blocks by language and by the heading above them.
+// Reads the examples in documents: code blocks, by their language and the heading above them.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export interface Block {
   code: string;
 }
 
-/** All code blocks of a document, in order; `path` is relative to the repository's root. */
+/** Returns all code blocks in a document. `path` is relative to the root of the repository. */
 export function blocksOf(path: string): Block[] {
   const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
   const blocks: Block[] = [];
@@ -22,7 +22,7 @@ export function blocksOf(path: string): Block[] {
   return blocks;
 }
 
-/** The blocks under one heading. Throws if there are none. */
+/** Returns the code blocks under one heading. Throws if there are none. */
 export function blocksUnder(path: string, heading: string, language: string): string[] {
   const found = blocksOf(path).filter((block) => block.heading === heading && block.language === language);
   if (found.length === 0) throw new Error(`${path} has no ${language} block under ${heading}`);

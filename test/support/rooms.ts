@@ -1,4 +1,4 @@
-// The services of a test server's database: statements, analytics, reasoning, virtual graphs.
+// Creates the services of a test server: statements, analytics, reasoning and virtual graphs.
 
 import type { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';
@@ -8,7 +8,7 @@ import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
 import { analyticsOf } from './analytics.ts';
 import { statementsOf } from './statements.ts';
 
-/** By default the language model's address is one where nothing listens. */
+/** By default, nothing listens at the address of the language model. */
 export interface RoomOptions {
   copyRoot?: string | undefined;
   modelBaseUrl?: string | undefined;
@@ -18,7 +18,7 @@ export interface RoomOptions {
   virtualCache?: boolean | undefined;
   dsns?: Readonly<Record<string, string>> | undefined;
   refine?: RefineProposal | undefined;
-  /** Whether a package is installed. */
+  /** Returns whether a package is installed. */
   installed?: ((name: string) => boolean) | undefined;
 }
 

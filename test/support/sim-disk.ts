@@ -1,52 +1,53 @@
-// The crash model of the simulated disk: file contents with unsynced writes, directories with
-// unsynced changes, and what a power loss makes of both.
+// Implements the crash model of the simulated disk: files with unsynced writes, directories with
+// unsynced changes, and the effect of a power loss on both.
 //
-// Every file and directory has two states: what programs see (the page cache), and what is durable.
-// Between the two is a list of pending changes. A sync marks the end of that list when it starts;
-// when it succeeds, the changes up to the mark become durable, and later ones stay pending. When it
-// fails, they leave the list without becoming durable: programs still read them, but the disk never
-// gets them, as on Linux after a failed fsync.
+// Every file and directory has two states: the state that programs see (the page cache), and the
+// durable state. A list of pending changes leads from the durable state to the visible state. A
+// sync marks the end of that list when it starts. When the sync succeeds, the changes up to the
+// mark become durable, and later changes stay pending. When the sync fails, the changes up to the
+// mark are removed from the list without becoming durable: programs still read them, but they
+// never reach the disk. Linux behaves like this after a failed fsync.
 //
 // A power loss applies the pending changes of a file to its durable bytes one by one, which gives
-// versions 0 to n of the file, and then draws
-// - the length from one version;
-// - for each page of 4,096 bytes one version or, if the page is torn, one for each sector;
-// - with `garbled`, random values for the bytes in which the first and the last version of a sector
-//   differ.
-// So a write may be lost, survive in part, or survive without an earlier one, while bytes that no
-// pending change touched keep their value. For example, an unsynced append of two pages may leave
-// the new length with zeros in the first page and data in the second. A directory keeps any subset
-// of its pending changes.
+// versions 0 to n of the file. It then chooses at random:
+// - the length of one version
+// - for each page of 4,096 bytes, one version or, if the page is torn, one version for each sector
+// - with the probability `garbled`, random values for the bytes of a sector that differ between the
+//   first and the last version
+// So a write may be lost, may survive in part, or may survive although an earlier write is lost.
+// Bytes that no pending change touched keep their value. For example, an unsynced append of two
+// pages may leave the new length with zeros in the first page and data in the second. A directory
+// keeps any subset of its pending changes.
 
 import type { Random } from './random.ts';
 
 const PAGE_BYTES = 4096;
 
-/** How a power loss affects sectors that were written and not synced. */
+/** Defines how a power loss affects sectors that were written but not synced. */
 export interface Sectors {
-  /** 512 or 4,096: the size that the disk writes atomically. */
+  /** Number of bytes that the disk writes atomically, 512 or 4,096. */
   bytes: number;
-  /** Probability that a sector being written holds neither its old nor its new bytes. */
+  /** Probability that a sector being written ends up with neither the old nor the new bytes. */
   garbled: number;
 }
 
 export const DEFAULT_SECTORS: Sectors = { bytes: 512, garbled: 0 };
 
 type FileChange = { position: number; bytes: Uint8Array } | { size: number };
-/** Removes `remove`, then binds `name` to `file`; a rename does both atomically. */
+/** Removes the name `remove`, then binds `name` to `file`. A rename does both atomically. */
 export interface DirChange {
   remove?: string;
   name?: string;
   file?: SimFile;
 }
 
-/** A list of pending changes; a sync makes a prefix of it durable. */
+/** A list of pending changes, of which a sync makes the first ones durable. */
 class Pending<Change> {
   changes: Change[] = [];
-  /** Total number of changes taken off the list so far. */
+  /** Total number of changes that were removed from the list so far. */
   #taken = 0;
 
-  /** The current end of the list; passed to `take` once the sync that starts now has ended. */
+  /** Returns the current end of the list. A sync passes it to `take` when it has ended. */
   mark(): number {
     return this.#taken + this.changes.length;
   }
@@ -59,8 +60,8 @@ class Pending<Change> {
 }
 
 /**
- * One file: `content` is what programs read (the page cache), `durable` is what is certain to be on
- * the disk.
+ * One file. `content` is the state that programs read (the page cache), `durable` is the state that
+ * is certainly on the disk.
  */
 export class SimFile {
   content: Uint8Array;
@@ -83,19 +84,19 @@ export class SimFile {
     this.pending.changes.push({ size });
   }
 
-  /** A sync succeeds: the changes up to `mark` become durable. */
+  /** Makes the changes up to `mark` durable, because a sync has succeeded. */
   commit(mark: number): void {
     for (const change of this.pending.take(mark)) this.durable = changed(this.durable, change);
   }
 
-  /** A sync fails: the system takes the pages for clean, and they never reach the disk. */
+  /** Drops the changes up to `mark`, because a sync has failed. They never reach the disk. */
   forget(mark: number): void {
     this.pending.take(mark);
   }
 
   /**
-   * Power loss: every page is old, new, something in between, or torn between two versions at a
-   * sector boundary.
+   * Returns the file after a power loss. Every page is old, new, a version in between, or torn
+   * between versions at sector boundaries.
    */
   crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimFile {
     const { changes } = this.pending;
@@ -117,7 +118,7 @@ export class SimFile {
     return new SimFile(result);
   }
 
-  /** The same file as the next process on the same machine sees it. */
+  /** Returns the file as the next process on the same machine sees it. */
   survive(): SimFile {
     const file = new SimFile(this.durable.slice());
     file.content = this.content.slice();
@@ -127,8 +128,8 @@ export class SimFile {
 }
 
 /**
- * Randomizes the bytes that differ between two versions of a sector, since the disk may have been
- * writing them. Equal bytes keep their value.
+ * Randomizes the bytes that differ between the first and the last version of a sector, because the
+ * disk may have been writing them. Equal bytes keep their value.
  */
 function garble(random: Random, result: Uint8Array, versions: Uint8Array[], sector: number, sectorBytes: number): void {
   const first = versions[0]!;
@@ -138,7 +139,7 @@ function garble(random: Random, result: Uint8Array, versions: Uint8Array[], sect
   }
 }
 
-/** Like `applied`, but in place if the size does not change. */
+/** Applies a change like `applied`, but in place if the file does not grow or shrink. */
 function changed(bytes: Uint8Array, change: FileChange): Uint8Array {
   if (!('bytes' in change) || change.position + change.bytes.length > bytes.length) return applied(bytes, change);
   bytes.set(change.bytes, change.position);
@@ -153,7 +154,7 @@ function applied(bytes: Uint8Array, change: FileChange): Uint8Array {
   return result;
 }
 
-/** One directory: names as programs see them, and as they are on the disk. */
+/** One directory: its names as programs see them, and as they are on the disk. */
 export class SimDir {
   names = new Map<string, SimFile>();
   durable = new Map<string, SimFile>();
@@ -173,8 +174,8 @@ export class SimDir {
   }
 
   /**
-   * Power loss: any subset of the unsynced changes may survive, even a later one without an earlier
-   * one.
+   * Returns the directory after a power loss. Any subset of the unsynced changes may survive, even
+   * a later change without an earlier one.
    */
   crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimDir {
     const names = new Map(this.durable);
@@ -186,7 +187,7 @@ export class SimDir {
     return dir;
   }
 
-  /** The same directory as the next process on the same machine sees it. */
+  /** Returns the directory as the next process on the same machine sees it. */
   survive(): SimDir {
     const copies = new Map<SimFile, SimFile>();
     const copyOf = (file: SimFile): SimFile => {

@@ -1,5 +1,5 @@
-// A database on a simulated disk, with a clock that advances only when it is read, and compactions
-// that run inline.
+// Opens a database on a simulated disk. Its clock advances only when it is read, and its
+// compactions run inline.
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
@@ -9,7 +9,7 @@ import type { ScanBounds } from '../../src/engine/types.ts';
 import type { Fs } from '../../src/storage/fs.ts';
 import { SimFs } from './sim-fs.ts';
 
-/** Runs inline, and awaits the test's callback before every step. */
+/** Runs compactions inline, and waits for the test's callback before every step. */
 export class PausingRunner implements CompactionRunner {
   readonly #inner: InlineRunner;
   readonly #pause: (step: 'open' | 'part' | 'close') => Promise<void>;
@@ -59,7 +59,7 @@ export function simOptions(fs: Fs, more: Partial<EngineOptions> = {}): EngineOpt
   };
 }
 
-/** A disk that already has the parent directory of the simulated database. */
+/** Returns an empty simulated disk. */
 export function simDisk(seed = 1): SimFs {
   return new SimFs(seed);
 }
@@ -68,14 +68,14 @@ export function openSim(fs: Fs, more: Partial<EngineOptions> = {}): Promise<Data
   return Database.open(simOptions(fs, more));
 }
 
-/** The whole text of a scan. */
+/** Returns the whole text of a scan. */
 export function drain(scan: Scan): string {
   const slices: Uint8Array[] = [];
   for (let slice = scan.next(); slice !== null; slice = scan.next()) slices.push(slice);
   return Buffer.concat(slices).toString();
 }
 
-/** The rows of a scan as values. */
+/** Returns the rows of a scan as values. */
 export function rowsOf(table: Table, request: ScanBounds = {}, snapshot?: Snapshot): Record<string, unknown>[] {
   return JSON.parse(`[${drain(table.scan({ format: 'json', ...request }, snapshot))}]`);
 }

@@ -1,5 +1,5 @@
-// A simulated `Fs`: a seeded disk that loses what was not synced, fails where a test says so, and
-// stops dead at a chosen operation.
+// Simulates a file system (`Fs`) on a seeded disk. The disk loses changes that were not synced,
+// fails where a test wants it to fail, and stops at a chosen operation.
 
 import { HedgerowError } from '../../src/errors.ts';
 import type { FileHandle, Fs, FsLock } from '../../src/storage/fs.ts';
@@ -21,21 +21,21 @@ export type OperationKind =
 export interface Operation {
   kind: OperationKind;
   path: string;
-  /** Sequence number over the lifetime of this SimFs, from 1. */
+  /** Number of the operation in this SimFs, counted from 1. */
   index: number;
-  /** For a write: bytes by which the file grows. */
+  /** Bytes by which a write makes the file grow. */
   growth?: number;
 }
 
 /**
- * A fault: an error with a system code, a write that stops after some bytes, or a power loss in the
- * middle.
+ * A fault of an operation: an error with a system code, a write that stops after some bytes, or a
+ * power loss during the operation.
  */
 export type Fault = { code: 'EIO' | 'ENOSPC' } | { shortBytes: number } | 'crash';
 
 /**
- * The effects of an asynchronous operation on the disk. `shortBytes` 0 means that the crash comes
- * in the middle of it.
+ * The effects of an asynchronous operation on the disk. `shortBytes` is 0 if a crash occurs during
+ * the operation.
  */
 interface Effects {
   act?: (shortBytes: number | undefined) => void;
@@ -47,13 +47,14 @@ interface Effects {
 export class SimStopped extends Error {}
 
 /**
- * Asynchronous operations take a few microtasks, chosen by the seed. After a crash point no
- * operation completes: promises stay pending, and synchronous calls throw SimStopped. `crash`
- * (power loss) and `kill` (of the process only) return the disk that the next process finds.
+ * A simulated file system. Asynchronous operations take a few microtasks, which the seed decides.
+ * After a crash no operation completes: promises stay pending, and synchronous calls throw
+ * SimStopped. `crash` (a power loss) and `kill` (the end of only the process) return the file
+ * system that the next process finds.
  */
 export class SimFs implements Fs {
   readonly random: Random;
-  /** Sees every operation before it happens and may return a fault for it. */
+  /** Called before every operation. It may return a fault for the operation. */
   schedule: (operation: Operation) => Fault | undefined = () => undefined;
   readonly counts: Record<OperationKind, number> = {
     open: 0,
@@ -68,15 +69,15 @@ export class SimFs implements Fs {
     syncDir: 0,
   };
   operations = 0;
-  /** Delay of an asynchronous operation; by default some microtasks. */
+  /** Delays an asynchronous operation, by default for some microtasks. */
   pace: () => Promise<void> = async () => {
     for (let ticks = this.random.below(4); ticks >= 0; ticks--) await null;
   };
-  /** How a power loss affects sectors that were not synced. */
+  /** Defines how a power loss affects sectors that were not synced. */
   sectors: Sectors = DEFAULT_SECTORS;
   openHandles = 0;
   stopped = false;
-  /** Resolves at the crash point. */
+  /** Resolves when the machine stops. */
   readonly whenStopped: Promise<void>;
   #tellStopped: () => void = () => {};
   #dirs: Map<string, SimDir>;
@@ -90,20 +91,20 @@ export class SimFs implements Fs {
     });
   }
 
-  /** The disk after a power loss at this point. */
+  /** Stops the machine and returns the file system after a power loss. */
   crash(): SimFs {
     this.stop();
     const { random, sectors } = this;
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.crash(random, sectors)])));
   }
 
-  /** The disk after the process ends at this point: the page cache survives. */
+  /** Stops the process and returns the file system, in which the page cache survives. */
   kill(): SimFs {
     this.stop();
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
   }
 
-  /** A separate disk with the same content, which a process may change freely. */
+  /** Returns an independent copy of the file system. */
   copy(): SimFs {
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
   }
@@ -115,7 +116,7 @@ export class SimFs implements Fs {
     return next;
   }
 
-  /** Paths of all files, sorted. */
+  /** Returns the paths of all files, sorted. */
   files(): string[] {
     return [...this.#dirs].flatMap(([path, dir]) => [...dir.names.keys()].map((name) => `${path}/${name}`)).sort();
   }
@@ -127,7 +128,7 @@ export class SimFs implements Fs {
     return bytes;
   }
 
-  /** Replaces the bytes of a file, durably; null removes it. */
+  /** Replaces the bytes of a file durably, or removes the file if `bytes` is null. */
   replace(path: string, bytes: Uint8Array | null): void {
     const { dir, name } = this.#place(path);
     dir.change(bytes === null ? { remove: name } : { name, file: new SimFile(bytes) });
@@ -139,7 +140,7 @@ export class SimFs implements Fs {
     this.#tellStopped();
   }
 
-  /** Gives a test the bytes of a file to read or to damage (durably). */
+  /** Lets a test read the bytes of a file, or damage them durably. */
   edit(path: string, change: (bytes: Uint8Array) => void): void {
     const file = this.#file(path);
     change(file.content);
@@ -170,7 +171,7 @@ export class SimFs implements Fs {
     return this.exists(path) ? 'file' : null;
   }
 
-  /** There are no symbolic links. */
+  /** Returns the path unchanged, because there are no symbolic links. */
   realPath(path: string): string {
     if (!this.exists(path)) throw systemError('ENOENT', path);
     return path;
@@ -205,7 +206,7 @@ export class SimFs implements Fs {
     return this.perform('rename', from, { act });
   }
 
-  /** Durable at once, like `makeDir`. */
+  /** Renames a directory. The change is durable at once, as with `makeDir`. */
   #renameDir(from: string, to: string): void {
     if (this.exists(to)) throw systemError('ENOTEMPTY', to);
     for (const [path, dir] of [...this.#dirs]) {
@@ -215,7 +216,7 @@ export class SimFs implements Fs {
     }
   }
 
-  /** A link, then a removal: a crash may come in between. */
+  /** Renames a file by a link and a removal. A crash may occur between the two. */
   renameNew(from: string, to: string): Promise<void> {
     const act = (): void => {
       const file = this.#file(from);
@@ -261,8 +262,8 @@ export class SimFs implements Fs {
   }
 
   /**
-   * One asynchronous operation: `act` runs at once and `finish` some microtasks later, unless the
-   * machine stops in between. With EIO or ENOSPC only `fail` runs.
+   * Performs one asynchronous operation. `act` runs at once, and `finish` some microtasks later
+   * unless the machine stops in between. If the fault is EIO or ENOSPC, only `fail` runs.
    */
   async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects, growth = 0): Promise<void> {
     let fault: Fault | undefined;
@@ -274,8 +275,8 @@ export class SimFs implements Fs {
     }
     const refused = fault !== undefined && fault !== 'crash' && 'code' in fault ? fault.code : undefined;
     if (fault === 'crash') {
-      // Partially done: a write has taken some of its bytes, any other operation has made its
-      // change without a sync.
+      // The operation is partially done: a write has written some of its bytes, and any other
+      // operation has made its change, but the change is not synced.
       act?.(0);
       this.stop();
     } else if (refused !== undefined) fail?.();
@@ -286,7 +287,7 @@ export class SimFs implements Fs {
     finish?.();
   }
 
-  /** Counts the operation; throws if a synchronous one has a fault. */
+  /** Counts the operation. Throws if the operation is synchronous and has a fault. */
   #begin(kind: OperationKind, path: string, growth = 0): Fault | undefined {
     if (this.stopped) throw new SimStopped(`${kind} ${path} after the crash`);
     this.counts[kind]++;
@@ -300,14 +301,14 @@ export class SimFs implements Fs {
     return fault;
   }
 
-  /** Called by file handles. */
+  /** Begins a read for a file handle. */
   beginRead(path: string): void {
     this.#begin('read', path);
   }
 
   /**
-   * Called by file handles: takes the bytes of a synchronous write, of `count` in total. At a crash
-   * point it takes all or none, and does not return.
+   * Performs a synchronous write of `count` bytes for a file handle, which stores them in `take`.
+   * At a crash, all bytes or none are stored, and the call throws.
    */
   writeNow(path: string, count: number, take: (count: number) => void): number {
     if (this.stopped) throw new SimStopped(`writeNow ${path} after the crash`);
@@ -369,7 +370,7 @@ class SimHandle implements FileHandle {
     this.#check();
     let written = bytes.length;
     const act = (shortBytes: number | undefined): void => {
-      // 0 means a crash in the middle of the write: a random number of bytes was taken.
+      // 0 means that a crash occurs during the write, so a random number of bytes is written.
       if (shortBytes === 0) written = this.#fs.random.below(bytes.length + 1);
       else if (shortBytes !== undefined) written = Math.min(shortBytes, bytes.length);
       this.#file.write(bytes.subarray(0, written), position);

@@ -1,10 +1,10 @@
-// Tables with simple rows on a simulated disk, and what compaction tests inspect.
+// Fills tables on a simulated disk with simple rows, and reads what tests of compactions inspect.
 
 import type { Database, Table } from '../../src/engine/index.ts';
 import { rowsOf } from './sim-engine.ts';
 import type { SimFs } from './sim-fs.ts';
 
-/** Directory of the primary table's segments. */
+/** Directory that contains the segments of the primary table. */
 const DIR = '/db/tables/1';
 
 export async function fill(table: Table, times: Iterable<number>): Promise<void> {

@@ -1,5 +1,5 @@
-// The source files of the repository as tidy.test.ts checks them: text, code without comments,
-// imports, functions.
+// Reads the source files of the repository for tidy.test.ts: their text, their code without
+// comments, their imports and their functions.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface SourceFile {
-  /** Relative to the repository's root, with slashes. */
+  /** Path relative to the root of the repository, with slashes. */
   path: string;
   text: string;
   lines: string[];
-  /** The text with comments blanked out, line by line. */
+  /** The lines of the text without comments. */
   code: string[];
   /** Imported modules: paths from the root for files, bare names for packages. */
   imports: string[];
@@ -38,7 +38,7 @@ function importsOf(path: string, text: string): string[] {
   });
 }
 
-/** All files below a folder whose names have one of the endings, sorted. */
+/** Returns all files below a folder whose names have one of the endings, sorted. */
 export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
@@ -57,7 +57,7 @@ export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']
     });
 }
 
-/** All folders below a folder. */
+/** Returns all folders below a folder. */
 export function foldersBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.parentPath.includes('/node_modules'))
@@ -79,8 +79,8 @@ function functionName(line: string): string | null {
 }
 
 /**
- * Functions and methods with their lengths, found by indentation, which works because a tool
- * formats the code.
+ * Returns functions and methods with their lengths. Their ends are found by indentation, which
+ * works because a tool formats the code.
  */
 export function functionsOf(file: SourceFile): FunctionSpan[] {
   const spans: FunctionSpan[] = [];

@@ -1,4 +1,4 @@
-// The statements service of a test server's database.
+// Creates the statements service of a test server's database.
 
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../src/engine/index.ts';

@@ -1,5 +1,5 @@
-// Transactions in a random history: staged writes of every kind, reads of own writes, marks, and
-// commits that conflict with other writes.
+// Simulates transactions in a random history: they stage writes of every kind, read their own
+// writes, set marks, and commit, sometimes in conflict with other writes.
 
 import type { CommitResult, EdgeRow, Table, Transaction } from '../../src/engine/index.ts';
 import { inOrder, isEdge, NaiveRow, type NaiveTable, select } from '../model/naive-table.ts';
@@ -13,7 +13,7 @@ type Staged = { table: Table; model: NaiveTable } & (
   | { kind: 'remove'; target: NaiveRow }
 );
 
-/** The state on which a transaction's reads of a table are based. */
+/** Committed state of a table on which a transaction's reads are based. */
 interface Base {
   lsn: number;
   versions: NaiveRow[];
@@ -23,7 +23,7 @@ interface OpenTransaction {
   tx: Transaction;
   pinned: boolean;
   staged: Staged[];
-  /** Taken on first use, or all at once. */
+  /** A pinned transaction takes all bases when it begins, any other takes each at its first use. */
   bases: Map<NaiveTable, Base>;
 }
 
@@ -35,7 +35,7 @@ export class TransactionHistory {
     this.#world = world;
   }
 
-  /** Forgets everything: the machine is gone. */
+  /** Forgets all open transactions, because the machine crashed. */
   forget(): void {
     this.#open = [];
   }
@@ -67,7 +67,10 @@ export class TransactionHistory {
     await this.#commit(open);
   }
 
-  /** Two transactions change a row out of the same few, with a compaction between their commits. */
+  /**
+   * Lets two transactions change rows among the same few, with a compaction between their
+   * commits.
+   */
   async duel(): Promise<void> {
     const name = this.#world.name();
     const both = [this.#begin(), this.#begin()];
@@ -102,7 +105,7 @@ export class TransactionHistory {
     return base;
   }
 
-  /** The rows that the transaction sees. */
+  /** Returns the rows that the transaction sees. */
   #view(open: OpenTransaction, model: NaiveTable): NaiveRow[] {
     let versions = [...this.#base(open, model).versions];
     for (const staged of open.staged) {
@@ -129,12 +132,12 @@ export class TransactionHistory {
     } else this.#read(open, name);
   }
 
-  /** A write, even one that fails, fixes the base of a pinned transaction. */
+  /** Fixes the base of a pinned transaction, as every write does, even a write that fails. */
   #touch(open: OpenTransaction, name: string): void {
     if (open.pinned) this.#base(open, this.#world.models.get(name)!);
   }
 
-  /** Stages a statement that fails; it must leave no trace. */
+  /** Stages a few operations and rewinds them, like a failed statement. No trace may remain. */
   #stageInVain(open: OpenTransaction): void {
     const mark = open.tx.mark();
     const { length } = open.staged;
@@ -174,8 +177,8 @@ export class TransactionHistory {
   }
 
   /**
-   * Updates or removes one row that the transaction sees; with `mayRepeat`, sometimes one that it
-   * created itself.
+   * Updates or removes one row that the transaction sees. With `mayRepeat`, this is sometimes a row
+   * that the transaction created itself.
    */
   #changeRow(open: OpenTransaction, name: string, mayRepeat: boolean): void {
     const { random, source } = this.#world;
@@ -275,11 +278,12 @@ export class TransactionHistory {
     if (staged.kind === 'insert') this.#world.assertFresh(model, row.id);
     else this.#world.saw(staged.target.row.event_ts === row.event_ts ? 'update in place' : 'update that moves');
     model.bear(staged.version, lsn);
-    // The answer given when it was staged: a column may have been added since, if nothing was read.
+    // This is the answer given when the write was staged. A column may have been added since then,
+    // if the transaction read nothing.
     return staged.answer;
   }
 
-  /** The error with which the commit must fail; undefined if it must succeed. */
+  /** Returns the error with which the commit must fail, or undefined if it must succeed. */
   #refusal({ staged, bases }: OpenTransaction): 'conflict' | 'table_not_found' | undefined {
     const models = new Set(this.#world.models.values());
     for (const model of new Set(staged.map((each) => each.model))) {

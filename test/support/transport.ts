@@ -1,5 +1,5 @@
-// The transports that the HTTP tests run over. HEDGEROW_TRANSPORT=node|uws chooses for tests that
-// run over one; the contract suite runs over both.
+// Chooses the transports for the HTTP tests. HEDGEROW_TRANSPORT=node|uws sets the transport of the
+// tests that use only one. The contract suite runs over both.
 
 import { chooseTransport, type TransportSetting } from '../../src/http/choose-transport.ts';
 import type { Transport, TransportName } from '../../src/http/transport.ts';
@@ -10,10 +10,13 @@ export function testTransport(name?: TransportName): Transport {
   return chooseTransport(name ?? CHOSEN);
 }
 
-/** The transport that `testTransport` returns. */
+/** Name of the transport that `testTransport` returns by default. */
 export const USUAL: TransportName = testTransport().facts.name;
 
-/** Both transports, or only node:http (with a note) where no binary of uWebSockets.js loads. */
+/**
+ * Returns both transports. Returns only node:http, and prints a note, where no binary of
+ * uWebSockets.js loads.
+ */
 export function transportsHere(): TransportName[] {
   const found = chooseTransport('auto').facts;
   if (found.name === 'uws') return ['uws', 'node'];

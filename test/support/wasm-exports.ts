@@ -1,5 +1,5 @@
-// Reads the imports and exports of a WebAssembly binary with their types; parses no more of the
-// format than that needs.
+// Reads the imports and exports of a WebAssembly binary with their types, and parses only the parts
+// of the format that this requires.
 
 const VALUE_TYPES: Record<number, string> = {
   127: 'i32',
@@ -16,7 +16,7 @@ const SECTION = { type: 1, import: 2, function: 3, table: 4, memory: 5, global: 
 export interface WasmExport {
   name: string;
   kind: (typeof KINDS)[number];
-  /** `(i32 f64) -> i32`, `i32`, `mut i32`, or the pages of a memory. */
+  /** `(i32 f64) -> i32`, `i32`, `mut i32`, or the page limits of a memory. */
   type: string;
 }
 
@@ -36,7 +36,7 @@ class Reader {
     return this.#bytes[this.at++]!;
   }
 
-  /** An unsigned LEB128 number. */
+  /** Reads an unsigned LEB128 number. */
   number(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
@@ -81,7 +81,7 @@ function readGlobal(reader: Reader): string {
   const type = VALUE_TYPES[reader.byte()]!;
   const mutable = reader.byte() === 1;
   while (reader.byte() !== 0x0b) {
-    // Constant expression: opcode 0x41 to 0x44 with its operand, then end.
+    // A constant expression is an opcode 0x41 to 0x44 with its operand, then 0x0b (end).
     reader.at--;
     const opcode = reader.byte();
     if (opcode === 0x44) reader.take(8);
@@ -97,7 +97,7 @@ function readLimits(reader: Reader): string {
   return (flags & 1) === 1 ? `pages, at most ${reader.number()}` : `pages, no maximum (starts with ${least})`;
 }
 
-/** Names of everything that the module imports. */
+/** Returns one empty string for each import of the module, so only the count is useful. */
 export function wasmImports(bytes: Uint8Array): string[] {
   return (
     sectionsOf(bytes)
@@ -106,7 +106,7 @@ export function wasmImports(bytes: Uint8Array): string[] {
   );
 }
 
-/** Everything that the module exports, sorted by name. The module must not import anything. */
+/** Returns everything that the module exports, by name. The module must not import anything. */
 export function wasmExports(bytes: Uint8Array): WasmExport[] {
   const sections = sectionsOf(bytes);
   const list = <T>(id: number, item: (reader: Reader) => T): T[] => {

@@ -1,5 +1,5 @@
-// Data files for tests of backends, made by DuckDB in a temporary folder, and ways to read a whole
-// session.
+// Helpers for tests of backends: they let DuckDB make data files in a temporary folder, and read
+// all rows of a query.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,14 +10,15 @@ import type { BackendSession, QueryOptions, SqlRow } from '../../src/virtual/bac
 import { type Backends, type BackendsOptions, openBackends } from '../../src/virtual/backends/index.ts';
 
 export interface World {
-  /** Root of the virtual graphs; files next to it must stay out of reach. */
+  /** Root folder of the virtual graphs. */
   readonly root: string;
+  /** A folder next to the root, whose files must not be readable. */
   readonly outside: string;
   readonly backends: Backends;
   close(): Promise<void>;
 }
 
-/** Tests that need DuckDB are skipped, with a note, where it is not installed. */
+/** Like `describe`, but skips the tests, with a warning, if DuckDB is not installed. */
 export const describeDuckDb = isInstalled() ? describe : describe.skip;
 
 function isInstalled(): boolean {
@@ -50,7 +51,7 @@ export function openWorld(options: Partial<BackendsOptions> = {}): World {
   };
 }
 
-/** Runs statements on a database file, or in memory, to make the files that a test reads. */
+/** Makes the files that a test reads, by running statements on a database file or in memory. */
 export async function makeFiles(statements: readonly string[], database = ':memory:'): Promise<void> {
   const { DuckDBInstance } = await import('@duckdb/node-api');
   const instance = await DuckDBInstance.create(database);
@@ -74,7 +75,7 @@ export async function rowsOf(
   return rows;
 }
 
-/** The code and the message of a refusal; `ok` if there was none. */
+/** Returns the code and the message with which `work` rejects, or `ok` if it resolves. */
 export async function outcome(work: Promise<unknown>): Promise<string> {
   try {
     await work;

@@ -69,7 +69,7 @@ describeDuckDb('a DuckDB database', () => {
     ]);
   });
 
-  it('counts no rows of views when nobody asks for counts', async () => {
+  it('does not count the rows of views when counts are not requested', async () => {
     const session = world.backends.open({ type: 'duckdb', path: 'world.duckdb' });
     const { tables } = await session.schema({ counts: false });
     expect(tables.map(({ name, row_count }) => [name, row_count]).slice(0, 3)).toEqual([
@@ -115,7 +115,7 @@ describeDuckDb('files of rows', () => {
     );
   });
 
-  it('see a changed file at once', async () => {
+  it('are read again at once after they change', async () => {
     writeFileSync(join(world.root, 'moving.csv'), 'a\n1\n');
     const session = world.backends.open({ type: 'csv', path: 'moving.csv' });
     const before = await session.fingerprint();
@@ -126,7 +126,7 @@ describeDuckDb('files of rows', () => {
     expect(await rowsOf(session, 'SELECT a FROM moving')).toEqual([['two'], ['three']]);
   });
 
-  it('that are missing or broken are told by name', async () => {
+  it('are named in the error when they are missing or broken', async () => {
     const missing = world.backends.open({ type: 'parquet', path: 'not/there.parquet' });
     expect(await outcome(rowsOf(missing, 'SELECT 1'))).toMatch(
       /^backend_failed: The file not\/there\.parquet is not there/,
@@ -147,7 +147,7 @@ describeDuckDb('files of rows', () => {
 });
 
 describeDuckDb('a database that another program writes', () => {
-  it('is told to be held by it, and is read with its log once that is gone', async () => {
+  it('is reported as locked, and is read with its log once the program has ended', async () => {
     const file = join(world.root, 'busy.duckdb');
     const script = `const { DuckDBInstance } = await import('@duckdb/node-api');
       const connection = await (await DuckDBInstance.create(process.argv[1])).connect();

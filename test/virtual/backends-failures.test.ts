@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const open = (of: World = world) => of.backends.open({ type: 'duckdb', path: 'own.duckdb' });
 
 describeDuckDb('a runaway query', () => {
-  it('ends by its deadline, and the next one is answered by the same process', async () => {
+  it('ends at its deadline, and the same process answers the next query', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid();
     expect(await outcome(rowsOf(open(), RUNAWAY, [], { deadlineMs: 300 }))).toMatch(/^timeout: /);
@@ -27,7 +27,7 @@ describeDuckDb('a runaway query', () => {
     expect(world.backends.duckdbPid()).toBe(pid);
   });
 
-  it('ends when its caller leaves', async () => {
+  it('ends when its caller aborts', async () => {
     const controller = new AbortController();
     const running = outcome(rowsOf(open(), RUNAWAY, [], { signal: controller.signal }));
     setTimeout(() => controller.abort(new Error('gone')), 100);
@@ -35,19 +35,19 @@ describeDuckDb('a runaway query', () => {
     expect(await rowsOf(open(), 'SELECT 2')).toEqual([[2]]);
   });
 
-  it('leaves room for the others while it runs', async () => {
+  it('does not block other queries while it runs', async () => {
     const running = outcome(rowsOf(open(), RUNAWAY, [], { deadlineMs: 1500 }));
     expect(await rowsOf(open(), 'SELECT 3')).toEqual([[3]]);
     expect(await running).toMatch(/^timeout: /);
   });
 
-  it('of many: those that never had a turn end by their deadline too', async () => {
+  it('ends at its deadline even if it is still waiting to be started', async () => {
     const many = Array.from({ length: 9 }, () => outcome(rowsOf(open(), RUNAWAY, [], { deadlineMs: 500 })));
     for (const one of await Promise.all(many)) expect(one).toMatch(/^timeout: /);
     expect(await rowsOf(open(), 'SELECT 4')).toEqual([[4]]);
   });
 
-  it('that asks for too much memory is refused', async () => {
+  it('is refused when it needs too much memory', async () => {
     const small = openWorld({ duckdb: { memoryMb: 64, spillMb: 32 } });
     try {
       await makeFiles(['CREATE TABLE own (a INTEGER)'], join(small.root, 'own.duckdb'));
@@ -61,7 +61,7 @@ describeDuckDb('a runaway query', () => {
 });
 
 describeDuckDb('rows that come in batches', () => {
-  it('are all there, in batches', async () => {
+  it('all arrive, in many batches', async () => {
     let batches = 0;
     for await (const batch of open().query({ sql: 'SELECT a FROM own', parameters: [] }, {})) {
       expect(batch.length).toBeLessThanOrEqual(2048);
@@ -73,9 +73,9 @@ describeDuckDb('rows that come in batches', () => {
     expect(all.every(([value], index) => value === index)).toBe(true);
   });
 
-  it('of a query without end are made as they are taken, and stop when nobody takes them', async () => {
+  it('are produced only as fast as they are read, and the query ends when reading stops', async () => {
     let taken = 0;
-    // Without backpressure the rows would fill the small heap of the process within moments.
+    // Without backpressure the rows would quickly fill the small heap of the process.
     for await (const batch of open().query(
       { sql: "SELECT 'row ' || range FROM range(1000000000000)", parameters: [] },
       {},
@@ -90,7 +90,7 @@ describeDuckDb('rows that come in batches', () => {
     expect(world.backends.duckdbPid()).toBe(pid);
   });
 
-  it('of a slow reader wait for it', async () => {
+  it('wait for a slow reader', async () => {
     const seen: number[] = [];
     for await (const batch of open().query({ sql: 'SELECT a FROM own ORDER BY a LIMIT 10000', parameters: [] }, {})) {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -101,7 +101,7 @@ describeDuckDb('rows that come in batches', () => {
 });
 
 describeDuckDb('the DuckDB process', () => {
-  it('that is killed in a query answers 502, and the next query has a new one', async () => {
+  it('fails the running query with 502 when it is killed, and is replaced for the next query', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid()!;
     const running = outcome(rowsOf(open(), RUNAWAY, [], { deadlineMs: 20_000 }));
@@ -112,17 +112,17 @@ describeDuckDb('the DuckDB process', () => {
     expect(world.backends.duckdbPid()).not.toBe(pid);
   });
 
-  it('that does not stop is killed, and the next query has a new one', async () => {
+  it('is killed and replaced for the next query when it does not stop a statement', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid()!;
-    // A stopped process does not react to anything.
+    // A process that received SIGSTOP does not react to any message.
     process.kill(pid, 'SIGSTOP');
     expect(await outcome(rowsOf(open(), 'SELECT 7', [], { deadlineMs: 100 }))).toMatch(/^timeout: /);
     await expect.poll(() => world.backends.duckdbPid(), { timeout: 10_000 }).toBe(undefined);
     expect(await rowsOf(open(), 'SELECT 7')).toEqual([[7]]);
   });
 
-  it('goes when nobody asks, and comes back', async () => {
+  it('ends when it is idle, and starts again for the next query', async () => {
     const idle = openWorld({ duckdb: { idleMs: 50 } });
     try {
       await makeFiles(['CREATE TABLE own (a INTEGER)'], join(idle.root, 'own.duckdb'));
@@ -134,7 +134,7 @@ describeDuckDb('the DuckDB process', () => {
     }
   });
 
-  it('lets go of a database that nobody asks, so that others can write it', async () => {
+  it('closes an idle database, so that others can write to it', async () => {
     const brief = openWorld({ duckdb: { keepOpenMs: 20 } });
     try {
       const file = join(brief.root, 'own.duckdb');
@@ -148,7 +148,7 @@ describeDuckDb('the DuckDB process', () => {
     }
   });
 
-  it('sees nothing of the environment', async () => {
+  it("does not get the service's environment variables", async () => {
     const found = await import('node:fs/promises').then((fs) =>
       fs.readFile(`/proc/${world.backends.duckdbPid()}/environ`, 'utf8'),
     );
@@ -162,7 +162,7 @@ describeDuckDb('the DuckDB process', () => {
 });
 
 describeDuckDb('a service that is gone', () => {
-  it('leaves no process and no folder behind', async () => {
+  it('leaves neither a DuckDB process nor its folder behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hedgerow-virtual-'));
     const peer = forkDuckDb(folder) as ChildProcess;
     const child = new DuckDbChild(peer, {
@@ -181,7 +181,7 @@ describeDuckDb('a service that is gone', () => {
 });
 
 describeDuckDb('without the package', () => {
-  it('everything else is there, and the answer names what to install', async () => {
+  it('PostgreSQL is still available, and the error names the package to install', async () => {
     const bare = openWorld({ installed: () => false });
     try {
       expect(bare.backends.types().flatMap(({ type, available }) => (available ? [type] : []))).toEqual(['postgres']);
@@ -192,7 +192,7 @@ describeDuckDb('without the package', () => {
     }
   });
 
-  it('a process that cannot load it says so', async () => {
+  it('a process that cannot load DuckDB reports that it is not installed', async () => {
     const bare = openWorld({ duckdb: { start: absentPeer } });
     try {
       await makeFiles(['CREATE TABLE own (a INTEGER)'], join(bare.root, 'own.duckdb'));

@@ -27,8 +27,8 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
-  // Links that stay inside: one of them by way of a parent folder, one to a folder that does not
-  // exist yet.
+  // Links that stay inside the root: one leads through a parent folder, another to a folder that
+  // does not exist yet.
   symlinkSync('in', join(root, 'here'));
   symlinkSync(`../${basename(root)}`, join(root, 'near'));
   symlinkSync('not/yet', join(root, 'round'));
@@ -103,7 +103,7 @@ const REFUSED: FileBackend[] = [
     '*/../../outside/x.csv',
     '/**/*.csv',
     'in/*/../../../outside/x.csv',
-    // Through links, and to things that are not files:
+    // Paths through links, and paths to things that are not files:
     'link.csv',
     'twice.csv',
     'way/x.csv',
@@ -117,7 +117,8 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
-    // The same for files that do not exist: an answer must not reveal which files exist outside.
+    // Similar paths to files that do not exist, because an error must not reveal which files exist
+    // outside the root:
     'way/absent.csv',
     'way/x.csv/absent.csv',
     'way/more/absent.csv',
@@ -162,7 +163,7 @@ const REFUSED: FileBackend[] = [
 ];
 
 describeDuckDb('paths', () => {
-  it(`that leave the root or name no file are refused (${REFUSED.length})`, async () => {
+  it(`are refused if they leave the root or do not name a file (${REFUSED.length})`, async () => {
     expect(REFUSED.length).toBeGreaterThan(60);
     for (const { type, path } of REFUSED) {
       const asked = path.replaceAll('ROOT', world.root).replaceAll('OUT', world.outside);
@@ -188,7 +189,7 @@ describeDuckDb('paths', () => {
     'in/*.parquet',
     'in/[c-z]*.csv',
     '%61.csv',
-  ])('%s is missing', async (path) => {
+  ])('%s is reported as missing', async (path) => {
     const answer = await outcome(rowsOf(world.backends.open(csv(path)), 'SELECT 1'));
     expect(answer).toBe(
       `backend_failed: The file ${path} is not there: put it below the folder for virtual graphs, or change backend.path of the graph.`,
@@ -213,14 +214,14 @@ describeDuckDb('paths', () => {
     ['in/?.csv', 'in', 1],
     ['in/[a-c].csv', 'in', 1],
     ['in/b*.csv', 'b', 1],
-  ])('%s is the table %s with %i rows', async (path, table, rows) => {
+  ])('%s gives the table %s with %i rows', async (path, table, rows) => {
     const session = world.backends.open(csv(path.replaceAll('ROOT', world.root)));
     const { tables } = await session.schema();
     expect(tables.map(({ name, row_count }) => [name, row_count])).toEqual([[table, rows]]);
     expect(await rowsOf(session, `SELECT a FROM "${table}"`)).toHaveLength(rows);
   });
 
-  it('change the fingerprint when any file of a pattern comes, changes or goes', async () => {
+  it('get a new fingerprint when a file that matches their wildcard is added or changed', async () => {
     mkdirSync(join(world.root, 'prints'));
     const session = world.backends.open(csv('prints/*.csv'));
     const seen = new Set<string>();
@@ -255,12 +256,12 @@ describeDuckDb('patterns', () => {
     ['[-a]', '-', true],
     ['a[1', 'a[1', true],
     ['(.+)', 'aa', false],
-  ])('%s and %s: %s', (pattern, name, expected) => {
+  ])('%s matches the name %s: %s', (pattern, name, expected) => {
     expect(nameTest(pattern)(name)).toBe(expected);
     expect(hasWildcard('plain.csv')).toBe(false);
   });
 
-  it('of many stars are decided at once', () => {
+  it('are tested without delay even if they have many stars', () => {
     expect(nameTest(`${'*a'.repeat(120)}b`)('a'.repeat(255))).toBe(false);
   });
 
@@ -276,7 +277,7 @@ describeDuckDb('patterns', () => {
     ['*.parquet', 'root'],
     ['**/*.parquet', 'root'],
     ['x/*/same.parquet', 'same'],
-  ])('%s is called %s', (path, table) => {
+  ])('%s gives the table name %s', (path, table) => {
     expect(tableNameOf(path, 'root')).toBe(table);
   });
 });

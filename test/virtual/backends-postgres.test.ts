@@ -55,7 +55,7 @@ const readerOf = ({ address }: TestPostgres) => address.replace(/\/\/.*@/, '//re
 const open = (dsn = 'MAIN') => world.backends.open({ type: 'postgres', dsn });
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {
-  it('shows what the login may read', async () => {
+  it('shows the tables and columns that the login may read', async () => {
     const schema = await open('READER').schema();
     expect(schema.tables.map(({ name, path, row_count }) => [name, path.length, row_count])).toEqual([
       ['adults', 1, 1],
@@ -138,7 +138,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     ]);
   });
 
-  it('streams by batches, and stops when nobody takes them', async () => {
+  it('streams rows in batches, and stops when reading stops', async () => {
     let taken = 0;
     const endless = 'SELECT generate_series(1, 1000000000)';
     for await (const batch of open().query({ sql: endless, parameters: [] }, {})) {
@@ -152,7 +152,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await rowsOf(open(), 'SELECT 1 WHERE false')).toEqual([]);
   });
 
-  it('changes nothing, whatever a SELECT calls', async () => {
+  it('changes nothing even if a SELECT calls functions that write', async () => {
     const before = await server!.run('SELECT (SELECT count(*) FROM people), (SELECT last_value FROM numbers)');
     const refused = [
       'SELECT sneak()',
@@ -188,12 +188,12 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       }
     }
     expect(await server!.run('SELECT (SELECT count(*) FROM people), (SELECT last_value FROM numbers)')).toEqual(before);
-    // PostgreSQL 15 allows this one.
+    // PostgreSQL 15 allows this statement in a read-only transaction.
     await rowsOf(open(), 'SELECT lo_create(0)');
     expect(await server!.run('SELECT count(*)::int FROM pg_largeobject_metadata')).toEqual([[0]]);
   });
 
-  it('ends a statement by its deadline, on the server too', async () => {
+  it('ends a statement at its deadline or when its caller aborts, on the server too', async () => {
     expect(await outcome(rowsOf(open(), SLOW, [], { deadlineMs: 300 }))).toMatch(/^timeout: /);
     const controller = new AbortController();
     const left = outcome(rowsOf(open(), SLOW, [], { signal: controller.signal }));
@@ -207,7 +207,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await rowsOf(open(), 'SELECT 1')).toEqual([[1]]);
   });
 
-  it('tells a NUL, an unknown name, and what the server says', async () => {
+  it('reports a NUL character, an unknown name, and the error message from the server', async () => {
     expect(await outcome(rowsOf(open(), 'SELECT CAST($1 AS text)', ['a\0b']))).toMatch(/^invalid_input: .*NUL/);
     expect(await outcome((async () => open('other'))())).toMatch(
       /^backend_failed: .*no database other: set its connection string/,
@@ -220,14 +220,14 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     );
   });
 
-  it('takes more questions at once than it has connections', async () => {
+  it('answers more queries at the same time than it has connections', async () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       rowsOf(open(), 'SELECT CAST($1 AS int), pg_sleep(0.02)', [index]),
     );
     expect((await Promise.all(many)).map(([row]) => row![0])).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  it('that cannot be reached answers 502 without address or password', async () => {
+  it('fails with 502, without address or password, when it cannot be reached', async () => {
     const { host, port, password } = server!;
     const addresses: [string, string, RegExp][] = [
       ['closed', `postgres://u:${password}@${host}:1/x`, /cannot be reached \(ECONNREFUSED\)/],
@@ -253,7 +253,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     }
   });
 
-  it('that is killed answers 502, and answers again when it is back', async () => {
+  it('fails with 502 when the server is killed, and answers again once it is restarted', async () => {
     await rowsOf(open(), 'SELECT 1');
     const running = outcome(rowsOf(open(), SLOW, [], { deadlineMs: 20_000 }));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -263,7 +263,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await outcome(open().schema())).toMatch(/^backend_failed: .*cannot be reached/);
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);
-    // Again, now with idle connections that died unnoticed.
+    // The same again, but now idle connections have died unnoticed.
     await server!.kill();
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);

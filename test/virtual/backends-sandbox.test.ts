@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** ROOT and OUT are replaced by folders. */
+/** Statements that try to read other files. ROOT and OUT stand for the two folders. */
 const READS = [
   "SELECT * FROM read_csv('OUT/secret.csv')",
   "SELECT * FROM read_csv_auto('OUT/secret.csv')",
@@ -186,7 +186,7 @@ const BACKENDS = [
   { type: 'csv', path: 'own.csv' },
 ] as const;
 
-/** The current contents of everything that could have been written to. */
+/** Returns the current contents of all files that could have been written to. */
 function disk(): unknown {
   const of = (folder: string) =>
     readdirSync(folder, { withFileTypes: true })
@@ -196,7 +196,7 @@ function disk(): unknown {
 }
 
 describe.each(BACKENDS)('the sandbox of $type', (backend) => {
-  it('refuses what is no plain SELECT of its own tables', async () => {
+  it('refuses everything except a plain SELECT from its own tables', async () => {
     const before = disk();
     const session = world.backends.open(backend);
     expect(await rowsOf(session, 'SELECT a FROM own')).toEqual([[1]]);
@@ -211,7 +211,7 @@ describe.each(BACKENDS)('the sandbox of $type', (backend) => {
     expect(disk()).toEqual(before);
   });
 
-  it('reads no other file even behind the guard', async () => {
+  it('does not read other files even when a statement bypasses the guard', async () => {
     const before = disk();
     const host = new DuckDbHost();
     const opened =
@@ -237,7 +237,7 @@ describe.each(BACKENDS)('the sandbox of $type', (backend) => {
 });
 
 describeDuckDb('a database file that was made to deceive', () => {
-  it('reads nothing else by its views and macros, and cannot shut the guard off', async () => {
+  it('cannot read other files by its views and macros, and cannot turn off the guard', async () => {
     const session = world.backends.open(BACKENDS[0]);
     expect(await outcome(rowsOf(session, 'SELECT * FROM peek'))).toMatch(/^backend_failed: /);
     expect(await outcome(rowsOf(session, 'SELECT * FROM peek_macro()'))).toMatch(/^invalid_statement: /);

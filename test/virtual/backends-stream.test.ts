@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeDuckDb, makeFiles, openWorld, type World } from './backend-files.ts';
 
-/** The long form is HEDGEROW_STREAM_ROWS=10000000. */
+/** Number of rows. For a long run, set HEDGEROW_STREAM_ROWS=10000000. */
 const ROWS = Number(process.env.HEDGEROW_STREAM_ROWS ?? 300_000);
 const MOST_MB = 300;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describeDuckDb('a stream of all rows of a Parquet file', () => {
-  it(`brings every one of ${ROWS}, and the DuckDB process stays small`, async () => {
+  it(`contains each of the ${ROWS} rows, and the DuckDB process needs little memory`, async () => {
     const session = world.backends.open({ type: 'parquet', path: 'big.parquet' });
     let count = 0;
     let sum = 0;

@@ -50,7 +50,7 @@ describeDuckDb('values that DuckDB gives', () => {
     ]);
   });
 
-  it('of unusual types are texts and lists', async () => {
+  it('are texts and lists if their types are unusual', async () => {
     const sql = `SELECT 'ff000000-0000-4000-8000-00000000000f'::UUID, '\\x00\\xFFa'::BLOB, INTERVAL '1 month 2 days 3 seconds', [1, NULL, 3],
       ['a', 'b'], [9007199254740993::BIGINT], {'a': 1, 'b': [1.50::DECIMAL(4,2), NULL]}, MAP {'k': DATE '2020-02-29'}, 'glad'::ENUM ('sad', 'glad'),
       [{'x': 1}], [[1, 2], [3]], union_value(num := 2), '1010'::BIT, '{"a":[1]}'::JSON, [DATE '2020-02-29'], array_value(1.5::FLOAT, 'inf'::FLOAT), []`;
@@ -77,7 +77,7 @@ describeDuckDb('values that DuckDB gives', () => {
     ]);
   });
 
-  it('of every time type are texts in UTC, and numbers where the SQL asks for them', async () => {
+  it('are texts in UTC for every time type, and numbers where the SQL converts them', async () => {
     expect(await ask('SELECT * FROM times')).toEqual([
       [
         '2020-02-29',
@@ -110,7 +110,7 @@ describeDuckDb('values that DuckDB gives', () => {
     ]);
   });
 
-  it('of all types that there are can be sent and written as JSON', async () => {
+  it('can be sent and written as JSON for every type that DuckDB has', async () => {
     const rows = await ask('SELECT * FROM things');
     expect(rows.length).toBe(3);
     const text = JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
@@ -122,7 +122,7 @@ describeDuckDb('values that DuckDB gives', () => {
     }
   });
 
-  it('have kinds by their types', async () => {
+  it('have a kind that follows from their type', async () => {
     const { tables } = await world.backends.open({ type: 'duckdb', path: 'own.duckdb' }).schema();
     const kinds = Object.fromEntries(
       tables.find(({ name }) => name === 'things')!.columns.map(({ name, kind }) => [name, kind]),

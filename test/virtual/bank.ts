@@ -1,4 +1,4 @@
-// A small bank: spec and schema for tests of the query language.
+// Defines the spec and the schema of a small bank for tests of the query language.
 
 import type { BackendColumn, BackendSchema, ColumnKind } from '../../src/virtual/backend.ts';
 import { checkedSpec } from '../../src/virtual/spec/spec.ts';

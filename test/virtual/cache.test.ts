@@ -33,7 +33,7 @@ describe('the results cache', () => {
     expect(cache.get(key())).toEqual(result(99));
   });
 
-  it('clears one graph and says how many results that were', () => {
+  it('removes the results of one graph and returns their number', () => {
     const cache = new ResultCache(1_000_000);
     for (const fingerprint of ['a', 'b', 'c']) cache.put(key({ fingerprint }), result(1), 10);
     cache.put(key({ graph: 'other' }), result(2), 10);
@@ -46,7 +46,7 @@ describe('the results cache', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('drops the least recently used when it is full', () => {
+  it('drops the least recently used entry when it is full', () => {
     const cache = new ResultCache(10_000);
     for (const fingerprint of ['a', 'b', 'c', 'd']) cache.put(key({ fingerprint }), result(1), 1500);
     expect(cache.get(key({ fingerprint: 'a' }))).toBeDefined();
@@ -55,7 +55,7 @@ describe('the results cache', () => {
     expect(kept).toEqual(['a', 'c', 'd', 'e']);
   });
 
-  it('never passes its bytes, and does not keep what is larger than a quarter of them', () => {
+  it('never exceeds its size, and does not store a result larger than a quarter of it', () => {
     const cache = new ResultCache(50_000);
     const random = new Random(1);
     for (let number = 0; number < 2000; number++) {
@@ -71,7 +71,7 @@ describe('the results cache', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('with a size of 0 keeps nothing, and drops a result that became too large', () => {
+  it('stores nothing if its size is 0, and drops a result that becomes too large', () => {
     const none = new ResultCache(0);
     none.put(key(), result(1), 0);
     expect(none.get(key())).toBeUndefined();

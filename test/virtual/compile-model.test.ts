@@ -39,7 +39,10 @@ interface Target {
   rows(statement: SqlStatement): Promise<SqlRow[]>;
 }
 
-/** Runs random queries over one world; returns the number of edges and of skipped rows. */
+/**
+ * Compares the answers to random queries over one world with those of the naive evaluation. Returns
+ * the number of edges and of skipped rows.
+ */
 async function compareQueries(world: World, random: Random, about: string, target: Target) {
   const found = { edges: 0, skipped: 0 };
   for (let number = 0; number < QUERIES_PER_WORLD; number++) {
@@ -65,7 +68,7 @@ async function compareQueries(world: World, random: Random, about: string, targe
 }
 
 describe('compiled queries', () => {
-  it(`answer in DuckDB as a naive evaluation does: ${WORLDS * QUERIES_PER_WORLD} over random tables`, async (context) => {
+  it(`agree in DuckDB with a naive evaluation (${WORLDS * QUERIES_PER_WORLD} queries)`, async (context) => {
     if (duckdb === undefined) return context.skip();
     const found = { edges: 0, skipped: 0 };
     for (let seed = 0; seed < WORLDS; seed++) {
@@ -78,12 +81,12 @@ describe('compiled queries', () => {
       found.skipped += skipped;
       await duckdb.run(`DROP TABLE "t""${seed}"`);
     }
-    // Checks that the queries match rows at all.
+    // Makes sure that the queries match rows at all.
     expect(found.edges).toBeGreaterThan(WORLDS * 20);
     expect(found.skipped).toBeGreaterThan(WORLDS);
   }, 240_000);
 
-  it(`answer in PostgreSQL as a naive evaluation does: ${POSTGRES_WORLDS * QUERIES_PER_WORLD}`, async (context) => {
+  it(`agree in PostgreSQL with a naive evaluation (${POSTGRES_WORLDS * QUERIES_PER_WORLD} queries)`, async (context) => {
     if (postgres === undefined || session === undefined) return context.skip();
     const worlds = Array.from({ length: POSTGRES_WORLDS }, (_, number) => {
       const random = new Random(number + 5000);

@@ -9,8 +9,8 @@ function compile(text: string, dialect: Dialect = 'duckdb', limit?: number) {
 }
 
 /**
- * The WHERE or HAVING clause of a query with these conditions, with its values in place of the
- * parameter numbers.
+ * Compiles a query with these conditions. Returns its WHERE or HAVING clause, in which the values
+ * replace the parameter numbers.
  */
 function conditions(where: string, dialect: Dialect = 'duckdb', label = 'Transfer'): string {
   const { sql, parameters } = compile(`MATCH (a:${label}) WHERE ${where} RETURN a`, dialect).statement;
@@ -18,7 +18,7 @@ function conditions(where: string, dialect: Dialect = 'duckdb', label = 'Transfe
   return found!.replaceAll(/\$(\d+)/g, (_, number) => JSON.stringify(parameters[Number(number) - 1]));
 }
 
-/** The error with which a query is refused. */
+/** Returns the error with which a query is refused. */
 function refusal(text: string, dialect: Dialect = 'duckdb'): HedgerowError {
   try {
     compile(text, dialect);
@@ -30,7 +30,7 @@ function refusal(text: string, dialect: Dialect = 'duckdb'): HedgerowError {
 }
 
 describe('a query', () => {
-  it('of rows becomes one SELECT in a fixed order, its literals bound, with its plan', () => {
+  it('compiles to a SELECT in a fixed order with bound literals, and to a plan, for a row edge', () => {
     const text =
       "MATCH (t:Transfer){src:Account, dst:Account} WHERE src.id = 7 AND t.note <> 'x' AND size(t) >= 2 RETURN t LIMIT 5";
     const { statement, plan, reading } = compile(text);
@@ -55,7 +55,7 @@ describe('a query', () => {
     );
   });
 
-  it('of groups asks for whole groups', () => {
+  it('asks for whole groups if its edge is a group edge', () => {
     const text =
       "MATCH (m:Meeting){guest:Account} WHERE guest.id = 3 AND m.room = 'A' AND m.event_ts >= 10 AND size(m) > 1 RETURN m";
     const { sql, parameters } = compile(text).statement;
@@ -72,7 +72,7 @@ describe('a query', () => {
     expect(parameters).toEqual([3, 'A', 10, 1]);
   });
 
-  it('takes keywords, labels and names without case, comments, a semicolon, and no members at all', () => {
+  it('may differ in case, may have comments and a semicolon, and may omit the members', () => {
     const { sql } = compile('MATCH (t:Transfer) RETURN t').statement;
     for (const text of [
       'match (T:transfer) return t',
@@ -85,7 +85,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('ends with the LIMIT of the call before its own, and keeps rows that are no edge away from it', () => {
+  it("is limited by the call's LIMIT rather than its own, and then excludes rows that are not edges", () => {
     expect(compile('MATCH (t:Transfer) RETURN t LIMIT 9', 'duckdb', 3).statement.sql).toMatch(/\nLIMIT 3$/);
     const { sql } = compile('MATCH (t:Transfer) RETURN t LIMIT 0').statement;
     expect(sql).toContain('WHERE isfinite(edge."ts")\n  AND (edge."from_id" IS NOT NULL OR edge."to_id" IS NOT NULL');
@@ -97,7 +97,7 @@ describe('a query', () => {
 });
 
 describe('conditions', () => {
-  it('compare each type with literals of its own', () => {
+  it('compare each column type with literals of the same type', () => {
     expect(conditions('src.id = 5')).toBe('edge."from_id" = CAST(5 AS BIGINT)');
     expect(conditions('src.id IN [1, -2]')).toBe('edge."from_id" IN (CAST(1 AS BIGINT), CAST(-2 AS BIGINT))');
     expect(conditions('src.id = 9007199254740993')).toBe('edge."from_id" = CAST("9007199254740993" AS HUGEINT)');
@@ -118,7 +118,7 @@ describe('conditions', () => {
     expect(conditions("a.note = 'b'", 'postgres')).toBe('edge."note" = CAST("b" AS text)');
   });
 
-  it('of integers and fractions are exact', () => {
+  it('compare integers with fractions exactly', () => {
     expect(conditions('src.id > 1.5')).toBe('edge."from_id" >= CAST(2 AS BIGINT)');
     expect(conditions('src.id <= -1.5')).toBe('edge."from_id" <= CAST(-2 AS BIGINT)');
     expect(conditions('src.id = 1.5')).toBe('FALSE');
@@ -128,7 +128,7 @@ describe('conditions', () => {
     expect(conditions('src.id < 1e300')).toBe(`edge."from_id" < CAST("${2n ** 127n - 1n}" AS HUGEINT)`);
   });
 
-  it('on the time compare the column itself, so that indexes and ranges serve', () => {
+  it('compare the time column itself, so that the backend can use its indexes', () => {
     expect(conditions('a.event_ts >= 0')).toBe('edge."ts" >= CAST("1970-01-01 00:00:00" AS TIMESTAMP)');
     expect(conditions('a.event_ts BETWEEN 0 AND 9')).toBe(
       '(edge."ts" >= CAST("1970-01-01 00:00:00" AS TIMESTAMP) AND edge."ts" < CAST("1970-01-01 00:00:10" AS TIMESTAMP))',
@@ -142,12 +142,12 @@ describe('conditions', () => {
     ["a.event_ts BETWEEN '2024-05-02 10:00' AND '2024-05-02T24:00Z'", 'a.event_ts BETWEEN 1714644000 AND 1714694400'],
     ["a.event_ts IN ['1970-01-01', 9]", 'a.event_ts IN [0, 9]'],
     ["a.event_ts <> '+012000-01-01'", 'a.event_ts <> 316516204800'],
-  ])('on the time take ISO 8601: %s is %s', (text, seconds) => {
+  ])('accept times in ISO 8601: %s means %s', (text, seconds) => {
     expect(conditions(text)).toBe(conditions(seconds));
   });
 });
 
-describe('what is wrong in a query', () => {
+describe('an invalid query is refused with the right error', () => {
   it.each<[string, string, string, string]>([
     ['nothing', '', 'syntax_error', 'Line 1, column 1: found the end of the query, but expected MATCH.'],
     ['another statement', 'SELECT 1', 'syntax_error', 'found "SELECT", but expected MATCH.'],
@@ -388,7 +388,7 @@ describe('what is wrong in a query', () => {
     if (error.message.startsWith('Line')) expect(error.fields).toMatchObject({ line: expect.any(Number) });
   });
 
-  it('may be anything: random texts are answered, in linear time', () => {
+  it('random texts and very long texts are refused, in linear time', () => {
     const pieces =
       "MATCH|(|a|:|Transfer|)|{|}|src|.|id|=|<|>|5|-|'x'|\"|`|[|]|,|;|AND|WHERE|RETURN|LIMIT|IN|BETWEEN|size|/*|*/|//|\n|é|\ud800|\0|1e9".split(
         '|',

@@ -1,4 +1,4 @@
-// The same queries on the same trips give the same answers in every backend.
+// Checks that the same queries on the same trips give the same answers in every backend.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HydratedEdge, VirtualGraphs } from '../../src/virtual/index.ts';
@@ -109,7 +109,7 @@ describe('the answer is the same in every backend', () => {
     for (const name of others) expect([name, await answer(name, query)]).toEqual([name, wanted]);
   });
 
-  it('in no order too', async () => {
+  it('the edges are the same when no order is requested', async () => {
     const texts = async (name: BackendName) => {
       const { edges, skipped } = await answer(name, rows('Trip'), false);
       return [skipped, ...edges.map((edge) => JSON.stringify(edge)).sort()];
@@ -119,7 +119,7 @@ describe('the answer is the same in every backend', () => {
   });
 });
 
-it('most of the questions have answers', async () => {
+it('almost all queries match some edges', async () => {
   const counts = await Promise.all(QUERIES.map(async (query) => (await answer('duckdb', query)).edges.length));
   expect(counts.filter((count) => count > 0).length).toBeGreaterThanOrEqual(QUERIES.length - 6);
   expect((await answer('duckdb', rows('Trip'))).skipped).toBeGreaterThan(0);

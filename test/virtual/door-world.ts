@@ -1,5 +1,5 @@
-// The same trips as a DuckDB file, a Parquet file, a CSV, a JSON file and a PostgreSQL table, with
-// the spec of a graph over each.
+// Makes the same trips as a DuckDB file, a Parquet file, a CSV file, a JSON file and a PostgreSQL
+// table, with the spec of a graph over each of them.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ export const BACKEND_NAMES = Object.keys(BACKENDS) as BackendName[];
 const COLUMNS = `trip INTEGER, ride INTEGER, room VARCHAR, origin INTEGER, target INTEGER, driver VARCHAR, left_at TIMESTAMP, day DATE,
   seen_at TIMESTAMP WITH TIME ZONE, secs BIGINT, price DOUBLE PRECISION, cost DECIMAL(12,2), note VARCHAR, ok BOOLEAN`;
 
-/** Rows of `count` trips; about one value in eight is null, but never the trip. */
+/** Returns the rows of `count` trips. About one value in eight is null, but never the trip's id. */
 export function tripRows(count: number, seed: number): string[] {
   const random = new Random(seed);
   const orNull = (text: string) => (random.below(8) === 0 ? 'NULL' : text);
@@ -55,12 +55,12 @@ export function tripsSql(rows: readonly string[]): string[] {
 }
 
 /**
- * Times in the form that programs write into JSON: DuckDB only detects a time column if all of it
- * has one form.
+ * SQL that writes times in the form that programs write into JSON. DuckDB only detects a column of
+ * times if all of them have the same form.
  */
 const ISO_TIMES = `strftime(left_at, '%Y-%m-%dT%H:%M:%S.%fZ') AS left_at, strftime(seen_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS seen_at`;
 
-/** A folder for HEDGEROW_VIRTUAL_ROOT with the files of the trips. */
+/** Makes a folder for HEDGEROW_VIRTUAL_ROOT that contains the files of the trips. */
 export async function makeRoot(rows: readonly string[]): Promise<{ root: string; remove(): Promise<void> }> {
   const root = await mkdtemp(join(tmpdir(), 'hedgerow-door-'));
   await makeFiles(["SET TimeZone = 'UTC'", ...tripsSql(rows)], join(root, 'trips.duckdb'));
@@ -96,7 +96,7 @@ const groupEdge = (label: string, ts_column: string, member_column: string, grou
   members: [{ name: 'm', node_label: member_column === 'driver' ? 'Driver' : 'Place', role: 'guest' }],
 });
 
-/** Row and group edges for every time type. */
+/** An edge of each shape for every type of time. */
 export const EDGES = [
   rowEdge('Trip', 'left_at'),
   rowEdge('DayTrip', 'day'),
@@ -121,7 +121,7 @@ export function specOf(name: BackendName, id: string = name) {
   };
 }
 
-/** Specs in memory. */
+/** Returns a store of specs in memory. */
 export function memoryDocuments(): Pick<Documents, 'get' | 'entries' | 'change'> {
   const stored = new Map<string, unknown>();
   return {

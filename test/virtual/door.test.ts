@@ -1,5 +1,5 @@
-// The entry point of the virtual graphs itself: what is cached and for how long, what is queried
-// again, and what ends with it.
+// Tests the entry point of virtual graphs: which results are cached and for how long, when the
+// schema is read again, and what happens after it is closed.
 
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,8 +19,13 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /**
+<<<<<<< HEAD
  * Writes `count` rows from number `first` on. Row n has the time 1000 + n, the members n and n + 1,
  * and a long note; the rows 9, 19, 29, ... have no time.
+=======
+ * Writes a file in which row n has the time 1000 + n, the members n and n + 1, and a long note.
+ * Every tenth row has no time.
+>>>>>>> prose-pf
  */
 function write(name: string, count: number, first = 0): Promise<void> {
   const lines = Array.from({ length: count }, (_, n) => {
@@ -44,7 +49,7 @@ function specOf(id: string, path = 'rows.csv', table = 'rows') {
   return { id, backend: { type: 'csv', path }, nodes: [{ label: 'N', table, id_column: 'a' }], edges: [edge] };
 }
 
-/** The answer, and whether it came from the cache. */
+/** Returns the answer to a query, and whether it came from the cache. */
 async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequest> = {}) {
   const running = await graphs.query(id, { query: ALL, ...request }, {});
   const edges: HydratedEdge[] = [];
@@ -52,8 +57,8 @@ async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequ
   return { cached: running.cached, edges, skipped: running.skipped };
 }
 
-describe('what is kept', () => {
-  it('answers the same, with the provenance of the one who asks, and can be asked while it is taken', async () => {
+describe('a cached result', () => {
+  it('has the same edges with the provenance of the new call, also while another call is reading', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -71,7 +76,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('is not what was not taken to its end', async () => {
+  it('is only stored if it was read to its end', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -84,7 +89,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('takes no more bytes than it is given: a large result is not kept, the oldest goes first', async () => {
+  it('is not stored if it is too large, and the oldest result is dropped when the cache is full', async () => {
     const graphs = open({ cacheBytes: 600_000 });
     try {
       await write('large.csv', 2000);
@@ -101,7 +106,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('belongs to one query, one graph, one version and one file', async () => {
+  it('is only used for the same query, graph, version and file', async () => {
     const graphs = open();
     try {
       await write('moved.csv', 10);
@@ -115,7 +120,7 @@ describe('what is kept', () => {
       await graphs.delete('one');
       await graphs.create(specOf('one', 'moved.csv', 'moved'));
       expect(await cached('one')).toBe(false);
-      // Another file of the same size under the same name.
+      // Replace the file by another file of the same size.
       await write('other.csv', 10, 10);
       await rename(join(root, 'other.csv'), join(root, 'moved.csv'));
       const { cached: wasKept, edges } = await ask(graphs, 'two');
@@ -126,7 +131,7 @@ describe('what is kept', () => {
     }
   });
 
-  it('is nothing when it is switched off', async () => {
+  it('is never stored when the cache is turned off', async () => {
     const graphs = open({ cache: false });
     try {
       await graphs.create(specOf('g'));
@@ -140,7 +145,7 @@ describe('what is kept', () => {
 });
 
 describe('the schema', () => {
-  it('is looked up again when the file has changed', async () => {
+  it('is read again when the file has changed', async () => {
     const graphs = open();
     try {
       await write('grows.csv', 5);
@@ -158,7 +163,7 @@ describe('the schema', () => {
   });
 });
 
-it('a store of specs alone copies nothing into tables', async () => {
+it('materializing a result without a database is refused', async () => {
   const graphs = open();
   try {
     await graphs.create(specOf('g'));
@@ -169,7 +174,7 @@ it('a store of specs alone copies nothing into tables', async () => {
   }
 });
 
-it('after close every call answers that the service is stopping', async () => {
+it('every call after close is refused because the service is stopping', async () => {
   const graphs = open();
   await graphs.create(specOf('g'));
   await ask(graphs, 'g');
@@ -178,7 +183,7 @@ it('after close every call answers that the service is stopping', async () => {
   await graphs.close();
 });
 
-it('a proposal needs no id and no name: they are made of the path', async () => {
+it('a proposal without id and name takes both from the path', async () => {
   const graphs = open();
   try {
     await writeFile(join(root, 'my trips-2024.csv'), 'trip_id,origin_id,target_id,left_at\n1,2,3,1700000000\n');
@@ -192,7 +197,7 @@ it('a proposal needs no id and no name: they are made of the path', async () => 
     const racing = [1, 2, 3].map(() => graphs.propose({ ...request, id: 'raced', save: true }, {}));
     const outcomes = (await Promise.allSettled(racing)).map(({ status }) => status).sort();
     expect(outcomes).toEqual(['fulfilled', 'rejected', 'rejected']);
-    // There is no language model to refine it.
+    // No language model is configured that could refine the proposal.
     expect((await graphs.propose({ ...request, useLlm: true }, {})).llm_used).toBe(false);
   } finally {
     await graphs.close();

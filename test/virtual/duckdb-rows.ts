@@ -1,5 +1,5 @@
-// An in-memory DuckDB for these tests: statements with $1 to $n, rows as the compiled queries
-// expect them, schemas as a backend returns them.
+// Opens an in-memory DuckDB for tests. It runs statements with the parameters $1 to $n, and returns
+// rows and schemas in the same form as a backend.
 
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { BackendSchema, ColumnKind, SqlRow, SqlStatement } from '../../src/virtual/backend.ts';
@@ -14,7 +14,7 @@ export interface TestDuckDb {
 
 type Module = typeof import('@duckdb/node-api');
 
-/** Undefined if DuckDB is not installed. */
+/** Opens the database. Returns undefined if DuckDB is not installed. */
 export async function openTestDuckDb(): Promise<TestDuckDb | undefined> {
   const name = '@duckdb/node-api';
   let module: Module;
@@ -30,7 +30,7 @@ export async function openTestDuckDb(): Promise<TestDuckDb | undefined> {
   return {
     run: async (sql) => void (await connection.run(sql)),
     rows: async ({ sql, parameters }) => {
-      // A number that is not a safe integer is not bound as a 64-bit integer either.
+      // Only safe integers are bound as 64-bit integers; other numbers are bound as doubles.
       const typeOf = (value: number | string | boolean) =>
         typeof value === 'string'
           ? VARCHAR

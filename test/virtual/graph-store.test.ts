@@ -5,8 +5,8 @@ import { graphStore } from '../../src/virtual/graph-store.ts';
 import { BANK_SPEC } from './bank.ts';
 
 /**
- * Documents in memory: a change becomes visible a moment later, as if it had to become durable
- * first.
+ * Returns a store of documents in memory. A change becomes visible a moment later, as if it had to
+ * become durable first.
  */
 function documentsInMemory() {
   const stored = new Map<string, unknown>();
@@ -31,7 +31,7 @@ function documentsInMemory() {
 }
 
 describe('the store of virtual graphs', () => {
-  it('creates, replaces with the next version, lists and deletes', async () => {
+  it('creates, lists and deletes graphs, and replaces a graph with its next version', async () => {
     const graphs = graphStore(documentsInMemory());
     expect(await graphs.create(BANK_SPEC)).toEqual({ ...BANK_SPEC, spec_version: 1 });
     expect(graphs.get('bank')).toEqual({ ...BANK_SPEC, spec_version: 1 });
@@ -55,7 +55,7 @@ describe('the store of virtual graphs', () => {
     expect((await graphs.create(BANK_SPEC)).spec_version).toBe(1);
   });
 
-  it('refuses an id that is taken, one that is not there, and another one than the graph has', async () => {
+  it('refuses an id that is taken, an unknown id, and a spec whose id is not that of the graph', async () => {
     const graphs = graphStore(documentsInMemory());
     await graphs.create(BANK_SPEC);
     await expect(graphs.create(BANK_SPEC)).rejects.toMatchObject({ code: 'graph_exists', status: 409 });
@@ -71,7 +71,7 @@ describe('the store of virtual graphs', () => {
     expect(graphs.get('bank').spec_version).toBe(1);
   });
 
-  it('makes one change at a time: of two that create one fails, of many that replace each counts', async () => {
+  it('makes one change at a time, so that concurrent changes neither overlap nor get lost', async () => {
     const graphs = graphStore(documentsInMemory());
     const made = await Promise.allSettled([graphs.create(BANK_SPEC), graphs.create(BANK_SPEC)]);
     expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -83,7 +83,7 @@ describe('the store of virtual graphs', () => {
     expect(gone.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('goes on as it was when the log fails', async () => {
+  it('keeps the stored graphs when the log fails', async () => {
     const documents = documentsInMemory();
     const graphs = graphStore(documents);
     await graphs.create(BANK_SPEC);
@@ -94,7 +94,7 @@ describe('the store of virtual graphs', () => {
     expect((await graphs.replace('bank', BANK_SPEC)).spec_version).toBe(2);
   });
 
-  it('refuses what it cannot read', () => {
+  it('throws when a stored value is not a graph', () => {
     const documents = documentsInMemory();
     const graphs = graphStore(documents);
     for (const value of [

@@ -1,5 +1,5 @@
-// The ids of large groups, which are sorted in steps: the same ids as of a list sorted at once, and
-// other work runs in between.
+// Tests the ids of large groups, which are sorted in steps. They must equal the ids of a list that
+// is sorted at once, and other work must be able to run in between.
 
 import { describe, expect, test } from 'vitest';
 import { compareTexts } from '../../src/model/text-order.ts';
@@ -15,7 +15,7 @@ type Item = string | number | null;
 const LONG = 30_000;
 const PROVENANCE = { graph: 'g', spec_version: 1, captured_at: 0 };
 
-/** Counts its pauses; every step takes as long as a slice. */
+/** Returns pauses that count how often they are used. Every step seems to take a whole slice. */
 function countingPauses() {
   let us = 0;
   const pauses = {
@@ -45,7 +45,7 @@ const LISTS: [kind: ColumnKind, item: () => Item, order: (a: Item, b: Item) => n
 ];
 
 describe('ids of a large group', () => {
-  test.each(LISTS)('of kind %s are those of the whole list, sorted', async (kind, item, order) => {
+  test.each(LISTS)('are distinct and sorted for values of kind %s', async (kind, item, order) => {
     const list = Array.from({ length: LONG }, (_, index) => (index % 100 === 7 ? null : item()));
     const pauses = countingPauses();
     if (isLongList(list)) await prepareIds(list, kind, 'm', pauses);
@@ -53,11 +53,11 @@ describe('ids of a large group', () => {
     expect(listIds(list, kind, 'm')).toEqual([
       ...new Set(sorted.map((one) => idText(kind === 'integer' ? BigInt(one!) : one, kind, 'm'))),
     ]);
-    // Reading, sorting, three merges and writing of eight parts each.
+    // Reading, sorting, three merges and writing each take eight steps.
     expect(pauses.count).toBeGreaterThan(40);
   });
 
-  test('are prepared before the edge is asked for', async () => {
+  test('are prepared before the edge is read', async () => {
     const reading: RowReading = {
       edgeLabel: 'Crowd',
       shape: 'group',
@@ -79,7 +79,7 @@ describe('ids of a large group', () => {
     }
   });
 
-  test('reject where a value is not of the kind of its column', async () => {
+  test('cannot be prepared if a value is not of the kind of its column', async () => {
     const list = Array.from({ length: LONG }, (_, index) => (index === 20_000 ? 'x' : index));
     if (!isLongList(list)) throw new Error('it is long');
     await expect(prepareIds(list, 'integer', 'm', countingPauses())).rejects.toThrow('The backend gave');

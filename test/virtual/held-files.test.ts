@@ -50,7 +50,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const limits = () => ({ memoryMb: 512, threads: 1, spillFolder: spill, spillMb: 64, keepOpenMs: 50 });
 
-/** The source as a session creates it. */
+/** Returns the source as a session creates it. */
 async function sourceOf(backend: FileBackend): Promise<DuckDbSource> {
   const { files, log, table, bytes, fingerprint } = await findFiles(root, backend);
   if (backend.type === 'duckdb') return { key: fingerprint, files, opened: { kind: 'database', log } };
@@ -61,7 +61,7 @@ function read(source: DuckDbSource, sql = 'SELECT * FROM a ORDER BY ALL'): Promi
   return databases.use(source, async (connection) => (await connection.runAndReadAll(sql)).getRowsJS());
 }
 
-/** The rows that are read, or the reason for the failure. */
+/** Returns the rows that are read, or the reason for the failure. */
 async function outcome(source: DuckDbSource): Promise<string> {
   try {
     return JSON.stringify(await read(source));
@@ -70,7 +70,7 @@ async function outcome(source: DuckDbSource): Promise<string> {
   }
 }
 
-/** From now on the name leads to the file outside. */
+/** Replaces a file by a link to the file of the same name outside the root. */
 function swap(name: string): void {
   renameSync(join(root, name), join(root, `${name}.old`));
   symlinkSync(join(outside, name), join(root, name));
@@ -84,21 +84,18 @@ const BACKENDS: FileBackend[] = [
 ];
 
 describeDuckDb('files that were found', () => {
-  it.each(BACKENDS)('are read: $type', async (backend) => {
+  it.each(BACKENDS)('are read ($type)', async (backend) => {
     expect(await read(await sourceOf(backend))).toEqual([['open']]);
   });
 
-  it.each(BACKENDS)(
-    'are not read when a link was put in their place before they were opened: $type',
-    async (backend) => {
-      const source = await sourceOf(backend);
-      swap(backend.path);
-      expect(await outcome(source)).toMatch(/replaced while it was being opened: ask again/);
-    },
-  );
+  it.each(BACKENDS)('are not read if a link replaced them before they were opened ($type)', async (backend) => {
+    const source = await sourceOf(backend);
+    swap(backend.path);
+    expect(await outcome(source)).toMatch(/replaced while it was being opened: ask again/);
+  });
 
   it.each(BACKENDS)(
-    'are read still, or not at all, when a link was put in their place afterwards: $type',
+    'are still read, or cause an error, if a link replaces them after they were opened ($type)',
     async (backend) => {
       const source = await sourceOf(backend);
       await databases.use(source, async () => {
@@ -108,13 +105,13 @@ describeDuckDb('files that were found', () => {
     },
   );
 
-  it('are not read when a folder above them was exchanged', async () => {
+  it('are not read if a link replaced a folder above them', async () => {
     const source = await sourceOf({ type: 'csv', path: 'in/*.csv' });
     swap('in');
     expect(await outcome(source)).toMatch(/replaced while it was being opened/);
   });
 
-  it('are not read when another file, or none, has their name', async () => {
+  it('are not read if they were deleted or another file replaced them', async () => {
     const source = await sourceOf({ type: 'csv', path: 'a.csv' });
     writeFileSync(join(root, 'other'), 'a\nother\n');
     rmSync(join(root, 'a.csv'));
@@ -125,7 +122,7 @@ describeDuckDb('files that were found', () => {
     expect(await read(await sourceOf({ type: 'csv', path: 'a.csv' }))).toEqual([['other']]);
   });
 
-  it('keep the names that DuckDB looks at: packed files, folders that are columns', async () => {
+  it('keep names that have a meaning for DuckDB, such as a.csv.gz and year=2024', async () => {
     for (const year of [2023, 2024]) {
       mkdirSync(join(root, `year=${year}`));
       writeFileSync(join(root, `year=${year}`, 'a.csv.gz'), gzipSync(`a\n${year + 1}\n`));
@@ -137,7 +134,7 @@ describeDuckDb('files that were found', () => {
     ]);
   });
 
-  it('of a database come with the log beside it, and not with one put there afterwards', async () => {
+  it('include the log next to a database, but not a log that was put there later', async () => {
     const unfinished = (value: string) => [
       "SET checkpoint_threshold = '1TB'",
       'PRAGMA disable_checkpoint_on_shutdown',
@@ -157,7 +154,7 @@ describeDuckDb('files that were found', () => {
     expect(await outcome(without)).toBe('[["open"]]');
   });
 
-  it('are let go when the database is closed, and when it cannot be opened', async () => {
+  it('are released when the database is closed or cannot be opened', async () => {
     for (const backend of BACKENDS) await read(await sourceOf(backend));
     writeFileSync(join(root, 'broken.duckdb'), 'this is no database');
     const broken = await sourceOf({ type: 'duckdb', path: 'broken.duckdb' });
@@ -165,9 +162,9 @@ describeDuckDb('files that were found', () => {
     await expect.poll(() => readdirSync(spill), { timeout: 10_000 }).toEqual([]);
   });
 
-  it('of another file system are copied, unless they are too large', async () => {
+  it('are copied if they are on another file system, unless they are too large', async () => {
     const source = await sourceOf({ type: 'duckdb', path: 'a.duckdb' });
-    // In memory where possible: a file on disk cannot be hard-linked from there.
+    // A folder in memory if possible, because it cannot have hard links to files on disk.
     const elsewhere = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : spill, 'hedgerow-held-'));
     try {
       const held = await holdFiles(source, elsewhere, 64 * 2 ** 20);

@@ -34,7 +34,7 @@ const VALUES: Partial<Record<ColumnKind, fc.Arbitrary<SqlValue>>> = {
 const KINDS = Object.keys(VALUES) as ColumnKind[];
 const name = fc.oneof(fc.constantFrom('1', '0', '__proto__', 'a"b', 'toString', 'é'), fc.string({ maxLength: 5 }));
 
-/** Columns, and rows with some of their values. */
+/** Descriptions of columns, and rows with values for these columns. */
 const worlds = fc
   .record({
     shape: fc.constantFrom('row' as const, 'group' as const),
@@ -63,12 +63,12 @@ const worlds = fc
     return fc.record({ reading: fc.constant(reading), rows: fc.array(fc.tuple(...columns), { maxLength: 8 }) });
   });
 
-/** Whether a list may contain the value. */
+/** Returns whether a list may contain the value. */
 function isItem(value: SqlValue): boolean {
   return value === null || typeof value === 'string' || typeof value === 'number';
 }
 
-/** Rows in the form in which they arrive from the DuckDB process. */
+/** Converts rows to the form in which they arrive from the DuckDB process. */
 function sent(rows: readonly SqlRow[], columns: number): RowBatch {
   const builders = Array.from({ length: columns }, () => new WireBuilder(2));
   for (const row of rows) for (const [column, value] of row.entries()) builders[column]!.add(value);
@@ -84,7 +84,8 @@ async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedB
 }
 
 /**
- * The edge with its own times as texts; a property with the name of a time field stays unchanged.
+ * Returns the edge with its own times as texts. A property that has the name of a time field is
+ * unchanged.
  */
 function isoEdge(edge: HydratedEdge): object {
   return {
@@ -95,7 +96,7 @@ function isoEdge(edge: HydratedEdge): object {
 }
 
 describe('the JSON of a batch', () => {
-  it('is that of its edges, byte for byte, from rows and from columns', async () => {
+  it('equals the JSON of its edges byte for byte, for batches of rows and of columns', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, async ({ reading, rows }) => {
         const width = 1 + reading.members.length + reading.properties.length;
@@ -112,7 +113,7 @@ describe('the JSON of a batch', () => {
     );
   });
 
-  it('comes again and again from one buffer, also after one that failed', async () => {
+  it('is correct although the buffer is reused, also after a batch that failed', async () => {
     const reading: RowReading = {
       edgeLabel: 'E',
       shape: 'row',
@@ -139,8 +140,8 @@ describe('the JSON of a batch', () => {
   });
 });
 
-describe('rows on their way from the DuckDB process', () => {
-  it('come as they were, whatever mixture of numbers, texts, nulls and lists a column is', () => {
+describe('rows from the DuckDB process', () => {
+  it('arrive unchanged, even if a column mixes numbers, texts, nulls and lists', () => {
     const value = fc.oneof(
       fc.constant(null),
       fc.double({ noNaN: true }),

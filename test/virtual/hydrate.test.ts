@@ -36,7 +36,7 @@ const ROWS: RowReading = {
 };
 
 describe('rows', () => {
-  it('become edges: members with role and name, time, properties, provenance', async () => {
+  it('become edges with members, time, properties and provenance', async () => {
     expect(await read(ROWS, [[5, 7n, 'x:Y', 1.5, 'p']])).toEqual({
       edges: [
         {
@@ -54,7 +54,7 @@ describe('rows', () => {
     });
   });
 
-  it('leave null members out, and are counted when none is left or they have no time', async () => {
+  it('give edges without their null members, and are skipped if they have no member or no time', async () => {
     const { edges, skipped } = await read(ROWS, [
       [1, null, 'a', null, null],
       [2, null, null, 1, null],
@@ -70,7 +70,7 @@ describe('rows', () => {
     expect(skipped).toBe(2);
   });
 
-  it('of groups have each member once, ascending', async () => {
+  it('give edges with distinct members in ascending order if they are groups', async () => {
     const reading: RowReading = {
       edgeLabel: 'Meeting',
       shape: 'group',
@@ -93,7 +93,7 @@ describe('rows', () => {
     expect(skipped).toBe(2);
   });
 
-  it('end the query when the reader has enough', async () => {
+  it('are no longer read when the reader leaves the loop', async () => {
     let closed = false;
     const rows = (async function* (): AsyncGenerator<SqlRow[]> {
       try {
@@ -106,7 +106,7 @@ describe('rows', () => {
     expect(closed).toBe(true);
   });
 
-  it('with a time that is none fail with 500 and name it', async () => {
+  it('cause an error with status 500 if their time is not a whole number of seconds', async () => {
     for (const time of ['2024', 1.5, true, 2n ** 53n, Number.NaN, 2 ** 53, ['1']] as SqlValue[]) {
       const failed = await read(ROWS, [[time, 1, null, 1, null]]).catch((error) => error);
       expect(failed).toBeInstanceOf(HedgerowError);
@@ -137,7 +137,7 @@ describe('a value', () => {
     ['time', '10:00:00', '10:00:00'],
     ['uuid', '7d444840-9dc0-11d1-b245-5ffdce74fad2', '7d444840-9dc0-11d1-b245-5ffdce74fad2'],
     ['text', null, undefined],
-  ])('of the kind %s is an id: %s', (kind, value, expected) => {
+  ])('(kind %s, value %s) becomes an id', (kind, value, expected) => {
     expect(idText(value, kind, 'm')).toBe(expected);
   });
 
@@ -153,13 +153,13 @@ describe('a value', () => {
     ['date', 0n, '1970-01-01'],
     ['other', '[1, 2]', '[1, 2]'],
     ['text', null, null],
-  ])('of the kind %s is a property that JSON holds: %s', (kind, value, expected) => {
+  ])('(kind %s, value %s) becomes a property that JSON can represent', (kind, value, expected) => {
     const found = propertyOf(value, kind, 'p');
     expect(found).toBe(expected);
     expect(JSON.parse(JSON.stringify(found))).toBe(expected);
   });
 
-  it('of a list is ordered as its kind is', () => {
+  it('is ordered by the rules of its kind if it is in a list', () => {
     expect(listIds(['b', 'a', 'é', 'Z'], 'text', 'm')).toEqual(['Z', 'a', 'b', 'é']);
     expect(listIds([2, Number.NaN, -1, 0.5], 'real', 'm')).toEqual(['-1', '0.5', '2', 'NaN']);
     expect(listIds(['10.00', '9.50', '9.5'], 'decimal', 'm')).toEqual(['9.5', '10']);
@@ -169,7 +169,7 @@ describe('a value', () => {
     ]);
   });
 
-  it('that the kind rules out is a failure, not an answer', () => {
+  it('causes an error if it is not of the kind of its column', () => {
     for (const wrong of [
       () => idText('x', 'integer', 'm'),
       () => idText(1.5, 'date', 'm'),

@@ -10,8 +10,8 @@ import { evaluate, type ModelCondition, type ModelEdge, type ModelTable } from '
 import { quotedText } from './random-world.ts';
 
 /**
- * Worlds of 20 queries each, with a different name or literal in every query; 1,000 worlds are the
- * long form.
+ * Number of worlds. Each world has 20 queries with different names and literals. For a long run,
+ * set INJECTION_WORLDS=1000.
  */
 const WORLDS = Number(process.env.INJECTION_WORLDS ?? 40);
 const QUERIES_PER_WORLD = 20;
@@ -83,14 +83,14 @@ function nasty(random: Random): string {
   return unmarked(Array.from({ length: 1 + random.below(4) }, () => PIECES[random.below(PIECES.length)]!).join(''));
 }
 
-/** DuckDB's library drops a byte order mark at the start of a text that it reads. */
+/** Replaces byte order marks at the start of a text, because DuckDB's library drops them. */
 function unmarked(text: string): string {
   return text.replace(/^\ufeff+/, 'b');
 }
 
 /**
- * A name that a table or column can have: no NUL; the number keeps names distinct regardless of
- * case.
+ * Returns a name that a table or column can have. It contains no NUL. The number makes names
+ * distinct even if case is ignored.
  */
 function nastyName(random: Random, number: number): string {
   return unmarked(`${nasty(random).replaceAll('\0', '')}${number}`);
@@ -170,7 +170,7 @@ function makeQuery(random: Random, { table, edge }: NastyWorld): { condition: Mo
 }
 
 describe('names and literals of any kind', () => {
-  it(`make one statement, which answers as a naive evaluation does: ${WORLDS * QUERIES_PER_WORLD} of them`, async (context) => {
+  it(`compile to one correct statement (${WORLDS * QUERIES_PER_WORLD} random queries)`, async (context) => {
     if (duckdb === undefined) return context.skip();
     let found = 0;
     for (let seed = 0; seed < WORLDS; seed++) {
@@ -194,7 +194,7 @@ describe('names and literals of any kind', () => {
     expect(await duckdb.rows({ sql: 'SELECT count(*) FROM victims', parameters: [] })).toEqual([[1n]]);
   }, 600_000);
 
-  it('never stand in the SQL: literals are bound, in both dialects', () => {
+  it('are bound as parameters if they are literals, in both dialects', () => {
     const random = new Random(5);
     const world = makeWorld(random, 1);
     const columns = world.table.columns.map(({ name, kind }) => ({ name, kind, type: kind }));
@@ -209,7 +209,7 @@ describe('names and literals of any kind', () => {
     }
   });
 
-  it('with NUL or half a character are refused where no database could hold them', () => {
+  it('are refused if they contain NUL, which PostgreSQL cannot store, or half a surrogate pair', () => {
     const world = makeWorld(new Random(6), 1);
     const columns = world.table.columns.map(({ name, kind }) => ({ name, kind, type: kind }));
     const schema = { tables: [{ name: world.name, path: [world.name], columns, row_count: null }] };

@@ -1,8 +1,8 @@
-// A naive evaluation of the query language over arrays: the answer that the compiled SQL and the
-// hydration must give together.
+// Evaluates the query language naively over arrays. Compiled SQL and hydration together must give
+// the same answers.
 
 export type Kind = 'integer' | 'decimal' | 'real' | 'text' | 'boolean' | 'timestamp' | 'timestamptz' | 'date';
-/** Timestamps are microseconds, dates days since 1970, decimals their text. */
+/** Timestamps are microseconds since 1970, dates are days since 1970, decimals are texts. */
 export type Cell = number | bigint | string | boolean | null;
 
 export interface ModelColumn {
@@ -18,8 +18,8 @@ export interface ModelTable {
 export type ModelOp = '=' | '<>' | '<' | '<=' | '>' | '>=' | 'IN' | 'BETWEEN';
 
 /**
- * `on`: the name of a member or of a column, or empty. Literals of timestamps and dates are the
- * cells themselves.
+ * A condition on a member, a column, the time or the size. `on` is the name of the member or
+ * column, if there is one. Timestamps and dates in `values` have the same form as cells.
  */
 export interface ModelCondition {
   readonly of: 'member' | 'column' | 'time' | 'size';
@@ -32,14 +32,14 @@ export interface ModelEdge {
   readonly label: string;
   readonly shape: 'row' | 'group';
   readonly ts: string;
-  /** Member name, node label and column, in order; a group has exactly one. */
+  /** The members in order. A group has exactly one. */
   readonly members: readonly {
     readonly name: string;
     readonly role: string;
     readonly label: string;
     readonly column: string;
   }[];
-  /** Key columns of a group. */
+  /** Names of the columns in the key of a group. */
   readonly keys: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export interface ModelAnswer {
   readonly skipped: number;
 }
 
-/** The rows of one edge: a single one, or a group. */
+/** The rows of one edge: a single row, or the rows of a group. */
 type Rows = readonly (readonly Cell[])[];
 
 export function evaluate(table: ModelTable, edge: ModelEdge, { conditions, limit }: ModelQuery): ModelAnswer {
@@ -92,8 +92,8 @@ function kindOf(table: ModelTable, name: string): Kind {
 }
 
 /**
- * Candidate edges before any condition: each row, or each group. A condition on a key column may be
- * applied before or after grouping; the result is the same.
+ * Returns the edges before conditions are applied: each row, or each group of rows. It does not
+ * matter whether a condition on a key column is applied before or after grouping.
  */
 function candidates(table: ModelTable, edge: ModelEdge, _conditions: readonly ModelCondition[]): Rows[] {
   if (edge.shape === 'row') return table.rows.map((row) => [row]);
@@ -133,8 +133,8 @@ function test(value: Cell, kind: Kind, op: ModelOp, values: ModelCondition['valu
 }
 
 /**
- * NaN equals itself and is the greatest value; texts compare by bytes; integers and their literals
- * are exact.
+ * Compares two values. NaN equals itself and is the greatest value. Texts are compared by their
+ * bytes. Integers are compared exactly.
  */
 export function compare(a: Exclude<Cell, null>, b: Exclude<Cell, null>, kind: Kind): number {
   if (kind === 'text') return Buffer.compare(Buffer.from(a as string), Buffer.from(b as string));
@@ -155,7 +155,7 @@ function timeOf(table: ModelTable, { ts }: ModelEdge, rows: Rows): number | unde
   return kind === 'date' ? Number(least) * 86_400 : Math.floor(Number(least) / 1_000_000);
 }
 
-/** In a group, each value once, ascending. */
+/** Returns the members of an edge. Those of a group are distinct and in ascending order. */
 function idsOf(table: ModelTable, { shape, members }: ModelEdge, rows: Rows): ModelAnswer['edges'][number]['members'] {
   const found = members.flatMap(({ name, role, label, column }) => {
     const kind = kindOf(table, column);
@@ -206,7 +206,7 @@ function propertyColumns({ columns }: ModelTable, edge: ModelEdge): readonly Mod
 
 type Key = readonly { readonly value: Cell; readonly kind: Kind }[];
 
-/** Orders by time, then by members and properties; decimals as text. */
+/** Returns the key by which edges are ordered: time, then members and properties. */
 function orderKey(table: ModelTable, edge: ModelEdge, rows: Rows): Key {
   const members = edge.shape === 'row' ? edge.members.map(({ column }) => column) : [];
   const names = [...members, ...propertyColumns(table, edge).map(({ name }) => name)];

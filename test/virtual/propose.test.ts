@@ -17,7 +17,7 @@ function table(name: string, kinds: Readonly<Record<string, ColumnKind>>): Backe
 
 function propose(schema: BackendSchema, samples?: Samples) {
   const proposal = proposeSpec(HEAD, schema, samples);
-  // A proposal is a spec that can be created, and every edge of it can be queried.
+  // Every proposal must be a valid spec, and every edge in it can be queried.
   expect(checkedSpec(proposal.spec, { root: '/srv/virtual' })).toEqual(proposal.spec);
   expect(proposal.rationale.map(({ edge }) => edge)).toEqual(proposal.spec.edges.map(({ label }) => label));
   for (const { label } of proposal.spec.edges)
@@ -27,7 +27,7 @@ function propose(schema: BackendSchema, samples?: Samples) {
 }
 
 describe('a proposal', () => {
-  it('finds edges in rows: by foreign keys, names of tables, and words for sides', () => {
+  it('finds row edges by foreign keys, by the names of tables, and by words for the two sides', () => {
     const schema: BackendSchema = {
       tables: [
         table('accounts', { id: 'integer', name: 'text', opened: 'date' }),
@@ -75,7 +75,7 @@ describe('a proposal', () => {
     ]);
   });
 
-  it('finds groups: by rows that share a value and its time, or by the name alone', () => {
+  it('finds group edges by rows that share a value and a time, or without rows by the name', () => {
     const schema = {
       tables: [
         table('paper_authors', { paper_id: 'integer', author_id: 'integer', published: 'integer', year: 'date' }),
@@ -108,7 +108,7 @@ describe('a proposal', () => {
     expect(propose(schema, new Map([['paper_authors', visits]])).spec.edges[0]!.shape).toBe('row');
   });
 
-  it('knows who events are about by common words, numbered or not', () => {
+  it('recognises members by common words, with or without a number', () => {
     const schema = {
       tables: [table('games', { player1: 'text', player2: 'text', city: 'text', score: 'integer', day: 'date' })],
     };
@@ -121,7 +121,7 @@ describe('a proposal', () => {
     ]);
   });
 
-  it('takes integers for times when their name says so and their values do not deny it', () => {
+  it('takes integers as times if their name suggests it and their values can be seconds', () => {
     const schema = { tables: [table('calls', { caller: 'text', callee: 'text', ts: 'integer', length: 'integer' })] };
     expect(propose(schema).spec.edges[0]).toMatchObject({
       ts_column: 'ts',
@@ -134,7 +134,7 @@ describe('a proposal', () => {
     );
   });
 
-  it('takes neither numbers of days nor dates of eight digits for seconds', () => {
+  it('does not take day numbers or dates with eight digits as seconds', () => {
     const schema = { tables: [table('calls', { caller: 'text', callee: 'text', day: 'integer' })] };
     for (const day of [14, 20_240_314]) {
       const rows: SqlRow[] = [['a', 'b', day]];
@@ -144,16 +144,16 @@ describe('a proposal', () => {
     expect(propose(schema, new Map([['calls', seconds]])).spec.edges[0]!.ts_column).toBe('day');
   });
 
-  it('leaves out what merely describes an edge that has both sides', () => {
+  it('leaves out columns that only describe an edge that already has both sides', () => {
     const columns = { sender: 'text', recipient: 'text', message_id: 'integer', country: 'text', at: 'timestamp' };
     const mails = table('mails', columns as Record<string, ColumnKind>);
     const membersOf = (tables: BackendTable[]) => propose({ tables }).spec.edges[0]!.members.map(({ name }) => name);
     expect(membersOf([mails])).toEqual(['sender', 'recipient']);
-    // A table of countries says that a country is a thing of its own.
+    // If there is a table of countries, a country is a node.
     expect(membersOf([mails, table('countries', { country: 'text' })])).toEqual(['sender', 'recipient', 'country']);
   });
 
-  it('prefers the time that something happened to the time that it was changed', () => {
+  it('prefers the time of an event to the time of a later change', () => {
     const schema = {
       tables: [
         table('x', {
@@ -168,13 +168,13 @@ describe('a proposal', () => {
     expect(propose(schema).spec.edges[0]!.ts_column).toBe('event_time');
   });
 
-  it('says what it saw when nothing looks like edges', () => {
+  it('lists the tables in the error when no table looks like edges', () => {
     const none = () => propose({ tables: [table('names', { id: 'integer', name: 'text' })] });
     expect(none).toThrow(/two or more that identify something\); its tables are names\. Write the spec yourself\.$/);
     expect(() => propose({ tables: [] })).toThrow(/it has no table/);
   });
 
-  it('of random schemas is a valid spec, or a clear refusal', () => {
+  it('is a valid spec, or is refused with a clear error, for every random schema', () => {
     const words =
       'user id from to ts date at "x" émile order account SRC dst name created 1st __proto__ constructor items value'.split(
         ' ',
@@ -216,7 +216,7 @@ describe('a proposal from samples', () => {
   });
   afterAll(() => duckdb?.close());
 
-  it('finds what columns refer to by their values', async (context) => {
+  it('finds the table to which a column refers by its values', async (context) => {
     if (duckdb === undefined) return context.skip();
     await duckdb.run(`
       CREATE TABLE people AS SELECT range + 100 AS id, 'p' || range AS name FROM range(50);
@@ -237,7 +237,7 @@ describe('a proposal from samples', () => {
 });
 
 describe('names', () => {
-  it('are cut into words, made singular, and made identifiers', () => {
+  it('are split into words, made singular, and made into identifiers', () => {
     expect(wordsOf('fromUserID')).toEqual(['from', 'user', 'id']);
     expect(wordsOf('HTTPServer_2x')).toEqual(['http', 'server', '2x']);
     const plurals = ['companies', 'boxes', 'people', 'bus', 'glass', 'users', 'gas'];

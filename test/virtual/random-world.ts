@@ -1,4 +1,4 @@
-// Random tables, specs and queries: as SQL, as text, and as input of the naive model.
+// Makes random tables, specs and queries: as SQL, as text, and as input for the naive model.
 
 import type { Dialect } from '../../src/virtual/backend.ts';
 import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec/spec.ts';
@@ -10,7 +10,7 @@ export interface World {
   readonly table: ModelTable;
   readonly edges: readonly ModelEdge[];
   readonly spec: VirtualSpec;
-  /** Creates the table. */
+  /** SQL that creates the table and its rows. */
   readonly sql: Readonly<Record<Dialect, string>>;
 }
 
@@ -28,7 +28,7 @@ const POSTGRES_TYPES: Readonly<Record<Kind, string>> = {
   integer: 'bigint',
   decimal: 'numeric(18,2)',
   real: 'double precision',
-  // A collation of its own, which the order of answers must not follow.
+  // The column has a collation, which the order of answers must not follow.
   text: 'text COLLATE "en-x-icu"',
   boolean: 'boolean',
   timestamp: 'timestamp',
@@ -132,7 +132,7 @@ function cellOf(random: Random, kind: Kind): Cell {
   return random.chance(0.2) ? null : valueIn(random, kind);
 }
 
-/** Few distinct values, so that conditions match rows. */
+/** Returns one of a few values, so that conditions often match rows. */
 function valueIn(random: Random, kind: Kind): Exclude<Cell, null> {
   const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!;
   switch (kind) {
@@ -181,7 +181,7 @@ function literalSql(value: Cell, kind: Kind, dialect: Dialect): string {
     : `CAST('1970-01-01 00:00:00+00' AS ${kind}) + interval '${value} microseconds'`;
 }
 
-/** A query in both forms. */
+/** Makes a random query, as text and for the model. */
 export function makeQuery(random: Random, world: World): { edge: ModelEdge; query: ModelQuery; text: string } {
   const edge = world.edges[random.below(world.edges.length)]!;
   const conditions = Array.from({ length: random.below(4) }, () => makeCondition(random, world, edge));
@@ -206,7 +206,7 @@ function makeCondition(random: Random, { table }: World, edge: ModelEdge): Model
   return { of, on, op, values: Array.from({ length: count }, () => literalOf(random, kind, of, table, edge)) };
 }
 
-/** Finite values of the column's kind or, for numbers, of another numeric kind. */
+/** Returns a finite value of the column's kind or, if it is a number, of another numeric kind. */
 function literalOf(
   random: Random,
   kind: Kind,
@@ -276,7 +276,7 @@ export function quotedText(random: Random, text: string): string {
   return quote + (random.chance(0.2) ? inner.replace(/[a-z]$/, unicodeEscape) : inner) + quote;
 }
 
-/** The last letter as \uXXXX, unless a preceding backslash already makes it an escape. */
+/** Writes a letter as \uXXXX, unless it follows a backslash and so is already an escape. */
 function unicodeEscape(letter: string, offset: number, whole: string): string {
   return whole[offset - 1] === '\\' ? letter : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -38,7 +38,7 @@ const SPEC = {
   ],
 };
 
-/** Errors of the spec after a change, as `place: message`. */
+/** Returns the errors in the spec after a change, as `place: message`. */
 function errorsOf(change: (spec: typeof SPEC & Record<string, unknown>) => void): string[] {
   const spec = structuredClone(SPEC) as typeof SPEC & Record<string, unknown>;
   change(spec);
@@ -47,17 +47,17 @@ function errorsOf(change: (spec: typeof SPEC & Record<string, unknown>) => void)
 }
 
 describe('a spec', () => {
-  it('is kept with the fields that count, and nothing else', () => {
+  it('keeps its known fields and drops all others', () => {
     expect(checkedSpec(SPEC, options)).toEqual(SPEC);
     const more = { ...SPEC, spec_version: 7, extra: 1, backend: { ...SPEC.backend, password: 'x' } };
     expect(checkedSpec(more, options)).toEqual(SPEC);
   });
 
-  it('is called after its id when it has no name', () => {
+  it('takes its id as its name if it has no name', () => {
     for (const name of [undefined, null]) expect(checkedSpec({ ...SPEC, name }, options).name).toBe('bank');
   });
 
-  it('takes labels without case and keeps them as their node writes them', () => {
+  it('may write labels in another case, and stores them as the node spells them', () => {
     const spec = structuredClone(SPEC);
     spec.edges[0]!.members[0]!.node_label = 'ACCOUNT';
     expect(checkedSpec(spec, options)).toEqual(SPEC);
@@ -160,7 +160,7 @@ describe('a spec', () => {
     expect(errors[0]).toContain(expected);
   });
 
-  it('names every place that is wrong, in one sentence and in a list', () => {
+  it('is refused with all its faults, in one sentence and in a list', () => {
     const body = { id: '', backend: { type: 'csv', path: '../x' }, nodes: [{}], edges: [{ shape: 'row' }] };
     expect(() => checkedSpec(body, options)).toThrow(
       /^id must not be empty; backend\.path holds .*\(and \d+ more\)\.$/s,
@@ -169,7 +169,7 @@ describe('a spec', () => {
     expect('errors' in parsed && parsed.errors.length).toBeGreaterThan(8);
   });
 
-  it('may be any value without a crash', () => {
+  it('gives faults, and never a crash, if it is any other value', () => {
     for (const value of [
       null,
       undefined,
@@ -183,7 +183,7 @@ describe('a spec', () => {
       expect(parseSpec(value, options)).toHaveProperty('errors');
   });
 
-  it('may call a member __proto__', () => {
+  it('may have a member called __proto__', () => {
     const spec = structuredClone(SPEC);
     const edge = spec.edges[0]! as unknown as Record<string, unknown>;
     edge.members = [{ name: '__proto__', node_label: 'Account', role: 'x' }];
@@ -196,13 +196,13 @@ describe('a spec', () => {
 describe('a database backend', () => {
   const backend = (fields: object) => checkedBackend({ type: 'postgres', ...fields }, options);
 
-  it('is a name, never an address', () => {
+  it('is the name of a connection string, never an address', () => {
     expect(backend({ dsn: 'main_2' })).toEqual({ type: 'postgres', dsn: 'main_2' });
     for (const dsn of ['postgres://joe:hunter2@db/x', 'a b', '', 'é', 'x'.repeat(65), 5, null, undefined])
       expect(() => backend({ dsn })).toThrow(/the NAME of a database in the settings/);
   });
 
-  it('holds no password, and its error shows none', () => {
+  it('must not contain a password, and the error does not show the password', () => {
     for (const field of ['password', 'user', 'url', 'connection_string', 'host']) {
       try {
         backend({ dsn: 'main', [field]: 'hunter2' });
@@ -216,7 +216,7 @@ describe('a database backend', () => {
   });
 });
 
-/** Ways to leave the root, or to name something that is not a file below it. */
+/** Paths that try to leave the root, or that do not name a file below it. */
 const TRICKS = [
   ...[
     '..',
@@ -288,7 +288,7 @@ const TRICKS = [
 ];
 
 describe('a path', () => {
-  it(`that leaves the root or is no plain file path is refused: ${TRICKS.length} tricks`, () => {
+  it(`is refused if it leaves the root or is not a plain file path (${TRICKS.length} paths)`, () => {
     expect(TRICKS.length).toBeGreaterThanOrEqual(60);
     const taken = TRICKS.filter((path) => {
       try {
@@ -317,12 +317,12 @@ describe('a path', () => {
     'ä 中.csv',
     '100%.csv',
     '%zz',
-  ])('below the root is taken: %s', (path) => {
+  ])('is accepted if it is below the root: %s', (path) => {
     expect(checkedBackend({ type: 'csv', path }, options)).toEqual({ type: 'csv', path });
     expect(insideRoot(path, ROOT)).not.toMatch(/^\.\.(\/|$)/);
   });
 
-  it('of a database is one file, no pattern', () => {
+  it('must not be a pattern if it is the path of a database', () => {
     for (const path of ['*.duckdb', 'a?.duckdb', '[ab].duckdb'])
       expect(() => checkedBackend({ type: 'duckdb', path }, options)).toThrow(/is a pattern/);
   });

@@ -9,7 +9,7 @@ import { instantOf, isoOfMicros } from '../../src/virtual/times.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { openTestDuckDb } from './duckdb-rows.ts';
 
-/** Times as SQL text, with the second that each one falls into. */
+/** Times as SQL text, each with its whole second. */
 const INSTANTS: readonly (readonly [text: string, second: number])[] = [
   ['1969-12-31 23:59:58.500', -2],
   ['1969-12-31 23:59:59', -1],
@@ -27,8 +27,9 @@ const DAYS: readonly (readonly [text: string, second: number])[] = [
 
 interface Backend {
   readonly dialect: Dialect;
-  /** Types whose tables hold INSTANTS with all their digits; below, in whole seconds. */
+  /** Types that can represent INSTANTS exactly. */
   readonly exact: readonly string[];
+  /** Types that can only represent whole seconds. */
   readonly whole: readonly string[];
   schema(): Promise<BackendSchema>;
   run(sql: string): Promise<unknown>;
@@ -74,7 +75,7 @@ async function postgresBackend(): Promise<Backend | undefined> {
 
 const INTEGERS = ['SMALLINT', 'INTEGER', 'BIGINT'];
 
-/** Tables t0, t1, ... by type, each with the column m and the time. */
+/** Makes a table t0, t1, ... for each type, with the columns m and Time. Returns their values. */
 async function makeTables(backend: Backend): Promise<Map<string, readonly (readonly [string, number])[]>> {
   const tables = new Map<string, readonly (readonly [string, number])[]>();
   const make = async (type: string, values: readonly (readonly [string, number])[], infinite: readonly string[]) => {
@@ -141,7 +142,7 @@ function specOf(count: number) {
 describe.each([
   ['DuckDB', duckdbBackend],
   ['PostgreSQL', postgresBackend],
-] as const)('times of %s', (_name, open) => {
+] as const)('times in %s', (_name, open) => {
   let backend: Backend | undefined;
   let tables: Awaited<ReturnType<typeof makeTables>>;
   let schema: BackendSchema;
@@ -153,7 +154,7 @@ describe.each([
   }, 60_000);
   afterAll(() => backend?.close());
 
-  it('of every type are whole seconds, in rows and groups, and are compared as such', async (context) => {
+  it('become whole seconds and are compared as such, for every type and shape', async (context) => {
     if (backend === undefined) return context.skip();
     const spec = specOf(tables.size);
     const { dialect, rows } = backend;
@@ -208,7 +209,7 @@ async function edgesOf(rows: SqlRow[], reading: Parameters<typeof hydrate>[1]) {
 }
 
 describe('texts of times', () => {
-  it('are read as ISO 8601, and written so', () => {
+  it('are parsed as ISO 8601 and written as ISO 8601', () => {
     expect(instantOf('2024-05-31')).toEqual({ second: 1_717_113_600, micros: 0 });
     expect(instantOf('2024-05-31T14:00:00.5Z')).toEqual({ second: 1_717_164_000, micros: 500_000 });
     expect(instantOf('2024-05-31 14:00+02:00')).toEqual({ second: 1_717_156_800, micros: 0 });

@@ -1,17 +1,20 @@
-// Finds the numbers of a sentence: digits in the usual groupings, percentages, Roman numerals, and
-// words such as "ninety-five", "half a million" and "minus two".
+// Finds the numbers in a sentence. They may be digits in the usual groupings, percentages, Roman
+// numerals, or words such as "ninety-five", "half a million" and "minus two".
 
 import { matchAt, parseRomanNumerals } from './scan.ts';
 
 export interface NumberToken {
   start: number;
   end: number;
-  /** The possible values: `1,234` is 1234 or 1.234. `half`: half a unit of the last digit. */
+  /**
+   * The possible values: `1,234` is 1234 or 1.234. `half` is half a unit of the last decimal, the
+   * most by which a rounded number may differ.
+   */
   readings: { value: number; half: number }[];
-  /** The numbers of a list without spaces: `3,9,14`. */
+  /** The single numbers, if the token may be a list without spaces: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
-  /** Written as a word: `two`, `twice`. Roman numerals state a number as digits do. */
+  /** Whether the number is a word, such as `two` or `twice`. Roman numerals are not words. */
   word: boolean;
   ordinal: boolean;
 }
@@ -26,20 +29,20 @@ const NTHS = list(
 const TENS = list('twenty thirty forty fifty sixty seventy eighty ninety');
 const TIETHS = TENS.map((word) => word.replace(/y$/, 'ieth'));
 const ORDINALS: ReadonlySet<string> = new Set([...NTHS, ...TIETHS]);
-/** Words whose value is added. */
+/** Values of words that are added up. */
 const VALUES = new Map<string, number>([
   ...[UNITS, NTHS].flatMap((words) => words.map((word, value) => [word, value] as const)),
   ...[TENS, TIETHS].flatMap((words) => words.map((word, at) => [word, 20 + 10 * at] as const)),
   ...Object.entries({ twice: 2, thrice: 3, half: 0.5, quarter: 0.25 }),
 ]);
-/** Words that multiply. */
+/** Values of words by which a number is multiplied. */
 const SCALES = new Map(Object.entries({ dozen: 12, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 }));
 
 const oneOf = (...words: string[]) => `(?:${words.join('|')})(?![\\p{L}\\p{N}_])`;
 const FRACTION = oneOf('half', 'quarter');
 const SCALE = oneOf(...SCALES.keys());
 const CARDINAL = `${oneOf(...SCALES.keys(), ...TENS, ...UNITS)}(?: and a ${FRACTION})?`;
-/** "ninety-five", "two hundred and ...". */
+/** Matches the joint within a number, as in "ninety-five" and "two hundred and six". */
 const JOIN = `(?:(?<=${oneOf(...TENS)})[ -](?=${oneOf(...UNITS.slice(1, 10), ...NTHS.slice(1, 10))})|(?<=${SCALE}) (?:and )?)`;
 const NUMBER = new RegExp(
   `(?<![\\p{L}\\p{N}_])(?:(?:${FRACTION} (?:of )?an? (?=${SCALE}))?${CARDINAL}(?:(?:[ -](?=${SCALE})|${JOIN})${CARDINAL})*(?:${JOIN}${oneOf(...ORDINALS)})?|${oneOf(...ORDINALS, 'twice', 'thrice')})`,
@@ -51,19 +54,19 @@ const DIGITS =
 const MINUS_WORD = /(?<!\p{L})(?:minus|negative)\s$/iu;
 const MINUS = new RegExp(`${MINUS_WORD.source}|(?<![\\p{L}\\p{N})\\].])-$`, 'iu');
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
-/** A scale after digits: "2.5 million". */
+/** Matches a scale after digits, as in "2.5 million". */
 const SCALE_AFTER = new RegExp(`\\s(${[...SCALES.keys()].join('|')})(?![\\p{L}\\p{N}_])`, 'iuy');
 const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
 
-/** The numbers of `text` (folded, with tags and times masked), in order. */
+/** Returns the numbers in `text`, in order. The text is folded; its tags and times are masked. */
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const { 0: raw, index } of text.matchAll(DIGITS)) {
-    if (text[index + raw.length] !== '\u20e3') tokens.push(digitToken(text, index, raw)); // not the number of a list item
+    if (text[index + raw.length] !== '\u20e3') tokens.push(digitToken(text, index, raw)); // 1\u20e3 numbers a list item
   }
   const add = (start: number, { length }: string, value: number, word: boolean, ordinal: boolean) => {
     const end = start + length;
-    if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // "2.5 million"
+    if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // in "2.5 million"
     const percent = matchAt(PERCENT, text, end) !== null;
     tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word, ordinal });
   };
@@ -122,13 +125,13 @@ function partsOf(text: string, start: number, raw: string): NumberToken[] {
   });
 }
 
-/** Groups of three digits and the decimals, by the sign between the groups. */
+/** By the sign between groups of three digits: a pattern for the whole part and the decimals. */
 const GROUPINGS = [',', '.', '_', "'", ' '].map(
   (sign) =>
     [sign, new RegExp(`^(\\d{1,3}(?:[${sign}]\\d{3})+|\\d+)(?:[${sign === '.' ? ',' : '.'}](\\d+))?$`)] as const,
 );
 
-/** The numbers, in JavaScript notation, that a run of digits and separators may mean. */
+/** Returns the numbers, in JavaScript notation, that digits with separators may mean. */
 function readingsOf(raw: string): string[] {
   if (/^\d+(?:$|(?:\.\d+)?e)/i.test(raw)) return [raw];
   if (raw.startsWith('.')) return [`0${raw}`];
@@ -139,7 +142,7 @@ function readingsOf(raw: string): string[] {
   return [...new Set(readings)];
 }
 
-/** Half a unit of the last decimal; 0 for a whole number, which is not rounded. */
+/** Returns half a unit of the last decimal, or 0 for a whole number, which is never rounded. */
 function halfUnit(plain: string): number {
   const [, decimals, exponent] = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
   if (decimals === undefined && exponent === undefined) return 0;

@@ -1,5 +1,5 @@
-// Finds dates and times of day in a sentence, in the usual forms of many languages, as intervals of
-// seconds.
+// Finds dates and times of day in a sentence, in the usual forms of many languages, and returns
+// them as intervals of seconds.
 
 import { DAY_SECONDS, dayOf, type Stretch, wholeMonth, wholeYear, zoneSeconds } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
@@ -10,10 +10,13 @@ export interface TimeToken {
   start: number;
   end: number;
   kind: 'instant' | 'clock';
-  /** Since 1970 or midnight; several if the order of day and month, or the year, is open. */
+  /**
+   * The possible intervals in seconds: since 1970 for an `instant`, since midnight for a `clock`.
+   * There are several if the year, or the order of day and month, is ambiguous.
+   */
   readings: Stretch[];
   bound: Bound;
-  /** The other end, for `between`. */
+  /** The other end of the period, if the bound is `between`. */
   other?: TimeToken;
 }
 
@@ -32,7 +35,7 @@ const MONTH_WORD = /[\p{L}\p{M}]{2,15}/gu;
 type Readings = readonly (Stretch | undefined)[];
 type Form = readonly [RegExp, (match: RegExpExecArray, years: readonly number[]) => Readings | undefined];
 
-/** Dates in digits with their possible readings; undefined if the match is not a date. */
+/** Forms of dates in digits. Each returns the possible readings, or undefined if it is no date. */
 const FORMS: readonly Form[] = [
   [
     /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi,
@@ -69,7 +72,7 @@ const FORMS: readonly Form[] = [
   ],
 ];
 
-/** The times in `text` (folded), in order. `years`: those that a date without one may mean. */
+/** Returns the times in folded text, in order. A date without a year is in one of `years`. */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
   const found = Array.from(datesIn(text, years), ({ start, end, readings }): TimeToken => {
     const known = readings.filter((reading) => reading !== undefined);
@@ -120,7 +123,7 @@ function dayOrMonth(year: number, month: number, day: string | undefined): Stret
 const DAY_BEFORE = /(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª|°|-?го)?\s*(?:(?:of|de|di|del|-)\s*)?$/iu;
 const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
-/** A month name next to a day or a year, or an English one after a preposition. */
+/** Reads a month next to a day or a year, or an English month that follows a preposition. */
 function namedMonth(
   text: string,
   at: number,
@@ -160,7 +163,10 @@ function clockAt(text: string, at: number): (Stretch & { end: number }) | undefi
   return undefined;
 }
 
-/** In order and with their bounds; of two that overlap, the earlier and longer one is kept. */
+/**
+ * Returns the times in order and with their bounds. If two times overlap, the one that starts first
+ * is kept; if both start at the same place, the longer one.
+ */
 function withBounds(text: string, found: TimeToken[]): TimeToken[] {
   found.sort((a, b) => a.start - b.start || b.end - a.end);
   const tokens: TimeToken[] = [];
@@ -177,13 +183,13 @@ function withBounds(text: string, found: TimeToken[]): TimeToken[] {
     tokens.push(token);
   }
   for (const token of tokens) {
-    // "from A" without an end means "since A"; an "and" that closes no pair bounds nothing.
+    // "from A" without an end means "since A".
     if (token.bound === 'between' && token.other === undefined) token.bound = 'since';
   }
   return tokens;
 }
 
-/** Widely spoken languages, whose names of months are those that the platform knows. */
+/** Widely spoken languages. The names of their months come from the platform (`Intl`). */
 const LANGUAGES =
   'en de fr es pt it nl sv da nb fi pl cs sk hu ro bg uk ru el tr ar ar-LB fa he hi bn mr ta te ur id ms vi th sw ca hr sr sl lt lv et'.split(
     ' ',
@@ -191,14 +197,17 @@ const LANGUAGES =
 
 let months: Map<string, number> | undefined;
 
-/** 1 to 12; undefined if the word (normalised by `comparable`) is not the name of a month. */
+/**
+ * Returns the number of a month, 1 to 12, by its name, which `comparable` has normalised. Returns
+ * undefined for any other word.
+ */
 export function monthOf(word: string): number | undefined {
   months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);
   return months.get(word.replace(/\.$/, ''));
 }
 
 function namesOfMonths(language: string): [string, number][] {
-  // Many languages inflect a month next to its day.
+  // Many languages inflect the name of a month next to its day, so both forms are included.
   const forms = (['long', 'short'] as const).flatMap((month) => [
     { month },
     { month, day: 'numeric', year: 'numeric' } as const,

@@ -1,10 +1,14 @@
-// Extracts from a part of a sentence the stored values it repeats (texts, facts, times, numbers),
-// and checks them against what it cites.
+// Finds the stored values that a part of a sentence repeats, and compares them with the edges,
+// facts and rules that it cites.
 //
-// Each pass finds the claims of one kind and blanks them out, so that no later pass reads them in
-// another way: facts (`close(1, 2)`), pairs (`armed: true`), quotes, names of edges and steps,
-// times, and last the numbers that are left. Offsets stay valid. Claims inside a clause that denies
-// something are inverted: denying a false value is right, and denying a true one is a problem.
+// The text is searched for one kind of claim after the other: facts (`close(1, 2)`), pairs
+// (`armed: true`), quotes, names of edges and steps, times, and last the remaining numbers. Claims
+// that were found are blanked out, so that later searches do not read them in another way. Blanking
+// keeps all offsets valid. For example, in `close(1, 2) at 14:00` the first search takes the fact
+// and a later one the time, so that no number is left.
+//
+// In a clause that denies something the verdict is inverted: to deny a false value is right, and
+// to deny a true value is a problem.
 
 import type { Stretch } from '../question/calendar.ts';
 import { numbersOf } from './answer-numbers.ts';
@@ -25,11 +29,11 @@ export interface Claim {
   start: number;
   end: number;
   agrees: boolean;
-  /** Whether anything that the whole answer rests on says it. Default: `agrees`. */
+  /** Whether any edge, fact or rule that the answer may cite contains it. Default: `agrees`. */
   holds?: boolean;
-  /** `place`: tells when or which edge, so a negation does not refer to it. */
+  /** A `place` states a time or identifies an edge, so a negation does not refer to it. */
   kind: 'value' | 'place';
-  /** The reason if it does not agree. */
+  /** The reason to give if the claim does not agree. */
   wrong: string;
 }
 
@@ -38,11 +42,14 @@ export interface Repeated {
   claims: Claim[];
   numbers: readonly NumberClaim[];
   times: readonly TimeToken[];
-  /** The text with tags, quotes, facts, names and times blanked out. */
+  /** The text in which tags, quotes, facts, names and times are blanked out. */
   masked: string;
 }
 
-/** Why the text that belongs to one group of tags disagrees with them; undefined if it agrees. */
+/**
+ * Returns the reason why a text disagrees with the group of tags to which it belongs, or undefined
+ * if it agrees.
+ */
 export function problemOf(original: string, cited: Cited): string | undefined {
   const text = folded(original);
   const repeated = repeatedIn(text, cited);
@@ -52,13 +59,13 @@ export function problemOf(original: string, cited: Cited): string | undefined {
   return denied ?? repeated.claims.find((claim) => !claim.agrees)?.wrong;
 }
 
-/** Numbers of a sentence that are compared with the numbers of texts. */
+/** Maximum number of numbers in a sentence that are compared with numbers in stored texts. */
 const MOST_COMPARED = 200;
-/** Fields whose numbers identify things and so cannot come from a text. */
+/** Fields whose numbers identify something, so that they cannot come from a stored text. */
 const NAMING_FIELDS: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule']);
 const PLACE_FIELDS: ReadonlySet<string> = new Set(['id', 'event_ts', 'step', 'rule']);
 
-/** The values that folded text repeats, or a problem that is independent of them. */
+/** Returns the values that folded text repeats, or a problem that does not depend on them. */
 export function repeatedIn(text: string, cited: Cited): Repeated | string {
   const { beside, sentence } = cited;
   const facts = predicateClaims(text, cited);
@@ -100,7 +107,7 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
 
 const NAME = /hedge[\s_#:.(-]{0,3}\d{1,17}|\b(?:step|rule)[-_#]\d{1,17}/gi;
 
-/** `HEDGE-12 shows ...`: whatever is named outside brackets must be cited as well. */
+/** Returns a problem if the text names an edge, as in `HEDGE-12 shows ...`, without citing it. */
 function untaggedName(text: string, cited: Values): string | undefined {
   const { tags, problem } = namesOutsideTags(text);
   const untagged = tags.find(
@@ -112,7 +119,10 @@ function untaggedName(text: string, cited: Values): string | undefined {
 const ELEMENT = /<\/?(?:script|img|iframe|a|style|svg|object|embed|form|input|link|meta|base)\b/i;
 const ADDRESS = /\b(?:https?:|ftp:|file:|mailto:|data:|javascript:|vbscript:|www\.)[^\s)>\]"'`]+|(?<=\]\()[^\s)]*/gi;
 
-/** An address or element that is in no stored text could lead the reader, or data, elsewhere. */
+/**
+ * Returns a problem if the text contains an HTML element, or an address that is in no stored text.
+ * Such an address could lead the reader to another site, or send data there.
+ */
 function foreignAddress(text: string, values: Values): string | undefined {
   if (ELEMENT.test(text)) return 'it holds an element of markup';
   const isForeign = ([match]: RegExpExecArray) => {
@@ -122,20 +132,20 @@ function foreignAddress(text: string, values: Values): string | undefined {
   return [...text.matchAll(ADDRESS)].some(isForeign) ? 'it holds an address that no cited edge holds' : undefined;
 }
 
-/** `formation=escort`, `armed: true`. */
+/** Matches a field and a value, as in `formation=escort` and `armed: true`. */
 const PAIRED =
   /([\p{L}_][\p{L}\p{M}\p{N}_]{0,63})["'`*]{0,3}\s{0,3}(=|:|\bis\b)\s{0,3}["'`*]{0,3}([\p{L}_][\p{L}\p{M}\p{N}_-]{0,63})/gu;
-/** `the formation was dinner`, `in formation escort`. */
+/** Matches `formation was dinner` in "the formation was dinner", and `in formation escort`. */
 const NAMED_WORD =
   /\b([\p{L}_][\p{L}\p{M}\p{N}_]{1,63})\s+(?:was|is|were|being|called|reads?|equals?)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])|\bin\s+(formation)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])/giu;
-/** Words that say something about a value without repeating it. */
+/** Words that describe a value without repeating it. */
 const PLAIN_WORD =
   /^(?:not|never|no|the|that|this|also|still|again|always|one|same|different|equal|known|unknown|missing|absent|empty|null|none|unset|given|stored|recorded|listed|noted|seen|shown|observed|reported|described|called|named|used|found|set|and|with|without|for|from|about|around|above|below|over|under|between|higher|lower|greater|smaller|larger|less|more|high|low|true|false|there|only|just|now|then|what|which|of|\w+ed|\w+ing)$/i;
 
-/** Fields next to a value that is not a number, which must be one of theirs. */
+/** Finds fields next to a value that is not a number. The field must have such a value. */
 function pairClaims(text: string, values: Values): Claim[] {
   const claims: Claim[] = [];
-  /** A claim starts at the value, so that quotes before it stay in place. */
+  /** Adds a claim that covers the value only, so that a quotation mark before it is not blanked. */
   const add = (end: number, name: string, word: string, agrees: boolean) => {
     const wrong = `${name} ${word} is not what is cited`;
     claims.push({ start: end - word.length, end, agrees, kind: 'value', wrong });
@@ -146,7 +156,7 @@ function pairClaims(text: string, values: Values): Claim[] {
     const value = comparable(word!);
     const stored = textsOf(name!);
     const isNumeric = stored.length === 0 && values.field(name!.toLowerCase()).length > 0;
-    // Plain words, such as "formation is seen", and words about numbers are checked elsewhere.
+    // Plain words, as in "formation is seen", and words about numbers are checked elsewhere.
     if (!/^(?:true|false|null)$/.test(value) && (sign === 'is' || isNumeric)) continue;
     const isNull = () => values.edges.some((edge) => fieldOf(name!.toLowerCase(), edge).includes(null));
     const agrees = /^(?:null|none)$/.test(value) ? isNull() : stored.some((one) => one.startsWith(value));
@@ -181,7 +191,7 @@ function timeClaims(text: string, values: Values): (Claim & { token: TimeToken }
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'];
-/** A weekday that is not the bound of a period. */
+/** Matches a weekday that is not the bound of a period. */
 const WEEKDAY = new RegExp(
   `(?<!\\b(?:since|after|before|until|by|between|next|last)\\s+)\\b(${WEEKDAYS.join('|')})day\\b`,
   'g',
@@ -207,7 +217,7 @@ export function timeAgrees(token: TimeToken, values: Values): boolean {
   const isOne = readings.some(
     (reading) => isInside(reading) || (kind === 'instant' && reading.first >= 1e8 && isStoredTime(reading, values)),
   );
-  // A time of day with a zone may be that of the day before or after.
+  // A time of day with a time zone may fall on the day before or after in UTC.
   if (kind === 'clock' && readings.some((reading) => isInside(reading, 1) || isInside(reading, -1))) return true;
   if (bound === 'equal') return isOne;
   const satisfies = (time: number) =>
@@ -224,12 +234,12 @@ export function timeAgrees(token: TimeToken, values: Values): boolean {
   return isOne && (bound === 'between' || times.some(satisfies));
 }
 
-/** Columns and arguments may contain times too. */
+/** Returns whether a column or the argument of a fact contains the time. */
 function isStoredTime({ first, last }: Stretch, values: Values): boolean {
   return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), first, last + 1 - 1e-6));
 }
 
-/** Accepts numbers and days that are part of a stored text, such as `wing 7`. */
+/** Accepts numbers and times that are part of a stored text that is repeated, such as `wing 7`. */
 function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Values): void {
   const failed = claims.filter((claim) => !claim.agrees);
   if (failed.length === 0 || failed.length > 50) return;
@@ -245,7 +255,7 @@ function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Valu
   }
 }
 
-/** Settles claims that are denied. Returns a problem if the sentence denies something true. */
+/** Marks false claims that are denied as right. Returns a problem if a true value is denied. */
 function checkDenials(text: string, claims: Claim[], { beside, sentence }: Cited): string | undefined {
   const { shared, problem } = sharedDenials(text, beside.told());
   if (problem !== undefined) return problem;

@@ -1,7 +1,7 @@
-// The words before a time or number that make it a bound: since, after, before, until, between,
-// more than, at most.
+// Recognises the words before a time or number that make it a bound, such as since, after, before,
+// until, between, more than and at most.
 
-/** `since` and `until` include the bound itself; `between` opens a pair. */
+/** `since` and `until` include the bound itself. `between` is the first bound of a pair. */
 export type Bound = 'equal' | 'since' | 'after' | 'before' | 'until' | 'between';
 
 const WORDS: Readonly<Record<Exclude<Bound, 'equal'>, string>> = {
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<Exclude<Bound, 'equal'>, string>> = {
 const BOUND_OF = new Map(
   Object.entries(WORDS).flatMap(([bound, words]) => words.split('|').map((word) => [word, bound as Bound] as const)),
 );
-/** Last words of phrases, and articles that may follow: a cheap test before the full pattern. */
+/** The last words of phrases, and articles that may follow them. A cheap test before `BEFORE`. */
 const LAST_WORDS = new Set(
   [...BOUND_OF.keys()].map((words) => words.split(' ').at(-1)!).concat('the le el la den dem am'.split(' ')),
 );
@@ -28,15 +28,15 @@ const BEFORE = new RegExp(
   `(?:^|[^\\p{L}\\p{N}_])(${[...BOUND_OF.keys()].sort((a, b) => b.length - a.length).join('|')})\\s*(?:(?:the|le|el|la|den|dem|am)\\s+)?["'(*_\`]*$`,
   'iu',
 );
-/** The text between the two ends of a pair. */
+/** Matches the text between the two ends of a pair. */
 export const PAIR =
   /^["')*_`]*\s*(?:and|to|till|until|through|und|bis|et|à|y|a|hasta|и|по|до|-|\u2013|\u2014)\s*["'(*_`]*$/iu;
 
-/** The bound that the text before `start` makes of the value at `start`. */
+/** Returns the kind of bound that the value at `start` is, judging by the text before it. */
 export function boundBefore(text: string, start: number): Bound {
   const before = text.slice(Math.max(0, start - LONGEST - 8), start);
   const last = LAST_WORD.exec(before)?.[1];
-  if (last === undefined || !LAST_WORDS.has(last.toLowerCase())) return 'equal'; // nearly always
+  if (last === undefined || !LAST_WORDS.has(last.toLowerCase())) return 'equal'; // the usual case
   const [, words] = BEFORE.exec(before) ?? [];
   return BOUND_OF.get(words?.toLowerCase() ?? '') ?? 'equal';
 }

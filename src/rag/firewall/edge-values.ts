@@ -1,5 +1,5 @@
-// The values that one group of tags stands for: a number, time or quoted text next to the tags must
-// be among them.
+// Collects the values of the edges, facts and rules that a group of tags names. A number, time or
+// quoted text next to the tags must be one of these values.
 
 import type { RuleFact, StepFact } from '../derived-fact.ts';
 import { holdsWord, keywordStem } from '../retrieval/keyword-match.ts';
@@ -9,32 +9,34 @@ import { comparable, folded } from './lookalikes.ts';
 import { parseTagName, type Tag } from './tags.ts';
 import { storedTexts, toldBy } from './told.ts';
 
-/** Steps by number. */
+/** The derived facts of an answer by number: 1 for STEP-1. */
 export interface StepFacts {
   has(number: number): boolean;
   get(number: number): StepFact | undefined;
-  /** The facts of all steps. */
+  /** Returns all facts. */
   values(): Iterable<Pick<StepFact, 'predicate' | 'args'>>;
 }
 
-/** Everything that the sentences of one answer may cite, by number. */
+/** All edges, facts and rules that the sentences of one answer may cite, by number. */
 export interface Support {
   readonly edges: ReadonlyMap<number, RetrievedEdge>;
   readonly steps: StepFacts;
   readonly rules: ReadonlyMap<number, RuleFact>;
-  /** Names of nodes, if a table keeps them. */
+  /** Names of nodes, if a table contains them. */
   readonly names?: ReadonlyMap<number, string> | undefined;
 }
 
-/** What is cited next to a part of a sentence, and by the whole sentence. */
+/** The values that a part of a sentence may repeat. */
 export interface Cited {
+  /** Values that are cited next to this part of the sentence. */
   readonly beside: Values;
+  /** Values that are cited anywhere in the sentence. */
   readonly sentence: Values;
-  /** Whether any step of the answer has this fact, spelled by `factKey`. */
+  /** Returns whether the answer has this derived fact, which `factKey` has spelled. */
   readonly derives: (fact: string) => boolean;
 }
 
-/** Readers of the built-in fields. */
+/** Functions that read the built-in fields. */
 export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number | string | null)[]>([
   ['id', (edge) => [edge.edge_id]],
   ['event_ts', (edge) => [edge.event_ts]],
@@ -45,12 +47,12 @@ export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number 
   ['formation', (edge) => [edge.formation]],
   ['score', (edge) => [edge.score]],
 ]);
-/** Fields, besides columns, whose numbers may be repeated without naming the field. */
+/** Fields whose numbers may be repeated without naming the field. Columns are such fields too. */
 const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
-/** Texts longer than this in total are not searched for names. */
+/** If the cited texts are longer than this in total, they are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
-/** The values of a field or column, by its name in lower case. */
+/** Returns the values of a field or column. `name` is in lower case. */
 export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
   const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
   const builtIn = FIELDS.get(name)?.(edge) ?? [];
@@ -79,22 +81,27 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
-/** Lazy view of the values; each part is computed on first use. */
+/** The values of a group of tags. Each property is computed on first use. */
 export type Values = ReturnType<typeof readerOf>;
 
-/** The cited edges and those that the cited steps rest on; `names` are those of their members. */
 interface CitedThings {
+  /** The cited edges, then the edges from which the cited facts derive. */
   readonly edges: readonly RetrievedEdge[];
+  /** Number of edges that are cited themselves. */
   readonly citedEdges: number;
   readonly steps: readonly StepFact[];
   readonly rules: readonly RuleFact[];
+  /** Names of the members of `edges`. */
   readonly names: readonly string[];
 }
 
 function readerOf(cited: CitedThings) {
   const { edges, names } = cited;
   const fields = new Map<string, Float64Array>();
-  /** Ascending values of a field (`member`, a column in lower case); empty if unknown. */
+  /**
+   * Returns the numbers in a field, ascending. `name` is a field such as `member`, or a column in
+   * lower case; an unknown name gives no numbers.
+   */
   const field = (name: string): Float64Array => {
     let values = fields.get(name);
     if (values === undefined) {
@@ -103,14 +110,14 @@ function readerOf(cited: CitedThings) {
     }
     return values;
   };
-  /** Columns of the edges, in lower case. */
+  /** Returns the names of the edges' columns in lower case. */
   const columns = once(
     (): ReadonlySet<string> =>
       new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
   );
   const plain = once(() => plainTexts(cited));
   const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));
-  /** Everything in lower case; undefined if it is too long in total. */
+  /** Returns all texts and names in lower case, or undefined if they are too long in total. */
   const words = once(() => {
     const all = [...plain(), ...names, ...columns()];
     const length = all.reduce((sum, text) => sum + text.length + 1, 0);
@@ -121,11 +128,11 @@ function readerOf(cited: CitedThings) {
     field,
     columns,
     dates,
-    /** Whether the cited edges have such a field. */
+    /** Returns whether the cited edges have such a field. */
     hasField: (name: string) => FIELDS.has(name) || columns().has(name),
-    /** Whether a field is null in all edges. */
+    /** Returns whether a field is null in all edges. */
     isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
-    /** All numbers that may be repeated without naming their field. */
+    /** Returns all numbers that may be repeated without naming their field. */
     all: once(() => {
       const named = [...UNNAMED, ...columns()].flatMap((name) => [...field(name)]);
       const ofTime = dates().flatMap((date) => {
@@ -134,21 +141,21 @@ function readerOf(cited: CitedThings) {
       });
       return Float64Array.from([...named, ...ofTime].filter((value) => !Number.isNaN(value))).sort();
     }),
-    /** Stored texts, as stored and as shown, and names; normalised by `comparable`. */
+    /** Returns the texts, as stored and as shown, and the names; all normalised by `comparable`. */
     texts: once(
       (): ReadonlySet<string> =>
         new Set([...plain().flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
     ),
-    /** What the texts of the edges say. */
+    /** Returns the words and numbers that the texts of the edges contain. */
     told: once(() => toldBy(edges, names)),
-    /** Whether this word occurs in anything cited, including the names of columns and rules. */
+    /** Returns whether the word occurs in a cited text or name, also of a column or rule. */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
-    /** Plausible counts of members: of one edge, of all together, and of those they share. */
+    /** Returns plausible counts of members: in one edge, in all edges, and common to all edges. */
     memberCounts: once(() => countsOfMembers(edges)),
   };
 }
 
-/** Computed on first use. */
+/** Returns a function that calls `make` on first use and then always returns the same value. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
@@ -181,7 +188,7 @@ function numbersIn(text: string): number[] {
   return (folded(text.slice(0, 2000)).match(/(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi) ?? []).map(Number);
 }
 
-/** Stored texts of one field: `formation` or a column. */
+/** Returns the texts in one field: `formation` or a column. */
 export function textsOfField(name: string, edges: readonly RetrievedEdge[]): string[] {
   const values = edges.flatMap((edge) => (name === 'member' ? [] : fieldOf(name, edge)));
   return values.filter((value) => value !== null && typeof value !== 'number').map(String);
@@ -195,7 +202,7 @@ function plainTexts({ edges, steps, rules }: CitedThings): string[] {
   ].filter((text) => typeof text === 'string');
 }
 
-/** Whether `values` (ascending) contains a number in `low`..`high`, both included. */
+/** Returns whether ascending `values` contain a number from `low` to `high`, both included. */
 export function hasBetween(values: Float64Array, low: number, high: number): boolean {
   let from = 0;
   let to = values.length;

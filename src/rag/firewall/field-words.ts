@@ -1,4 +1,4 @@
-// Words of an answer that name a field, count something or measure a duration.
+// Recognises words in an answer that name a field, count something or measure a duration.
 
 const MEMBER =
   'members?|nodes?|vertex|vertices|participants?|entity|entities|mitglied(?:er|ern)?|knoten|nœuds?|noeuds?|membres?|nodos?|miembros?|узел|узла|узлы|узлов|узлам|узлами|участник\\p{L}*|nó|nós|nodi|节点|節點|成员|成員|ノード|メンバー|العقدتان|العقدتين|العقدة|العقد|الأعضاء|नोड|सदस्य|노드';
@@ -6,7 +6,7 @@ const EDGE =
   'events?|edges?|hyperedges?|meetings?|encounters?|times|occasions?|interactions?|records?|hedges?|ereignis(?:se|sen)?|kanten?|mal|treffen|événements?|evenements?|arêtes?|fois|rencontres?|eventos?|aristas?|veces|encuentros?|событи\\p{L}*|раза?|встреч\\p{L}*|次|件|个事件|個事件|イベント|回|أحداث|مرات|घटनाए?ँ?|बार';
 const FACT = 'facts?|steps?|conclusions?|derivations?|rules?';
 
-/** Fields by the words that name them before a number. */
+/** Fields, and the words that name them before a number. */
 const LABELS: readonly [string, RegExp][] = [
   ['member', new RegExp(`^(?:${MEMBER})$`, 'iu')],
   ['weight', /^(?:weights?|gewicht(?:e|s|ung)?|poids|pesos?|вес(?:ом|а)?|权重|權重|重み|الوزن|بوزن|وزن|भार|वज़न)$/iu],
@@ -22,11 +22,14 @@ const LABELS: readonly [string, RegExp][] = [
   ['step', /^steps?$/iu],
   ['rule', /^rules?$/iu],
 ];
-/** Everyday words do not name a column when they stand before a number. */
+/** Common words, which do not name a column even if a column has such a name. */
 const COMMON =
   /^(?:\p{L}{1,2}|and|the|with|for|from|met|was|were|had|has|have|not|are|but|its|their|into|over|after|before|only|all|both|there|then|when|until|since|between)$/iu;
 
-/** The field named by a word before a number; `close`: without words like "of" in between. */
+/**
+ * Returns the field that a word before a number names. `close` means that there are no words like
+ * "of" between the word and the number.
+ */
 export function fieldNamed(word: string, close: boolean, hasColumn: (name: string) => boolean): string | undefined {
   if (hasColumn(word.toLowerCase()) && !COMMON.test(word) && !LABELS.some(([name]) => name === word.toLowerCase()))
     return word.toLowerCase();
@@ -47,7 +50,7 @@ const COUNTED = new RegExp(
 );
 const COUNTED_SIGNS = /^\s*(?:(?:个|個|名|つ|人)?の?(?:节点|節點|成员|成員|ノード|メンバー)|(次|件|回|个事件|個事件))/u;
 
-/** What a number counts, judging by the words after it; `thing` for any other word. */
+/** Returns what a number counts, judging by the words after it; `thing` for an unknown word. */
 export function countedBy(after: string): Counted {
   const signs = COUNTED_SIGNS.exec(after);
   if (signs !== null) return signs[1] === undefined ? 'members' : 'edges';
@@ -56,7 +59,7 @@ export function countedBy(after: string): Counted {
   return /^[\s*_-]*\p{L}/u.test(after) ? 'thing' : undefined;
 }
 
-/** Whether a number counts what is cited. */
+/** Returns whether a number counts members, edges or facts, judging by the words after it. */
 export function countsCited(after: string): boolean {
   return /^(?:members|edges|facts)$/.test(countedBy(after) ?? '');
 }
@@ -71,7 +74,7 @@ const DURATIONS = (
   ] as const
 ).map(([seconds, words]) => [seconds, new RegExp(`^[\\s-]*(?:${words})(?![\\p{L}\\p{N}_])`, 'iu')] as const);
 
-/** The unit after a number in seconds; undefined if it is not a duration. */
+/** Returns the seconds of the unit after a number, or undefined if there is no unit of time. */
 export function durationUnit(after: string): number | undefined {
   return DURATIONS.find(([, words]) => words.test(after))?.[0];
 }

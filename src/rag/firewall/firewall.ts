@@ -1,19 +1,19 @@
-// The firewall: keeps only those sentences of an answer that cite what it rests on and agree with
-// it.
+// The firewall removes the sentences of an answer that the retrieved edges do not support. It keeps
+// a sentence only if it cites edges, derived facts ("steps") or rules by tags and agrees with them.
 //
-// An answer passes through five stages; a sentence that fails one is stripped, with a reason:
+// An answer passes through five stages. A sentence that fails a stage is stripped, with a reason.
 //
-// 1. sentences.ts cuts the answer into sentences; questions and markup state nothing and pass.
-// 2. tags.ts cuts a sentence at its tags: it must have one, and each must name an edge, step or
-//    rule that the answer rests on.
+// 1. sentences.ts cuts the answer into sentences. Questions and markup state nothing and pass.
+// 2. tags.ts cuts a sentence at its tags. There must be at least one tag, and each must name an
+//    edge, step or rule that the answer may cite.
 // 3. stretches.ts decides which part of the sentence belongs to which tags.
-// 4. claims.ts extracts the values that each part repeats (quotes, facts, times, numbers) and
-//    compares them with the values of its tags (edge-values.ts).
-// 5. together.ts requires that values said of one event come from one of the cited edges or steps.
+// 4. claims.ts finds the values that each part repeats (quotes, facts, times, numbers) and compares
+//    them with the values of the part's tags (edge-values.ts).
+// 5. together.ts requires that values stated about one event come from one cited edge or step.
 //
-// If no supported sentence is left, the answer is ABSTAINED_ANSWER. Example: of "Nodes 3 and 9 met
-// [HEDGE-1]. They are friends." only the first sentence stays, and only if edge 1 has the members 3
-// and 9. All checks are lexical comparisons with stored values; no model is consulted.
+// If no supported sentence is left, the answer becomes ABSTAINED_ANSWER. Example: in "Nodes 3 and 9
+// met [HEDGE-1]. They are friends." only the first sentence is kept, and only if edge 1 has the
+// members 3 and 9. All checks compare words and numbers with stored values; no model is asked.
 
 import { finish, type Steps } from '../../schedule/steps.ts';
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
@@ -38,7 +38,7 @@ export interface FirewallResult {
   answer: string;
   outcome: 'supported' | 'stripped' | 'abstained';
   abstained: boolean;
-  /** Share of supported sentences among those that state something; 0 if none does. */
+  /** Share of supported sentences among those that state something, or 0 if there are none. */
   coverage: number;
   supported_count: number;
   stripped_count: number;
@@ -47,14 +47,15 @@ export interface FirewallResult {
   citedEdges: number[];
 }
 
-/** A longer sentence is stripped unchecked. */
+/** Characters of the longest sentence that is checked. A longer sentence is stripped. */
 const LONGEST_SENTENCE = 20_000;
-/** Characters between two yields: about a millisecond. Sentences and tags cost as many as these. */
+/** Number of characters that are processed between two yields, in about a millisecond. */
 const STEP = 1024;
+/** Each sentence counts as this number of additional characters, as does each tag below. */
 const SENTENCE_COST = 32;
 const TAG_COST = 4;
 
-/** Runs without pausing; for answers of models use `firewallSteps`. */
+/** Checks an answer without pausing. For long answers, such as a model's, use `firewallSteps`. */
 export function firewall(answer: string, support: Support): FirewallResult {
   return finish(firewallSteps(answer, support));
 }
@@ -66,7 +67,7 @@ export interface Judged {
   readonly verdict: Verdict | undefined;
 }
 
-/** Yields undefined after a fraction of a millisecond of work. */
+/** Yields the sentences with their verdicts, and undefined after about a millisecond of work. */
 export function* judgedSentences(answer: string, support: Support): Generator<Judged | undefined, void, void> {
   const check = checkerOf(support);
   let unyielded = 0;
@@ -124,11 +125,12 @@ export function* firewallSteps(answer: string, support: Support): Steps<Firewall
 }
 
 export interface Verdict {
-  /** Why the sentence is stripped. */
+  /** The reason why the sentence is stripped; undefined if it is kept. */
   problem: string | undefined;
   tags: readonly Tag[];
+  /** The sentence with every tag in its exact spelling. */
   spelled: string;
-  /** Whether it consists of tags alone. */
+  /** Whether the sentence consists of tags alone. */
   isBare: boolean;
 }
 
@@ -152,7 +154,7 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
   };
 }
 
-/** The values of a group of tags, cached because answers cite the same ones repeatedly. */
+/** Returns a cached `valuesOf`, because an answer cites the same group of tags repeatedly. */
 function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
   const known = new Map<string, Values>();
   return (tags) => {
@@ -202,12 +204,15 @@ function claimProblem(
   return undefined;
 }
 
-/** An independent clause after the last tag. */
+/** Matches an independent clause after the last tag. */
 const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S/u;
-/** The number of a list item is not a claim. */
+/** Matches the mark of a list item, whose number is not a claim. */
 const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
 
-/** Whether a quoted text is one that the answer rests on; such texts may contain full stops. */
+/**
+ * Returns a test of whether a quoted text is stored in an edge, fact or rule. A full stop in such a
+ * text does not end a sentence.
+ */
 function knownTexts(support: Support): (quoted: string) => boolean {
   const spellings = (text: string) => [comparable(text), comparable(shownText(text))];
   const known = once(() => new Set(storedTexts(support).flatMap(spellings)));
@@ -222,7 +227,10 @@ function storedTexts({ edges, steps, rules }: Support): string[] {
   ];
 }
 
-/** Passages of stored texts that contain tags: repeating what their author cites proves nothing. */
+/**
+ * Returns passages of stored texts that contain tags. A sentence that repeats such a passage is
+ * stripped: its tags come from the author of the stored text and prove nothing.
+ */
 function echoesOf(support: Support): string[] {
   const passages = storedTexts(support)
     .filter(hasTag)
@@ -238,7 +246,7 @@ function echoProblem(text: string, echoes: readonly string[]): string | undefine
   return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
 }
 
-/** The kept sentences, with a line break or a space where others were removed. */
+/** Joins the kept sentences, with a line break or a space where others were removed. */
 function joined(answer: string, kept: readonly Pick<Judged, 'sentence' | 'text'>[]): string {
   const parts: string[] = [];
   let end = 0;

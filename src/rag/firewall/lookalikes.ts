@@ -1,17 +1,20 @@
-// Normalises text to how it looks: compatibility forms, digits of all scripts, invisible
-// characters, and letters that resemble Latin ones.
+// Normalises texts so that texts that look the same become equal. It replaces compatibility forms,
+// digits of all scripts, and letters that resemble Latin letters, and drops invisible characters.
 
 import { normalizeDigits } from './scan.ts';
 
-/** Text without a match needs no folding. */
+/** Matches a character that may need folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
 const INVISIBLE = /[\p{DI}\p{Cf}\p{Cc}\p{Co}]/gu;
-/** Characters that reverse the displayed order, which cannot be compared with stored values. */
+/** Characters that reverse the displayed order, so that a text cannot be compared as it looks. */
 export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
-/** Long runs of combining marks take quadratic time to normalise, and no script needs them. */
+/**
+ * Matches more than 8 combining marks in a row. These take quadratic time to normalise, and no
+ * script needs them.
+ */
 const MARKS = /(\p{M}{8})\p{M}+/gu;
 
-/** Letters that look like those of HEDGE, STEP and RULE and have no compatibility form. */
+/** Characters that look like a letter in HEDGE, STEP or RULE and have no compatibility form. */
 const LATIN_TWINS: Readonly<Record<string, string>> = {
   h: 'нһηհḥʜᏂꓧԋ',
   e: 'еєεҽəеᴇꓰℯ℮ɛ3',
@@ -28,7 +31,10 @@ const TWIN_OF = new Map(
   Object.entries(LATIN_TWINS).flatMap(([letter, twins]) => [...twins].map((twin) => [twin.toLowerCase(), letter])),
 );
 
-/** Plain letters, ASCII digits, one minus, one apostrophe, and nothing that is invisible. */
+/**
+ * Folds text: compatibility forms become plain letters, digits become ASCII, all minus signs and
+ * apostrophes become the same, and invisible characters are dropped.
+ */
 export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
   const plain = text
@@ -45,7 +51,7 @@ export function folded(text: string): string {
   return normalizeDigits(plain);
 }
 
-/** How text looks: folded, in lower case, without accents, and with Latin for similar letters. */
+/** Folds text, puts it in lower case, drops accents, and replaces letters that look like Latin. */
 export function skeleton(text: string): string {
   const lower = folded(text).toLowerCase();
   if (!NOT_ASCII.test(lower)) return lower;
@@ -55,14 +61,14 @@ export function skeleton(text: string): string {
     .replace(/[^ -~]/gu, (character) => TWIN_OF.get(character) ?? character);
 }
 
-/** The letters of the skeleton, where digits that resemble letters are read as letters. */
+/** Returns the letters of the skeleton. Digits that resemble letters are read as letters. */
 export function lettersOf(text: string): string {
   return skeleton(text)
     .replace(/[315|]/g, (digit) => TWIN_OF.get(digit)!)
     .replace(/[^\p{L}]/gu, '');
 }
 
-/** Text normalised for comparison: folded, in lower case, with single spaces. */
+/** Normalises text for comparison: folded, in lower case, with single spaces. */
 export function comparable(text: string): string {
   return folded(text).replace(/\s+/g, ' ').trim().toLowerCase();
 }

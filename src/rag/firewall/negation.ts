@@ -1,4 +1,5 @@
-// Finds where a sentence denies something: words of negation and the clauses they are in.
+// Finds where a sentence denies something: the words of negation, and the clauses that contain
+// them.
 
 import { blank } from './scan.ts';
 
@@ -10,7 +11,7 @@ export interface Denial {
   at: number;
 }
 
-/** Phrases that are negative in form only. */
+/** Phrases with a word of negation that do not deny anything. */
 const IDIOM =
   /\b(?:not (?:only|just|merely|solely|to mention|more than|less than|later than|earlier than)|no (?:more|less|fewer|later|earlier|sooner) than|no (?:doubt|fewer|others?)|without (?:a )?doubt|whether or not|or not|if not|no one else|nobody else|nothing else|none other|nos?\.(?= ?\d)|nicht nur|nicht zuletzt|non seulement|no s[oó]lo|no solamente|не только|not? less|nothing (?:more|less))\b|不仅|不僅|不但|不久|不同|没错|लेकिन न केवल|न केवल|だけでなく|ليس فقط/giu;
 const WORDS = new Set(
@@ -27,9 +28,9 @@ const SIGNS =
 const CLAUSE =
   /[,;:\u2014\u3001\uff0c\uff1b\u060c()|]|\s-\s|\s(?:but|whereas|while|although|though|however|because|since|aber|sondern|während|weil|mais|alors que|parce que|pero|sino|mientras|porque|но|а|потому что|لكن|बल्कि|लेकिन)\s/giu;
 
-/** The denials of `text` (folded and masked): the first of each clause, or all of them. */
+/** Returns the first denial in each clause of folded and masked text, or all denials (`every`). */
 export function denialsIn(text: string, every = false): Denial[] {
-  if (negations(text).length === 0) return []; // the usual case, before the idioms are looked for
+  if (negations(text).length === 0) return []; // the usual case, without a search for idioms
   const plain = text.replace(IDIOM, blank);
   const cuts = Array.from(plain.matchAll(CLAUSE), ({ index }) => index);
   const denials: Denial[] = [];
@@ -43,7 +44,7 @@ export function denialsIn(text: string, every = false): Denial[] {
   return denials;
 }
 
-/** Offsets of words of negation, in order. */
+/** Returns the offsets of words of negation, in order. */
 function negations(text: string): number[] {
   const isNegation = ({ 0: word, index }: RegExpExecArray) =>
     WORDS.has(word.toLowerCase()) ||

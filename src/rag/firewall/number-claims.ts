@@ -1,15 +1,15 @@
-// Checks whether a number of a sentence agrees with the cited edges, steps and rules.
+// Checks whether a number in a sentence agrees with the cited edges, steps and rules.
 
 import type { NumberToken } from './answer-numbers.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
 import { type Cited, hasBetween, type Values } from './edge-values.ts';
 import { type Counted, countedBy, durationUnit, fieldNamed } from './field-words.ts';
 
-/** What the words around a number say about it. */
+/** The meaning of a number, judging by the words around it. */
 interface Label {
-  /** The field that they name. */
+  /** The field that the words name. */
   field: string | undefined;
-  /** `members: 2` may be a count of them. */
+  /** Whether the number may be a count of members, as in `members: 2`, rather than a member. */
   mayCount: boolean;
   approximate: boolean;
   bound: Bound;
@@ -30,7 +30,7 @@ const WORD_BEFORE = /([\p{L}_][\p{L}\p{M}\p{N}_]*)["'`*_]*(\s*[#=:°]?\s*["'`*_(
 const SIGN_BEFORE = /(节点|節點|成员|成員|ノード|メンバー|权重|權重|重み|노드)\s*$/u;
 const LIST_GAP =
   /^["'\])*_`]*\s*(?:[,;&/+、，]|and|or|und|oder|et|ou|y|e|o|и|или|和|と|و|और|[,;]\s*(?:and|or|und|et|y|и))?\s*["'[(*_`]*$/iu;
-/** `its id is`, without a word before it that says whose. */
+/** Matches `id is` and similar words before a number that is therefore an id. */
 const ID_BEFORE = /\bid\s*(?:(?:is|was|of|=|:)\s*)?["'(*_`]*$/i;
 const FIELD_AFTER = /^\s*(?:%|per ?cent)?\s*(weight|confidence|score|certainty)\b/i;
 
@@ -57,7 +57,7 @@ export function numberClaims(text: string, tokens: readonly NumberToken[], cited
   return claims;
 }
 
-/** `weight between 0.4 and 0.6`: the ends of a range of a named field. */
+/** Returns whether two numbers are the ends of a range of a field: `weight between 0.4 and 0.6`. */
 function opensRange(text: string, { bound, field, token }: NumberClaim, end: NumberToken): boolean {
   if (bound !== 'between' || field === undefined || field === 'member' || field === 'id') return false;
   return PAIR.test(text.slice(token.end, end.start).slice(0, 20));
@@ -67,7 +67,7 @@ function isWithin(field: string, low: NumberToken, high: NumberToken, values: Va
   return low.readings.some((a) => high.readings.some((b) => hasBetween(values.field(field), a.value, b.value)));
 }
 
-/** Reads the words before (or just after) a number, from the number on. */
+/** Reads the words before a number, beginning with the nearest, and those just after it. */
 function labelOf(text: string, token: NumberToken, values: Values): Label {
   let before = text.slice(Math.max(0, token.start - 60), token.start).replace(/-$/, '');
   const label: Label = { field: undefined, mayCount: false, approximate: false, bound: boundBefore(text, token.start) };
@@ -115,7 +115,7 @@ function agrees(text: string, token: NumberToken, label: Label, cited: Cited, li
   }
   const unit = durationUnit(after);
   if (unit !== undefined)
-    // A duration may also be a stored value: of a column, a weight, or seconds since 1970.
+    // A duration may also be a stored value: a column, a weight, or seconds since 1970.
     return (
       isDifference(token, unit, sentence) ||
       isInFields(token, ['event_ts', 'weight', 'rule text', ...beside.columns()], beside, label)
@@ -147,7 +147,7 @@ export function isOneOf(
 ): boolean {
   return token.readings.some(({ value, half }) => {
     const rounding = half > 0 ? half : label.approximate || Math.abs(value) >= 10 ? 0.5 : 0;
-    // The stored value must round to the stated one, halves away from zero.
+    // The stored value must round to the stated value, where halves round away from zero.
     const error = half > 0 ? Math.abs(value) * 1e-12 : 0;
     const near = value < 0 ? rounding - 1e-9 * rounding - error : rounding + error;
     const far = value < 0 ? rounding + error : rounding - 1e-9 * rounding - error;
@@ -155,7 +155,10 @@ export function isOneOf(
   });
 }
 
-/** Undefined for words that are no bound of a single number. */
+/**
+ * Returns whether all values, which range from `least` to `most`, keep to a bound. Returns
+ * undefined if the number is not a single bound.
+ */
 function keepsBound(bound: Bound, value: number, least: number, most: number): boolean | undefined {
   if (bound === 'since') return least >= value;
   if (bound === 'after') return least > value;
@@ -163,7 +166,10 @@ function keepsBound(bound: Bound, value: number, least: number, most: number): b
   return bound === 'until' ? most <= value : undefined;
 }
 
-/** `weight above 0.3`: all values must be. Without a bound, the number must be one of them. */
+/**
+ * Returns whether all values keep to the number's bound, as in `weight above 0.3`. If the number is
+ * not a bound, returns whether it is one of the values.
+ */
 function holdsBound(token: NumberToken, { field, bound, approximate }: Label, values: Float64Array): boolean {
   const value = token.readings[0]?.value ?? Number.NaN;
   const keeps =
@@ -191,12 +197,12 @@ function isInFields(token: NumberToken, fields: readonly string[], values: Value
   return fields.some((name) => isOneOf(token, values.field(name), label));
 }
 
-/** `10 minutes later`: two of the cited events are that far apart. */
+/** Returns whether two cited events are this time apart, as in `10 minutes later`. */
 function isDifference({ readings }: NumberToken, unit: number, { edges }: Values): boolean {
   const times = [...new Set(edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
   const slack = unit === 1 ? 0 : unit / 2;
   const near = (from: number, to: number) => readings.some(({ value }) => Math.abs(to - from - value * unit) <= slack);
-  const most = times.length > 60 ? 1 : times.length; // of many, only neighbours and the ends
+  const most = times.length > 60 ? 1 : times.length; // if there are many, only neighbours and the ends
   return (
     (times.length > 1 && near(times[0]!, times.at(-1)!)) ||
     times.some((from, index) => times.slice(index + 1, index + 1 + most).some((to) => near(from, to)))

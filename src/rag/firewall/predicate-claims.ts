@@ -1,5 +1,5 @@
-// Checks facts written as `pred(args)`: they must be facts of the cited steps or follow from the
-// cited edges.
+// Checks facts in a sentence that are written as `pred(args)`. Such a fact must be a cited step, or
+// must follow from the cited edges or rules.
 
 import { type Constant, factText } from '../../rules/index.ts';
 import { shownConstant } from '../stored-text.ts';
@@ -7,10 +7,10 @@ import type { Claim } from './claims.ts';
 import { type Cited, FIELDS, type Values } from './edge-values.ts';
 import { comparable } from './lookalikes.ts';
 
-/** Longer calls are not matched. */
+/** Matches a fact. Very long facts are not matched. */
 const CALL = /(?<![\p{L}\p{N}_])([A-Za-z_][A-Za-z0-9_]{0,99})\(((?:"(?:[^"\\]|\\.){0,500}"|[^()"]){0,2000})\)/gu;
 
-/** A canonical spelling of a fact, with its texts as they are shown: `close(3,9)`. */
+/** Returns the canonical spelling of a fact, with texts as they are shown: `close(3,9)`. */
 export function factKey(predicate: string, args: readonly Constant[]): string {
   return closed(factText(predicate, args.map(shownConstant)));
 }
@@ -34,7 +34,7 @@ export function predicateClaims(text: string, { sentence, derives }: Cited): Cla
   return claims;
 }
 
-/** The arguments as a model may write them: texts with or without quotes. */
+/** Parses the arguments as a model may write them, with or without quotation marks. */
 function argsOf(list: string): Constant[] {
   const args: Constant[] = [];
   for (const match of list.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^,]+))\s*(?:,|$)/g)) {
@@ -47,19 +47,19 @@ function argsOf(list: string): Constant[] {
   return args;
 }
 
-/** Whether it is an atom of a cited rule, as written there. */
+/** Returns whether the text is an atom with variables that a cited rule contains. */
 function isOfRule(call: string, { rules }: Values): boolean {
   return call.includes('?') && rules.some((rule) => closed(rule.text).includes(closed(call)));
 }
 
-/** The base facts of edges that name one of their fields. */
+/** Predicates of base facts about edges, and the field that each is about. */
 const FIELD_OF: ReadonlyMap<string, string> = new Map([
   ...['member', 'weight', 'formation', 'size'].map((name) => [name, name] as const),
   ['at', 'event_ts'],
   ['mean_dist', 'mean_dist_m'],
 ]);
 
-/** Whether it is a base fact of a cited edge: `member(12, 3)`, `formation(12, "escort")`. */
+/** Returns whether a fact is a base fact about a cited edge, such as `member(12, 3)`. */
 function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Values): boolean {
   const [id, first, second] = args;
   const edge = edges.find(({ edge_id }) => edge_id === id);

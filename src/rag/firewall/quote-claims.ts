@@ -1,4 +1,4 @@
-// Checks texts in quotes: they must be texts of what is cited.
+// Checks quotations in a sentence: each must be a text in a cited edge, fact or rule.
 
 import type { Claim } from './claims.ts';
 import type { Values } from './edge-values.ts';
@@ -7,17 +7,17 @@ import { withoutTags } from './tags.ts';
 
 const QUOTED =
   /(?<!\\)"((?:[^"\\]|\\.){0,2000})"|\u201c([^\u201c\u201d]{0,2000})\u201d|\u00ab([^\u00ab\u00bb]{0,2000})\u00bb|\u00bb([^\u00ab\u00bb]{0,2000})\u00ab|\u201e([^\u201c\u201d\u201e]{0,2000})[\u201c\u201d]|\u300c([^\u300c\u300d]{0,2000})\u300d|\u300e([^\u300e\u300f]{0,2000})\u300f|`([^`]{0,2000})`|(?<![\p{L}\p{N}])['\u2018]([^'\u2018\u2019]{1,300})['\u2019](?![\p{L}\p{N}])/gu;
-/** Numbers, times, facts and `field=value` are checked elsewhere. */
+/** Matches numbers, times, facts and `field=value`, which are checked elsewhere. */
 const ELSEWHERE =
   /^(?:\P{L}*|[\p{L}_][\p{L}\p{N}_]*(?:\(.*\)|\s*[=:].*)|\d[\d\s:.,tz/-]*(?:z|utc|gmt)?|\d{1,2}\.? \p{L}+ \d{4}|\p{L}+ \d{1,2},? \d{4})$/u;
-/** Terms of answers and contexts, which may be quoted without being stored texts. */
+/** Terms in answers and prompts, which may be quoted although they are not stored texts. */
 const OWN_WORDS = new Set(
   'edge_id event_ts members member nodes node weight mean_dist_m formation size confidence id score fact facts predicate args rule rules step steps hedge_tag hedge_tags edge edges hyperedge hyperedges true false null'.split(
     ' ',
   ),
 );
 
-/** The quotes of `text` that claim something. `original` still has the facts. */
+/** Returns the quotations that claim something. Facts are blanked out only in `text`. */
 export function quoteClaims(text: string, original: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const { 0: quote, index: start } of text.matchAll(QUOTED)) {
@@ -41,7 +41,10 @@ function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'pla
   return isPartOfStored(quoted, /(?:\.\.\.|…)$/.test(whole), stored) ? 'stored' : 'foreign';
 }
 
-/** Whether it is a passage of a longer stored text, or the beginning of one if cut off by "...". */
+/**
+ * Returns whether a passage is part of a longer stored text. It must begin and end with whole
+ * words, unless it is the long beginning of a text or is cut off by "...".
+ */
 function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<string>): boolean {
   const isWord = /[\p{L}\p{N}]/u;
   return [...stored].some((text) => {
@@ -51,7 +54,7 @@ function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<str
   });
 }
 
-/** The text without the backslashes of JSON. */
+/** Returns the text without the backslashes that JSON adds. */
 export function unescaped(content: string): string {
   return content.includes('\\') ? content.replace(/\\(["\\/])/g, '$1').replace(/\\[nrt]/g, ' ') : content;
 }

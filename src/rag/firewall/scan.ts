@@ -1,9 +1,9 @@
-// Reads numerals and patterns at an offset of a text, and blanks parts of it out without moving the
-// rest.
+// Matches patterns at an offset in a text, parses numerals, and blanks out parts of a text without
+// moving the rest.
 
 export { normalizeDigits, parseRomanNumerals } from 'numeric-quantity';
 
-/** The match of a sticky pattern at an offset. */
+/** Matches a sticky pattern at an offset. */
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
@@ -13,7 +13,7 @@ export function blank(text: string): string {
   return ' '.repeat(text.length);
 }
 
-/** `text` with ranges, in order and without overlaps, replaced by blanks. */
+/** Replaces ranges of a text, which are in order and do not overlap, with blanks. */
 export function blanked(text: string, ranges: readonly { start: number; end: number }[]): string {
   const parts: string[] = [];
   let at = 0;

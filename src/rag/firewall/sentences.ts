@@ -1,5 +1,5 @@
-// Cuts an answer into sentences. Lines, list items, headings and table rows are sentences of their
-// own, and tags after a full stop belong to the sentence before it.
+// Cuts an answer into sentences. Lines, list items, headings and table rows are separate sentences.
+// Tags after a full stop belong to the sentence that the full stop ends.
 
 import { monthOf } from './answer-times.ts';
 import { comparable } from './lookalikes.ts';
@@ -10,39 +10,39 @@ export interface Sentence {
   /** Offsets in the answer. */
   start: number;
   end: number;
-  /** `structure` states nothing: horizontal rules, fences, brackets of JSON. */
+  /** A `structure` states nothing: a horizontal rule, a code fence, or brackets in JSON. */
   kind: 'stating' | 'question' | 'structure';
   /** Whether it begins a line, and so may begin with a list marker. */
   beginsLine: boolean;
 }
 
-/** Line breaks, as characters and as HTML elements. */
+/** Matches a line break, as a character or as an HTML element. */
 const BREAK =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of files, groups, records and units part lines too
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: separators such as FS end lines too
   /\r\n|[\n\r\v\f\u001c-\u001f\u0085\u2022\u2023\u2028\u2029\u25e6\u2043]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
-/** JSON writes a line break as two characters. */
+/** Matches a line break in JSON, where it may be the two characters `\n`. */
 const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
-/** Full stops of all scripts. */
+/** Matches a full stop, a similar sign in any script, or the edge of a table cell. */
 const STOP =
   /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/;
 const STOPS = new RegExp(`${STOP.source}*`, 'y');
-/** Stops that may also occur inside a word or number. */
+/** Matches a stop that may also occur inside a word or number. */
 const LATIN_STOP = /[.!?\u2026\u0589]/;
-/** Closing quotes, brackets and emphasis after a full stop. */
+/** Matches closing quotation marks, brackets and emphasis after a full stop. */
 const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
 const ASKING = /[?\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** A question that also exclaims counts as a claim. */
+/** Matches a question that ends with an exclamation mark too, which counts as a claim. */
 const CALLING =
   /[!\uff01\u203c\u2048\u2049\u203d][?\u2047\uff1f\u061f\u1367\ufe56"'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** A claim that merely asks for agreement. */
+/** Matches the end of a claim that only asks for agreement, which still counts as a claim. */
 const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
 const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
 
-/** Cuts or breaks between two pauses: a fraction of a millisecond. */
+/** Number of cuts or line breaks between two pauses, which take a fraction of a millisecond. */
 const STEP_CUTS = 256;
 
-/** Runs without pausing; for short texts. */
+/** Yields the sentences of a short text, without pausing. */
 export function* sentencesOf(
   answer: string,
   isStored: (quoted: string) => boolean = () => false,
@@ -50,7 +50,10 @@ export function* sentencesOf(
   for (const sentence of sentenceSteps(answer, isStored)) if (sentence !== undefined) yield sentence;
 }
 
-/** Does not cut stored texts in quotes. Yields undefined after a fraction of a millisecond. */
+/**
+ * Yields the sentences of a text, and undefined after a fraction of a millisecond of work. Does not
+ * cut a quotation that `isStored`.
+ */
 export function* sentenceSteps(
   answer: string,
   isStored: (quoted: string) => boolean,
@@ -77,7 +80,10 @@ export function* sentenceSteps(
   if (last !== undefined) yield last;
 }
 
-/** Whether these are tags on the line after their sentence, or leftover brackets and quotes. */
+/**
+ * Returns whether `next` belongs to the sentence `last`: it consists of tags on the line after the
+ * sentence, or of leftover brackets and quotation marks.
+ */
 function belongsTo(last: Sentence, next: Sentence, answer: string): boolean {
   if (!next.beginsLine) return next.kind === 'structure';
   if (last.kind === 'structure' || /[\n\r][^\S\n]*[\n\r]/.test(answer.slice(last.end, next.start))) return false;
@@ -85,7 +91,7 @@ function belongsTo(last: Sentence, next: Sentence, answer: string): boolean {
   return tagsEnd > next.start && runEnd(AROUND_TAGS, answer, tagsEnd) >= next.end;
 }
 
-/** Lines without the space around them; undefined is a pause. */
+/** Yields the lines without the space around them, and undefined for a pause. */
 function* linesOf(answer: string): Generator<{ start: number; end: number } | undefined> {
   let start = 0;
   let found = 0;
@@ -103,7 +109,7 @@ function trimmed(answer: string, from: number, to: number): { start: number; end
   return { start, end: start + answer.slice(start, to).trimEnd().length };
 }
 
-/** Table rows and fences are not cut. */
+/** Returns whether a line is a table row or a code fence, which is not cut. */
 function isWhole(answer: string, start: number, end: number): boolean {
   return answer[start] === '|' || (end - start < 40 && FENCE.test(answer.slice(start, end)));
 }
@@ -122,7 +128,7 @@ function asSentence(answer: string, start: number, end: number, beginsLine: bool
   return { start, end, kind, beginsLine };
 }
 
-/** Where the sentences of one line end, at last the line; undefined for a stop that ends none. */
+/** Yields the ends of the sentences in a line, and undefined for a stop that ends no sentence. */
 function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd): Generator<number | undefined> {
   const stopFrom = (at: number) => {
     const stop = answer.slice(at, end).search(STOP);
@@ -146,10 +152,16 @@ function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd)
   yield end;
 }
 
-/** The end of the known quote around an offset, if any; must be called with ascending offsets. */
+/**
+ * Returns the end of the quotation of a stored text around an offset, if there is one. Must be
+ * called with ascending offsets.
+ */
 type QuoteEnd = (at: number) => number | undefined;
 
-/** Finds quotes of known texts; a stop before the closing quote may still end the sentence. */
+/**
+ * Finds quotations of stored texts. Their end is before a final stop, because such a stop may also
+ * end the sentence around the quotation.
+ */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
   let quote = { start: -1, end: -1, isKnown: false };
@@ -174,11 +186,14 @@ function skipSpace(answer: string, from: number, to: number): number {
   return to - answer.slice(from, to).trimStart().length;
 }
 
-/** A new clause after a full stop without a space. */
+/** Matches the beginning of a sentence that directly follows a full stop, without a space. */
 const CLAUSE_START =
   /^(?:nodes?|members?|hyperedges?|events?|edges?|they|someone|everyone|everybody|nobody|all|both)\s/i;
 
-/** Whether the stops from `stop` to `stopsEnd`, with quotes up to `closed`, end the sentence. */
+/**
+ * Returns whether the stops from `stop` to `stopsEnd` end the sentence. Closing quotation marks and
+ * brackets follow them up to `closed`.
+ */
 function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
   if (closed >= end) return true;
   const sign = answer[stop]!;
@@ -199,7 +214,7 @@ function endsHere(answer: string, from: number, stop: number, stopsEnd: number, 
   const rest = answer.slice(closed, Math.min(end, closed + 40)).trimStart();
   if (stopsEnd > stop + 1 || sign === '\u2026') return !/^\p{Ll}/u.test(rest) || /[\]\uff3d\u3011]/.test(before);
   if (closed > stopsEnd && /["'\u201d\u00bb]/.test(answer.slice(stopsEnd, closed)) && /^\p{Ll}/u.test(rest))
-    return false; // the quote ends, but not the sentence: "Go." and went
+    return false; // only the quotation ends, as in: "Go." and went
   if (sign !== '.' || closed > stopsEnd) return true;
   return !isInside(answer, from, stop, rest);
 }
@@ -211,13 +226,13 @@ const INSIDE = new Set(
     /\s+/,
   ),
 );
-/** Abbreviations that may end a sentence, in which case the next one begins with a capital. */
+/** Abbreviations that may end a sentence. If they do, the next sentence begins with a capital. */
 const INSIDE_OR_LAST = new Set(
   `etc a.m p.m u.s u.k e.u inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
   usw u.s.w т.д т.п г sek min utc`.split(/\s+/),
 );
 
-/** Whether a full stop belongs to an abbreviation, an initial, a date or a list item's number. */
+/** Returns whether a full stop belongs to an abbreviation, initial, date or list number. */
 function isInside(answer: string, from: number, stop: number, rest: string): boolean {
   const begun = answer.slice(Math.max(from, stop - 24), stop);
   const word = /[\p{L}\p{M}\p{N}.]+$/u.exec(begun)?.[0] ?? '';
@@ -239,7 +254,10 @@ function isInside(answer: string, from: number, stop: number, rest: string): boo
 const AROUND_TAGS = /[\s,;.*_`]*/y;
 const BETWEEN_TAGS = /\s*(?:[,;&]|and )?/y;
 
-/** The end of the last tag from an offset on, with only what `gap` matches between them. */
+/**
+ * Returns the end of the last tag in a row of tags that begins at an offset. Between two tags there
+ * is only text that `gap` matches.
+ */
 function endOfTags(answer: string, from: number, end: number, gap: RegExp): number {
   let last = from;
   for (let next = endOfTagAt(answer, from); next >= 0 && next <= end; ) {
@@ -249,7 +267,10 @@ function endOfTags(answer: string, from: number, end: number, gap: RegExp): numb
   return last;
 }
 
-/** The end of the sentence including tags after its full stop, unless they begin the next one. */
+/**
+ * Returns the end of a sentence, which includes tags after its full stop unless the next sentence
+ * begins with these tags.
+ */
 function withTagsBehind(answer: string, from: number, stop: number, closed: number, end: number): number {
   const at = endOfTags(answer, closed, end, BETWEEN_TAGS);
   if (at === closed) return closed;

@@ -9,7 +9,7 @@ export interface Part {
   readonly tags: readonly Tag[];
 }
 
-/** Ways to read a stretch of a sentence: all parts of one of them must agree. */
+/** The possible readings of a stretch of a sentence. All parts of one reading must agree. */
 type Options = readonly (readonly Part[])[];
 
 const MOST_CUTS = 8;
@@ -18,10 +18,14 @@ const VALUE =
 const CUT = /[,;:\u3001\uff0c\uff1b]|\s(?:and|but|while|whereas|then|und|et|y|и)\s/giu;
 
 /**
- * With one group of tags, everything belongs to it. With more, a clause belongs to the tag that
- * follows it ("A [1], B [2].") or, if the sentence begins with a tag and ends with a clause, to the
- * one before it ("[1] shows A, [2] shows B."). If it begins and ends with a clause, a clause in
- * between may belong to either or be cut in two.
+ * Returns the stretches of a sentence, each with its possible readings.
+ *
+ * - One group of tags: the whole sentence belongs to it.
+ * - The sentence ends with a tag ("A [1], B [2]."): a clause belongs to the tag that follows it.
+ * - It begins with a tag and ends with a clause ("[1] shows A, [2] shows B."): a clause belongs to
+ *   the tag before it.
+ * - It begins and ends with a clause ("A [1], B [2], C."): a clause in between may belong to either
+ *   tag, or be cut in two.
  */
 export function stretchesOf({ texts, groups }: TaggedSentence): Options[] {
   const tags = groups.map((group, index) => withNeighbour(group.tags, groups[index - 1]?.tags ?? groups[1]?.tags));
@@ -48,12 +52,15 @@ function single(text: string, tags: readonly Tag[]): Options {
   return [[{ text, tags }]];
 }
 
-/** Rules have no values of edges: what is next to them may come from neighbouring tags too. */
+/**
+ * Adds a neighbouring group of tags to a group that only consists of rules. A rule has no values
+ * from edges, so the text next to it may repeat values of the neighbouring tags.
+ */
 function withNeighbour(tags: readonly Tag[], neighbour: readonly Tag[] | undefined): readonly Tag[] {
   return neighbour !== undefined && tags.every((tag) => tag.kind === 'RULE') ? [...tags, ...neighbour] : tags;
 }
 
-/** "By", "According to", "In event": a few words that only introduce the tag. */
+/** Returns whether a text is a few words that only introduce a tag: "By", "According to". */
 function isOpening(text: string): boolean {
   return (text.match(/[\p{L}\p{M}]+/gu) ?? []).length <= 3 && OPENING.test(text);
 }

@@ -1,5 +1,5 @@
-// Parses the tags of a sentence: `[HEDGE-12]`, `[STEP-1]`, `[RULE-1]` and their accepted spellings,
-// and detects anything that only looks like a tag.
+// Parses the tags in a sentence (`[HEDGE-12]`, `[STEP-1]`, `[RULE-1]` and accepted variants), and
+// detects texts that only look like a tag.
 
 import { folded, lettersOf, skeleton } from './lookalikes.ts';
 import { matchAt } from './scan.ts';
@@ -11,7 +11,7 @@ export interface Tag {
   readonly number: number;
 }
 
-/** Adjacent tags, with nothing said between them. */
+/** Adjacent tags, without words between them. */
 export interface TagGroup {
   readonly tags: readonly Tag[];
 }
@@ -20,13 +20,13 @@ export interface TagGroup {
 export interface TaggedSentence {
   readonly texts: readonly string[];
   readonly groups: readonly TagGroup[];
-  /** The sentence with every tag in its canonical spelling. */
+  /** Returns the sentence with every tag in its canonical spelling. */
   spelled(): string;
-  /** Why the sentence must be stripped, if something in it only looks like a tag. */
+  /** The reason to strip the sentence, if it contains something that only looks like a tag. */
   readonly problem: string | undefined;
 }
 
-/** Maximum length of a range of tags; a longer one is noise. */
+/** Maximum length of a range such as `HEDGE-1–3`. A longer range is not accepted as tags. */
 const LONGEST_RANGE = 1000;
 const SPACE = '[ \\t\\u00a0\\u202f\\u3000]*';
 const HYPHEN = '[-\\u2010\\u2011\\u2012\\u2013]';
@@ -37,30 +37,30 @@ const ITEM = new RegExp(
 const SEPARATORS = /(?:[,;/&+\u3001]|and|und|et| )*/iy;
 const OPEN = '[\\uff3b\\u3010\\u3014';
 const CLOSE = '\\]\\uff3d\\u3011\\u3015';
-/** Innermost pairs of brackets, with their content. */
+/** Matches an innermost pair of brackets and captures its content. */
 const BRACKETS = new RegExp(`\\\\?[${OPEN}]([^${OPEN}${CLOSE}]*?)\\\\?[${CLOSE}]`, 'g');
-/** Brackets at an offset, after spaces and emphasis. */
+/** Matches brackets at an offset, after spaces and emphasis. */
 const BRACKETS_AT = new RegExp(`[\\s*_\`~("]*\\\\?[${OPEN}]([^${OPEN}${CLOSE}\\n]*)[${CLOSE}]`, 'y');
-/** Text allowed between two tags of one group. */
+/** Matches text that is allowed between two tags of one group. */
 const BETWEEN = /^[\s,;&+/*_`~()|\u3001\uff0c.]*(?:(?:and|und|et|y|e|и|和|と|و|और)[\s*_`]+)?$/iu;
 
 export function formatTag(tag: Tag): string {
   return `[${tag.kind}-${tag.number}]`;
 }
 
-/** Parses `HEDGE-12`, as written in `hedge_tags`; undefined if it is not a tag name. */
+/** Parses a name such as `HEDGE-12`, as in `hedge_tags`. Returns undefined for any other text. */
 export function parseTagName(name: string): Tag | undefined {
   const match = /^(HEDGE|STEP|RULE)-(0|[1-9][0-9]{0,15})$/.exec(name);
   return match === null ? undefined : { kind: match[1] as TagKind, number: Number(match[2]) };
 }
 
-/** Whether a text has something in brackets that is, or could be taken for, a tag. */
+/** Returns whether a text contains brackets whose content is a tag or looks like one. */
 export function hasTag(text: string): boolean {
   for (const [, content] of text.matchAll(BRACKETS)) if (looksLikeTag(content!)) return true;
   return false;
 }
 
-/** Where the brackets at `at` end, if they contain a tag; otherwise -1. */
+/** Returns the end of the brackets at `at` if they contain a tag, otherwise -1. */
 export function endOfTagAt(text: string, at: number): number {
   const brackets = matchAt(BRACKETS_AT, text, at);
   return brackets !== null && looksLikeTag(brackets[1]!) ? at + brackets[0].length : -1;
@@ -98,7 +98,10 @@ export function cutAtTags(sentence: string): TaggedSentence {
   return { texts, groups, spelled: () => spelled.map(spell).join(''), problem };
 }
 
-/** `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; in any case and width. */
+/**
+ * Parses the content of brackets: `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2` or `HEDGE-1–3`, in
+ * upper or lower case, and in full-width characters too.
+ */
 function parseTags(content: string): Tag[] | undefined {
   const text = content.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
   const tags: Tag[] = [];
@@ -121,7 +124,7 @@ function parseTags(content: string): Tag[] | undefined {
   }
 }
 
-/** Any word with a number: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`, but not `[weight 0.5]`. */
+/** Returns whether it looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`, not `[weight 1]`. */
 function looksLikeTag(content: string): boolean {
   if (content.length > 20_000) return true;
   const plain = skeleton(content);
@@ -139,7 +142,10 @@ function shown(content: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
-/** Names of edges, steps and rules outside brackets, including disguised and incomplete ones. */
+/**
+ * Finds names of edges, steps and rules outside brackets, and reports a problem if a name is
+ * disguised or incomplete.
+ */
 export function namesOutsideTags(text: string): { tags: Tag[]; problem: string | undefined } {
   const tags: Tag[] = [];
   const looks = skeleton(text);
@@ -158,7 +164,7 @@ export function namesOutsideTags(text: string): { tags: Tag[]; problem: string |
   return { tags, problem: undefined };
 }
 
-/** Makes what looks like a tag in stored texts harmless: `[HEDGE-9]` becomes `(HEDGE 9)`. */
+/** Changes texts that look like tags, so that they are none: `[HEDGE-9]` becomes `(HEDGE 9)`. */
 export function withoutTags(text: string): string {
   return text
     .replace(BRACKETS, (brackets, content: string) =>

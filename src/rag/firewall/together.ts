@@ -1,15 +1,15 @@
-// Values said of one event must come from one event: edges and steps cited side by side must not be
-// mixed.
+// Checks that values stated about one event come from one event. A sentence must not mix values
+// from several edges or steps that it cites side by side.
 //
-// "Nodes 3 and 4 met [HEDGE-1] [HEDGE-2]" needs one edge, or one step, that has both nodes. The
-// following may be spread over several:
-// - clauses that each agree with one of them ("... at noon, and nodes 1 and 4 met later");
-// - a first member that each of the others meets somewhere ("Node 1 met nodes 2 and 4");
-// - a path from member to member ("from 3 through 1 to 4");
-// - several times, or several values of one field, each of an edge with all the members ("met at
-//   10:00 and 11:00");
-// - members and values that are listed without saying that they belong together ("appear in
-//   hyperedges 1 and 3").
+// For example, "Nodes 3 and 4 met [HEDGE-1] [HEDGE-2]" needs one edge, or one step, that contains
+// both nodes. In these cases the values may come from several edges or steps:
+// - Each clause agrees with one of them ("... at noon, and nodes 1 and 4 met later").
+// - Each of the other members meets the first one somewhere ("Node 1 met nodes 2 and 4").
+// - There is a path from member to member ("from 3 through 1 to 4").
+// - There are several times, or several values of one field, and for each value there is an edge
+//   with this value and all the members ("met at 10:00 and 11:00").
+// - Members and values are only listed ("appear in hyperedges 1 and 3"). The sentence does not
+//   state that they belong together.
 
 import { problemOf, repeatedIn, timeAgrees } from './claims.ts';
 import { type Cited, hasBetween, type Values } from './edge-values.ts';
@@ -18,13 +18,13 @@ import { folded } from './lookalikes.ts';
 import { isOneOf, type NumberClaim } from './number-claims.ts';
 import { formatTag, type Tag } from './tags.ts';
 
-/** Of a longer list of tags, only the first ones are tried as the single source. */
+/** Maximum number of edges and steps that are tried as the only source of the values. */
 const MOST_UNITS = 64;
 const PROBLEM = 'nothing that it cites holds these values together';
 /** Words that join members into one event. */
 const JOINING =
   /\b(?:met|meet(?:s|ing)?|with|together|joint(?:ly)?|join(?:s|ed)|shar(?:e|es|ed|ing)|link(?:s|ed)?|co-?occur\w*|contact(?:s|ed)?|talk(?:s|ed)?|each other|one another|same|knows?|knew|collaborat\w*|interact\w*|connect\w*|paired|between|both at)\b/i;
-/** Words that only list them. */
+/** Words that only list members. */
 const LISTING =
   /\b(?:respectively|each|every|separate(?:ly)?|appear(?:s|ed|ing)?|occur(?:s|red)?|participat\w*|took part|involv\w*|active|seen|present|record(?:s|ed)|listed|mentioned|named|among|across|includ\w*|contain\w*|total|altogether|overall|hyperedges? \d|events? \d|edges? \d)\b/i;
 const WAY = /\b(?:through|via|then|after that|followed|chain|path|way|reach(?:es|ed)?|from|indirect(?:ly)?|passing)\b/i;
@@ -32,7 +32,10 @@ const CLAUSE =
   /;|[,\u2014\u2013](?:\s*(?:and|but|while|whereas|then))?\s+(?=(?:nodes?|members?|at|on|the|hyperedges?|events?|both|later|then)\b)|\s(?:and|but|while|whereas|then)\s+(?=(?:nodes?|members?|the|hyperedges?|events?|later|then|at)\b)/gi;
 const LIST_GAP = /^["'\])*_`]*\s*(?:[,;&/+]|and|or|,\s*(?:and|or))\s*(?:nodes?\s+)?["'[(*_`]*$/i;
 
-/** Why a part of a sentence is stripped although it agrees with its tags taken together. */
+/**
+ * Returns the reason to strip a part of a sentence that mixes values from several edges or steps,
+ * although it agrees with all of its tags taken together. Returns undefined if there is none.
+ */
 export function mixtureProblem(
   text: string,
   tags: readonly Tag[],
@@ -62,16 +65,17 @@ export function mixtureProblem(
   return clauses.length > 1 && clauses.every(clauseAgrees) ? undefined : PROBLEM;
 }
 
+/** The values that a text states. */
 interface Said {
-  /** Distinct, in order of first mention. */
+  /** Distinct members, in order of first mention. */
   members: number[];
   /** Whether the first member is not part of a list. */
   isFirstAlone: boolean;
-  /** Other values, by the name of their field. */
+  /** Other values. `kind` is the field's name, `holds` returns whether `values` have the value. */
   others: { kind: string; holds(values: Values): boolean }[];
 }
 
-/** Undefined if the text is wrong whatever it is compared with. */
+/** Returns the values that a text states, or undefined if the text is wrong in any case. */
 function saidIn(text: string, cited: Cited): Said | undefined {
   const repeated = repeatedIn(folded(text), cited);
   if (typeof repeated === 'string') return undefined;
@@ -98,7 +102,7 @@ function saidIn(text: string, cited: Cited): Said | undefined {
   return said;
 }
 
-/** Fields that identify members or what is cited, or that describe a whole edge or step. */
+/** Fields that identify a member, edge, step or rule, or that describe a whole edge or step. */
 const PLACES: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule', 'size', 'confidence']);
 
 function memberNumbers({ token, field }: NumberClaim, text: string, values: Values): number[] {
@@ -123,7 +127,7 @@ function isSpread(text: string, { members, isFirstAlone, others }: Said, single:
   return others.every(({ holds }) => single.some((values) => holdsAll(values, members) && holds(values)));
 }
 
-/** Whether one edge, or the arguments of one step, contain all the members. */
+/** Returns whether one edge, or the arguments of one step, contain all the members. */
 function holdsAll(values: Values, members: readonly number[]): boolean {
   return (
     values.edges.some((edge) => members.every((member) => edge.members.includes(member))) ||

@@ -1,9 +1,9 @@
-// What the TEXT columns of cited edges say: their numbers, times and names, and what they deny. A
-// sentence that repeats such a text must say the same.
+// Finds numbers, times, names and denials in the TEXT columns of cited edges. A sentence that
+// repeats such a text must state the same.
 //
 // Example: if an edge has the text "The company paid 42 dollars in 2019.", a number next to the
-// word "dollars" must be 42, only a clause that the text denies may be denied, and a name such as
-// "Alice" must be a word of some text.
+// word "dollars" must be 42. A sentence may deny something only if the text denies it too. A name
+// such as "Alice" must be a word in some text.
 
 import { DAY_SECONDS, type Stretch } from '../question/calendar.ts';
 import { stemOf } from '../question/general-words.ts';
@@ -14,10 +14,12 @@ import type { Values } from './edge-values.ts';
 import { folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 
-/** Characters read of one edge's texts; below, of all edges of a group of tags. */
+/** Maximum number of characters that are read from the texts of one edge. */
 const MOST_OF_EDGE = 2000;
+/** Maximum number of characters that are read from all edges of a group of tags. */
 const MOST_OF_GROUP = 16_000;
 
+/** The statements in the texts of some edges, and the names of their members. */
 export interface Told {
   readonly numbers: readonly Beside[];
   readonly times: readonly TimeToken[];
@@ -30,6 +32,7 @@ export interface Told {
   readonly plain: string;
 }
 
+/** A number with the stems of the words before and after it. */
 interface Beside {
   readonly token: NumberToken;
   readonly before: string | undefined;
@@ -39,9 +42,11 @@ interface Beside {
 }
 
 interface Denied {
+  /** Offset of the word of negation. */
   readonly at: number;
-  /** The stem of the word that is denied; `around` has the stems next to the denial. */
+  /** Stem of the word that is denied. */
   readonly main: string | undefined;
+  /** Stems of the words next to the word of negation. */
   readonly around: ReadonlySet<string>;
 }
 
@@ -52,7 +57,7 @@ interface WordAt {
 }
 
 const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*(?:'[\p{L}]+)?/gu;
-/** Function words, skipped when looking for the word that a number or a denial belongs to. */
+/** Function words, which are skipped to find the word to which a number or denial belongs. */
 const FORM_WORDS = new Set(
   `a an the of its his her their our my in on at by to for from with and or than is are was were be been being has have had do does did will would it they
   he she we you i who whom whose what which how why where this that these those as not no never none nobody nothing neither nor over under about around them him us there when while before after yet so only even ever any all more longer still already very much really fully`.split(
@@ -63,7 +68,7 @@ const FORM_WORDS = new Set(
 const known = new WeakMap<RetrievedEdge, Told>();
 const NOTHING: Told = { numbers: [], times: [], stems: new Set(), afterNames: new Set(), denied: [], plain: '' };
 
-/** What the edges' texts and the names say; each edge is analysed once. */
+/** Returns the statements in the texts of edges and in names. Each edge is analysed only once. */
 export function toldBy(edges: readonly RetrievedEdge[], names: readonly string[]): Told {
   const parts: Told[] = [];
   let left = MOST_OF_GROUP;
@@ -125,14 +130,17 @@ function isName(word: string): boolean {
   return /^\p{Lu}/u.test(word) && !FORM_WORDS.has(word.toLowerCase());
 }
 
-/** The content words next to each number; another number or a sign ends the search. */
+/**
+ * Finds the words next to each number, apart from function words. The search ends at another number
+ * or at a punctuation mark.
+ */
 export function besides(text: string, tokens: readonly NumberToken[]): Beside[] {
   const found: Beside[] = [];
   for (const [at, token] of tokens.entries()) {
     const [last, part] = [found[at - 1], tokens[at + 1]];
-    // "4 to 2": the second number of a pair.
+    // In "4 to 2", the token is the second number of a pair.
     const isPair = last !== undefined && /^\s*(?:to|:|-|\u2013)\s*$/.test(text.slice(last.token.end, token.start));
-    // "3 of its 8 engines": both numbers count engines.
+    // In "3 of its 8 engines", both numbers count engines.
     const isPart = /^\s+of\s+(?:the|its|their|his|her|these|those)\s+$/u.test(text.slice(token.end, part?.start));
     const end = part !== undefined && isPart ? part.end : token.end;
     const after = text.slice(end, end + 40).split(/[^\p{L}\p{M}'\s%-]/u)[0]!;
@@ -157,8 +165,9 @@ function nearest(text: string, step: 1 | -1): string | undefined {
 }
 
 /**
- * What the texts say of a number. `same`: they have it next to the same word; `other`: they have
- * another number there; `held`: they have it elsewhere; undefined: they do not have it.
+ * Compares a number with the numbers in the texts. Returns `same` if the texts have this number
+ * next to the same word, `other` if they have another number there, `held` if they have this number
+ * elsewhere, and undefined if they do not have it.
  */
 export function numberVerdict(
   { token, before, after, isNext }: Beside,
@@ -167,8 +176,8 @@ export function numberVerdict(
   const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
   const isBeside = (one: Beside) => after !== undefined && one.after === after && one.token.ordinal === token.ordinal;
   const beside = numbers.filter((one) => isBeside(one) || (before !== undefined && one.before === before));
-  // "three designers" against "three engineers, two designers": the word counted is stronger
-  // evidence than the word before.
+  // The word after a number, which is counted, is stronger evidence than the word before it. So
+  // "three designers" does not agree with "three engineers, two designers".
   const counted = beside.filter((one) => isNext && one.isNext && isBeside(one));
   if (counted.length > 0) return same(counted) ? 'same' : 'other';
   if (beside.length > 0) return same(beside) ? 'same' : 'other';
@@ -179,7 +188,7 @@ function isSame(a: NumberToken, b: NumberToken): boolean {
   return a.readings.some((x) => b.readings.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.abs(x.value)));
 }
 
-/** Whether a text has this time, or one within it, with the same bound. */
+/** Returns whether a text contains this time, or a time within it, with the same bound. */
 export function tellsTime({ kind, bound, readings }: TimeToken, { times, numbers }: Told): boolean {
   const isTold = (inner: Stretch) => readings.some(({ first, last }) => inner.first >= first && inner.last <= last);
   if (times.some((told) => told.kind === kind && told.bound === bound && told.readings.some(isTold))) return true;
@@ -201,7 +210,10 @@ function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
   });
 }
 
-/** The offsets of denials that a text makes too; or that a text denies what is stated. */
+/**
+ * Returns the offsets of the denials that a stored text contains too. Also returns a problem if the
+ * sentence states something that a stored text denies.
+ */
 export function sharedDenials(
   text: string,
   { denied, stems }: Told,
@@ -223,10 +235,10 @@ const OTHER_LANGUAGE = /\b(?:der|die|das|und|ist|war|sich|im|am|les|des|une|est|
 const OWN_WORDS =
   /^(?:i|ids?|unix|epoch|iso|tables?|columns?|rows?|data|questions?|answers?|summary|note|mr|mrs|ms|dr|nodes?|members?|hyperedges?|edges?|events?|steps?|rules?|hedge|vertex|vertices|utc|gmt|z|am|pm|ok|json|true|false|null|weight|formation|distance|confidence|score|size|times?|q[1-4]|t|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|\w+day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$/i;
 
-/** Number of words per sentence that are searched for names. */
+/** Maximum number of words in a sentence that are searched for names. */
 const MOST_WORDS = 400;
 
-/** The problem that a name in an English sentence is not a word of anything cited. */
+/** Returns a problem if a name in an English sentence is not a word in any cited text. */
 export function strangeName(text: string, { afterNames, stems }: Told, { knows, columns }: Values): string | undefined {
   const words = wordsIn(text).slice(0, MOST_WORDS);
   const repeats = ({ text: word }: WordAt) => /^\p{Ll}/u.test(word) && stems.has(stemOf(word));
@@ -235,15 +247,16 @@ export function strangeName(text: string, { afterNames, stems }: Told, { knows, 
     if (!isName(word.text) || OWN_WORDS.test(word.text) || knows(word.text)) return false;
     const isFirst = at === 0 || /[!?:;|>*"([-]\s*$/.test(text.slice(words[at - 1]!.end, word.start));
     const next = words[at + 1];
-    // The first word of a sentence counts as a name if a text has a name before the same following
-    // word, or if a column is said to have it as value.
+    // The first word of a sentence always has a capital. It counts as a name in two cases: a stored
+    // text has a name before the word that follows here, or the sentence states a column's value
+    // and the word is followed by "is" or "was".
     if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return true;
     return /^(?:is|was|were)$/.test(next?.text ?? '') && words.some((one) => columns().has(one.text.toLowerCase()));
   });
   return strange && `${text.slice(strange.start, strange.end)} is a name in nothing that is cited`;
 }
 
-/** Start and end of each part of the day, in hours. */
+/** Words for parts of the day, and the hours at which each part begins and ends. */
 const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
   [/\b(?:noon|midday)\b/i, 11.75, 12.25],
   [/\bmidnight\b/i, 23.75, 24.25],
@@ -253,7 +266,7 @@ const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
 const RELATIVE =
   /\b(?:yesterday|today|tomorrow|tonight|nowadays|(?:last|next|this) (?:night|week|month|year|morning|afternoon|evening|summer|winter|spring|autumn|weekend|\w+day)|\w+ (?:days?|weeks?|months?|years?|hours?) ago)\b/gi;
 
-/** The problem that a time in words is neither that of a cited edge nor in a text. */
+/** Returns a problem if a time in words is neither the time of a cited edge nor in a text. */
 export function strangeTime(text: string, { plain }: Told, values: Values): string | undefined {
   const parts = PARTS_OF_DAY.map(([words, from, to]) => {
     const said = words.exec(text)?.[0];

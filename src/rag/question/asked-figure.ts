@@ -1,5 +1,5 @@
-// Recognises the figure a text asks for: how many there are, the first or the last, or what is most
-// frequent.
+// Recognises the figure that a text asks for: the number of edges or nodes, the first or the last
+// edge, or the most frequent value or node.
 
 import { isEdgeWord, NODE_NOUNS } from './general-words.ts';
 import type { AskedTable } from './question.ts';
@@ -9,7 +9,8 @@ export type AskedFigure =
   | { readonly kind: 'count'; readonly of: 'edges' | 'nodes' }
   | { readonly kind: 'first' | 'last' }
   /**
-   * `column`: asks for the value that most edges have; null: for the node that is in most edges.
+   * Asks for the most frequent value in a column or, if `column` is null, for the node that is in
+   * most edges.
    */
   | { readonly kind: 'most'; readonly column: string | null };
 
@@ -23,7 +24,7 @@ const ENDS: readonly ['first' | 'last', ReturnType<typeof phrases>][] = [
   ['last', phrases('last', 'latest', 'newest', 'most recent', 'most recently')],
 ];
 
-/** Reads the first figure and takes its words, except those that also state an order. */
+/** Reads the first figure and takes its words, except words that also state an order. */
 export function readFigure(reading: Reading, table: AskedTable): AskedFigure | null {
   for (let at = 0; at < reading.words.length; at++) {
     const found = countedAt(reading, at, table) ?? mostAt(reading, at, table) ?? endAt(reading, at, table);
@@ -69,8 +70,8 @@ function mostAt(reading: Reading, at: number, table: AskedTable): AskedFigure | 
 }
 
 /**
- * "the last call", "when did they first meet". Plurals ask for a list instead: "the latest mails",
- * "the first 5 events".
+ * Reads a question for the first or last edge: "the last call", "when did they first meet". A
+ * plural asks for a list instead: "the latest mails", "the first 5 events".
  */
 function endAt(reading: Reading, at: number, { name }: AskedTable): AskedFigure | undefined {
   for (const [kind, choices] of ENDS) {

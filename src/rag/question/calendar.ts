@@ -1,5 +1,5 @@
-// Arithmetic of UTC days, months and years in epoch seconds. Days that no calendar has are
-// undefined.
+// Calculates with UTC days, months and years in epoch seconds. The result is undefined for a day
+// that does not exist.
 
 export const DAY_SECONDS = 86_400;
 export const HOUR_SECONDS = 3600;
@@ -12,7 +12,7 @@ export interface Stretch {
   readonly last: number;
 }
 
-/** First second of a day; months count from 1. Undefined if there is no such day. */
+/** Returns the first second of a day, or undefined if it does not exist. Months count from 1. */
 export function dayStart(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -52,8 +52,8 @@ const SECONDS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The time `count` units before a second. For months and years it is the same day of the month, or
- * the last day of a shorter month. Undefined before the beginning of the calendar.
+ * Returns the time `count` units before a second. For months and years it is the same day of the
+ * month, or the last day of a shorter month. Returns undefined for a time before the year 0.
  */
 export function before(ts: number, count: number, unit: Unit): number | undefined {
   const seconds = SECONDS[unit];
@@ -67,7 +67,7 @@ export function before(ts: number, count: number, unit: Unit): number | undefine
   return start + (ts - startOfDay(ts));
 }
 
-/** The seconds that a zone such as `+01:00` is ahead of UTC; undefined if there is no such zone. */
+/** Returns the seconds that a zone such as `+01:00` is ahead of UTC; undefined if it is invalid. */
 export function zoneSeconds(zone: string | undefined): number | undefined {
   if (zone === undefined || !/^[+-]/.test(zone)) return 0;
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || 0)];
@@ -80,8 +80,8 @@ function within(ts: number): number | undefined {
 }
 
 /**
- * The calendar day, week (from Monday), month or year that contains a second; for shorter units,
- * the one it is in.
+ * Returns the calendar unit that contains a second: a year, month, week (which begins on Monday),
+ * day, hour, minute or second.
  */
 export function around(ts: number, unit: Unit): Stretch {
   const date = new Date(ts * 1000);
@@ -105,7 +105,7 @@ const UNITS: readonly [Unit, string][] = [
 ];
 const UNIT_OF_WORD = new Map(UNITS.flatMap(([unit, words]) => words.split(' ').map((word) => [word, unit] as const)));
 
-/** The unit of time that a lower-case word names. */
+/** Returns the unit of time that a lower-case word names. */
 export function unitOf(word: string): Unit | undefined {
   return UNIT_OF_WORD.get(word);
 }

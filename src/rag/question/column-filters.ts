@@ -11,7 +11,7 @@ interface KnownColumn {
   readonly type: ColumnType;
 }
 
-/** A condition as written, before the column's type is considered. */
+/** The operator of a condition, before the column's type is considered. */
 interface Said {
   readonly op: FilterOp | 'between';
   /** Index of the first word of the value. */
@@ -21,13 +21,13 @@ interface Said {
 
 type Read = { readonly filters: Filter[]; readonly end: number } | { readonly reason: string; readonly end: number };
 
-/** Maximum number of words in a column name whose underscores are written as blanks. */
+/** Maximum number of words in a column name, if the text writes underscores as blanks. */
 const MOST_NAME_WORDS = 8;
 const OTHER_NAMES = { 'mean dist': 'mean_dist_m', mean_dist: 'mean_dist_m', 'mean distance': 'mean_dist_m' };
 
 /**
- * Reads all conditions and takes their words; those that cannot be expressed are put aside with a
- * reason.
+ * Reads all conditions and takes their words. Conditions that cannot be expressed are put aside
+ * with a reason.
  */
 export function readFilters(reading: Reading, table: AskedTable): Filter[] {
   const names = columnNames(table);
@@ -110,7 +110,7 @@ const MORE = 'more greater higher larger bigger'.split(' ').map((word) => `${wor
 const LESS = 'less lower smaller fewer'.split(' ').map((word) => `${word} than`);
 const orEqual = (phrases: readonly string[]) =>
   phrases.flatMap((phrase) => [`${phrase} or equal to`, `${phrase} or equal`]);
-/** Longer phrases first. */
+/** Operators and the phrases that name them. Longer phrases come first. */
 const PHRASES: readonly [FilterOp | 'between', Phrases][] = [
   ['>=', phrases('at least', 'no less than', 'not less than', 'not below', 'not under', 'minimum', ...orEqual(MORE))],
   [
@@ -127,7 +127,7 @@ const PHRASES: readonly [FilterOp | 'between', Phrases][] = [
 const IS = ['is', 'was', 'are', 'were', 'of', 'has'];
 const ISNT = ["isn't", "wasn't", "aren't"];
 
-/** The operator after a column name; undefined if it is not a condition. */
+/** Reads the operator after a column name. Returns undefined if there is no condition. */
 function saidAt(reading: Reading, from: number): Said | undefined {
   let at = from;
   const hasIs = isWord(reading, at, ...IS, ...ISNT);
@@ -163,7 +163,10 @@ function conditionOf(reading: Reading, { column, end }: FoundColumn): Read | und
     : { filters: turned, end: read.end };
 }
 
-/** The opposite of a single comparison. As in statements, neither matches a missing value. */
+/**
+ * Returns the opposite of a single comparison. As in statements, a missing value meets neither a
+ * comparison nor its opposite.
+ */
 function opposite(filters: readonly Filter[]): Filter[] | undefined {
   const op = filters.length === 1 ? OPPOSITE[filters[0]!.op] : undefined;
   return op === undefined ? undefined : [{ ...filters[0]!, op }];
@@ -214,7 +217,7 @@ function rangeOf(reading: Reading, column: KnownColumn, at: number, isNumeric: b
 /** Maximum number of values in one condition. */
 const MOST_VALUES = 100;
 
-/** One value, or several joined by `or`; a list may be in brackets. */
+/** Reads one value, or several values joined by `or`. A list may be in brackets. */
 function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number, shown: number): Read {
   const isBracketed = op === 'in' && isWord(reading, at, '(', '[');
   let next = isBracketed ? at + 1 : at;
@@ -235,14 +238,14 @@ function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number,
   return { filters: [{ column: column.name, op: values.length === 1 ? '=' : 'in', value }], end: next };
 }
 
-/** Number of words between two values of a list; 0 if the list ends. */
+/** Returns the number of words between two values in a list, or 0 if the list ends. */
 function linkAt(reading: Reading, at: number, isList: boolean): number {
   if (isWord(reading, at, 'or')) return 1;
   if (!isList || freeWord(reading, at)?.text !== ',') return 0;
   return isWord(reading, at + 1, 'or') ? 2 : 1;
 }
 
-/** Another condition, or a node, may begin after `or`. */
+/** Returns whether another value follows `or`, rather than another condition or a node. */
 function isValueOfList(reading: Reading, at: number): boolean {
   const next = freeWord(reading, at + 1);
   if (next?.kind === 'sign' && SIGNS[next.text] !== undefined) return false;
@@ -250,7 +253,7 @@ function isValueOfList(reading: Reading, at: number): boolean {
 }
 
 const NODE_WORDS = ['node', 'nodes', 'member', 'members', 'vertex', 'vertices'];
-/** Words that begin something else. */
+/** Words that begin another part of the question and so are not values. */
 const NO_VALUE =
   'a an and or the in on at of since before after until between from to last past top first latest newest most with where which that and, during by sorted ordered'.split(
     ' ',
@@ -277,7 +280,7 @@ function valueAt(reading: Reading, column: KnownColumn, at: number): { value: Fi
   return { value, end };
 }
 
-/** `line-abreast`, `a_1/b`: text without blanks is a single value. */
+/** Returns whether a word continues a value without blanks, as in `line-abreast` and `a_1/b`. */
 function isPartOfValue(reading: Reading, at: number): boolean {
   const word = freeWord(reading, at);
   if (word === undefined || !word.glued) return false;
@@ -290,7 +293,7 @@ function isPartOfValue(reading: Reading, at: number): boolean {
 const OTHERS = new Set(['event_ts', 'timestamp', 'ts', 'time', 'node', 'nodes', 'vertex', 'vertices', 'node_id']);
 const NOT_FILTERED = new Set(['id', 'size', 'table', 'properties', 'member', 'members', 'bucket']);
 
-/** A comparison with a name that is not a column. */
+/** Reads a comparison whose name is not a column, to report it. */
 function strangerAt(reading: Reading, at: number): Read | undefined {
   const word = freeWord(reading, at);
   if (word?.kind !== 'word' || OTHERS.has(word.lower)) return undefined;

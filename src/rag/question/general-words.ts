@@ -1,5 +1,5 @@
-// Words that name the edges of any table, or say something about all of them. A question of only
-// such words means the most recent edges.
+// Recognises general words, which name the edges of any table or describe all of them. A question
+// that contains only such words means the most recent edges.
 
 import { stemmer } from 'stemmer';
 import type { Reading } from './words.ts';
@@ -27,13 +27,13 @@ const IRREGULAR = new Map(
     .map((pair) => pair.split(':') as [string, string]),
 );
 
-/** Porter's stem, common to the inflected forms of an English word. */
+/** Returns the stem of an English word by Porter's algorithm: `meet` for `met` and `meetings`. */
 export function stemOf(word: string): string {
   const lower = word.toLowerCase();
   return stemmer(IRREGULAR.get(lower) ?? lower);
 }
 
-/** The stems of the parts of a name such as `kept_calls` or `whoMet`. */
+/** Returns the stems of the parts of a name such as `kept_calls` or `whoMet`. */
 export function stemsOfName(name: string): string[] {
   return name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -42,12 +42,12 @@ export function stemsOfName(name: string): string[] {
     .map(stemOf);
 }
 
-/** Whether a word names the edges of a table in general. */
+/** Returns whether a word names the edges of a table in general. */
 export function isEdgeWord(word: string, tableName: string): boolean {
   return EDGE_NOUNS.has(word) || stemsOfName(tableName).includes(stemOf(word));
 }
 
-/** Whether a text is empty, or asks for edges in general. */
+/** Returns whether a text is empty, or asks for edges in general. */
 export function asksForEdges({ words }: Reading, tableName: string): boolean {
   return (
     words.length === 0 ||

@@ -1,4 +1,4 @@
-// The keywords of a text: the words that no other reader took, without stop words.
+// Reads the keywords of a text: the words that no other reader took, without stop words.
 
 import type { Reading } from './words.ts';
 
@@ -17,13 +17,13 @@ const STOP_WORDS = new Set(
     /\s+/,
   ),
 );
-/** Maximum number of keywords; more add nothing. */
+/** Maximum number of keywords. Further keywords would hardly change the ranking. */
 const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
 /**
- * Maps each keyword in lower case to its spelling, without repeats and in the order of the text; a
- * quoted text is one keyword. Single Latin letters and signs are excluded.
+ * Returns the keywords in the order of the text, each in lower case with its spelling. A quoted
+ * text is one keyword. Single Latin letters and signs are excluded.
  */
 export function readKeywords({ words }: Reading): Map<string, string> {
   const keywords = new Map<string, string>();

@@ -18,19 +18,20 @@ import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, type Word }
 import { writtenDate } from './written-dates.ts';
 
 /**
- * `first` and `last` serve as bounds. A time of day is a single second; if written without seconds,
- * its `span` is that minute.
+ * A moment in a text. `first` and `last` are used if it is the bound of a window. A time of day is
+ * a single second; if it is written without seconds, its `span` is the whole minute.
  */
 export interface Moment extends Stretch {
   readonly kind: 'moment';
   /** The interval that the moment denotes when it is not used as a bound. */
   readonly span: Stretch;
+  /** Index of the word after the moment. */
   readonly end: number;
-  /** Whether it is recognised anywhere; otherwise only after a word like `since`. */
+  /** Whether the moment is recognised anywhere. If false, only after a word like `since`. */
   readonly alone: boolean;
   /**
-   * The year or week is not stated: the latest one that has begun is assumed, but another moment
-   * next to it may tell which one is meant.
+   * Whether the year or week is not stated. The latest year or week that has begun is assumed, but
+   * another moment next to this one may show that a different one is meant.
    */
   readonly isOpen?: boolean;
 }
@@ -43,8 +44,8 @@ export interface NoMoment {
 }
 
 /**
- * The context before it: nothing, a word like `in`, a word like `since`, or a word that makes every
- * integer an epoch second.
+ * The words before a moment: none (`alone`), a word like `in` (`during`), a word like `since`
+ * (`after`), or a word after which every integer is an epoch second (`seconds`).
  */
 export type Place = 'alone' | 'during' | 'after' | 'seconds';
 
@@ -63,7 +64,7 @@ const SECONDS_WORDS = [
 ];
 const LEADING = ['the', 'year', 'years', 'date', 'dates', 'day', 'month', 'week'];
 
-/** Whether the following value is in epoch seconds. */
+/** Returns whether the words at an index show that the next value is in epoch seconds. */
 export function saysSeconds(reading: Reading, at: number): boolean {
   return (
     isWord(reading, at, ...SECONDS_WORDS) || (isWord(reading, at, 'the') && isWord(reading, at + 1, ...SECONDS_WORDS))
@@ -119,7 +120,7 @@ function dateMoment(reading: Reading, at: number, word: Word): Moment | NoMoment
   return withClock(reading, first, end);
 }
 
-/** A day, with the time of day that may follow it. */
+/** Reads the time of day that may follow a day. */
 function withClock(reading: Reading, first: number, end: number): Moment | NoMoment {
   const at = isWord(reading, end, 'at') || freeWord(reading, end)?.text === ',' ? end + 1 : end;
   const time = freeWord(reading, at);
@@ -167,8 +168,8 @@ function namedDay(reading: Reading, at: number, nowTs: number, place: Place): Mo
 }
 
 /**
- * "3 days ago": the whole day for days and longer units; for shorter ones, one unit starting at
- * that time.
+ * Reads "3 days ago". The moment is the whole day for days and longer units. For shorter units, it
+ * is one unit that begins at that time.
  */
 function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMoment | undefined {
   const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);
@@ -188,7 +189,7 @@ const MONTH =
 const WEEKDAY = /^(mon(day)?|tue(s(day)?)?|wed(nesday)?|thu(rs?(day)?)?|fri(day)?|sat(urday)?|sun(day)?)$/;
 const MOST_DATE_WORDS = 14;
 
-/** A date with the name of a month or a weekday. */
+/** Reads a date that contains the name of a month or a weekday. */
 function writtenMoment(reading: Reading, from: number, nowTs: number, place: Place): Moment | NoMoment | undefined {
   const at = isWord(reading, from, 'the') ? from + 1 : from;
   const end = endOfDateWords(reading, at);
@@ -213,7 +214,7 @@ function writtenMoment(reading: Reading, from: number, nowTs: number, place: Pla
   return { ...moment(date.stretch, next, true, spanOf(date.stretch.first, isMinute)), isOpen };
 }
 
-/** The end of the words, from an index on, that may belong to one written date. */
+/** Returns the end of the words, from an index on, that may belong to one written date. */
 function endOfDateWords(reading: Reading, at: number): number {
   let end = at;
   while (end - at < MOST_DATE_WORDS && isDateWord(reading, at, end)) end++;
@@ -238,7 +239,7 @@ function isDateWord(reading: Reading, begin: number, at: number): boolean {
   return word.text.length <= 2 && isBesideMonth(reading, begin, at);
 }
 
-/** Whether a number that may be a day is next to the name of a month. */
+/** Returns whether a number that may be a day is next to the name of a month. */
 function isBesideMonth(reading: Reading, begin: number, at: number): boolean {
   const skip = (place: number, step: 1 | -1): number => {
     let next = place + step;
@@ -256,13 +257,16 @@ function isDayNumber(word: Word | undefined): boolean {
   return word?.kind === 'number' && /^\d{1,2}$/.test(word.text);
 }
 
-/**
- * Minimum number of digits of an epoch second after a word like `in`; below, without such a word.
- */
+/** Minimum number of digits in an epoch second after a word like `in`. */
 const DIGITS_DURING = 5;
+/** Minimum number of digits in an epoch second that stands alone. */
 const DIGITS_ALONE = 9;
+/** Maximum number of digits in an epoch second. */
 const MOST_DIGITS = 11;
-/** After `since` a shorter number is an epoch second too, unless it counts what follows. */
+/**
+ * Words that a number before them does not count. After `since`, a shorter number before such a
+ * word is an epoch second too.
+ */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|for|with|where|which|that|having|node|nodes|top|latest|oldest|newest|first|last|by)$/;
 
@@ -279,7 +283,7 @@ function numberMoment(
 ): Moment | NoMoment | undefined {
   const end = at + 1;
   const next = freeWord(reading, end);
-  // 3pm, 5th, 24h: something else is meant.
+  // A number in 3pm, 5th or 24h is not a moment.
   if (next?.kind === 'word' && next.glued) return undefined;
   if (place === 'seconds' && /^[+-]?\d+$/.test(word.text)) {
     const ts = Number(word.text);

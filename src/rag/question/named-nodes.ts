@@ -17,13 +17,13 @@ const NODE_WORDS = [
 ];
 const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==', ':', '#', '[', '(', '{'];
 const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
-/** Maximum number of nodes looked up. */
+/** Maximum number of nodes in a question. */
 export const MOST_NODES = 64;
 /** Nouns that a preceding number counts. */
 const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
 const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 
-/** Reads all nodes and takes their words. Ascending, without repeats. */
+/** Reads all nodes and takes their words. Returns distinct nodes in ascending order. */
 export function readNodes(reading: Reading): number[] {
   const nodes = new Set<number>();
   for (let at = 0; at < reading.words.length; at++) {
@@ -55,7 +55,7 @@ function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
   return new Set([...nodes, ...more]).size > MOST_NODES;
 }
 
-/** Index of the first number after a word for nodes. */
+/** Returns the index of the first number after a word for nodes. */
 function listAt(reading: Reading, at: number): number | undefined {
   const joined = /^(?:node|member|vertex)_?\d+$/.test(freeWord(reading, at)?.lower ?? '');
   if (joined) return at;
@@ -74,7 +74,7 @@ interface NodeList {
 
 const LINKS = [',', ';', 'and', 'or', '&', '/', '+', '&&'];
 
-/** `isMany`: numbers separated only by blanks form a list too. */
+/** Reads a list of nodes. If `isMany`, numbers that only blanks separate form a list too. */
 function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   const nodes: number[] = [];
   let wrong: string | undefined;
@@ -100,14 +100,14 @@ function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   return { nodes, end: at, wrong };
 }
 
-/** The end of `-7` or `to 7` after a node. */
+/** Returns the end of a range such as `-7` or `to 7` after a node. */
 function rangeAt(reading: Reading, at: number): number {
   const isDash = freeWord(reading, at)?.text === '-' && freeWord(reading, at)!.glued;
   if (!isDash && !isWord(reading, at, 'to', '..', 'through')) return at;
   return isNode(reading, at + 1) ? at + 2 : at;
 }
 
-/** Index of the next number of a list. */
+/** Returns the index of the next number in a list. */
 function nextNumber(reading: Reading, from: number, isMany: boolean): number | undefined {
   let at = from;
   for (let steps = 0; steps < 2 && isWord(reading, at, ...LINKS); steps++) at++;
@@ -116,7 +116,7 @@ function nextNumber(reading: Reading, from: number, isMany: boolean): number | u
   return isNode(reading, at) ? at : undefined;
 }
 
-/** Whether the number at an index is a node: it neither counts nor dates anything. */
+/** Returns whether the number at an index is a node, rather than a count or part of a date. */
 function isNode(reading: Reading, at: number): boolean {
   const word = freeWord(reading, at);
   if (word?.kind !== 'number') return false;

@@ -1,5 +1,5 @@
-// The plain value that a text is understood as: retrieval works from it, and GET /v1/rag/parse
-// returns it.
+// Defines the result of understanding a text: a plain value that retrieval uses and that
+// GET /v1/rag/parse returns.
 
 import type { ColumnType } from '../../engine/index.ts';
 
@@ -7,49 +7,49 @@ export type FilterOp = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'contains';
 export type FilterValue = number | string | boolean | null;
 
 /**
- * A condition that edges must meet. Texts are compared ignoring case; a missing value only equals
- * null.
+ * A condition that edges must meet. Texts are compared regardless of case. A missing value equals
+ * only null.
  */
 export interface Filter {
-  /** As spelled in the table. */
+  /** Name of the column as spelled in the table. */
   readonly column: string;
   readonly op: FilterOp;
-  /** A list only with `in`. */
+  /** A list if `op` is `in`, otherwise a single value. */
   readonly value: FilterValue | readonly FilterValue[];
 }
 
-/** Seconds, both ends included; null means unbounded. */
+/** A window of time in seconds, both ends included. Null means that there is no bound. */
 export interface QuestionWindow {
   readonly start_ts: number | null;
   readonly end_ts: number | null;
 }
 
-/** A part of the text that looks like a request but was not understood, with the reason. */
+/** A part of the text that looks like a request but was not understood, and the reason. */
 export interface Ignored {
   readonly text: string;
   readonly reason: string;
 }
 
-/** Best first, or by time alone. */
+/** The order of edges: best first (`score`), or by time. */
 export type EdgeOrder = 'score' | 'newest' | 'oldest';
 
 export interface Question {
   readonly query: string;
   readonly table: string;
   readonly window: QuestionWindow | null;
-  /** Edges with any of them qualify. */
+  /** The named nodes. An edge qualifies if it has at least one of them. */
   readonly nodes: readonly number[];
-  /** All must hold. */
+  /** Conditions, all of which an edge must meet. */
   readonly filters: readonly Filter[];
-  /** Maximum number of edges; null if the text does not say. */
+  /** Maximum number of edges; null if the text does not state a number. */
   readonly top: number | null;
   readonly order: EdgeOrder;
-  /** In lower case, in the order of the text; they only affect ranking. */
+  /** Keywords in lower case, in the order of the text. They only affect the ranking. */
   readonly keywords: readonly string[];
   readonly ignored: readonly Ignored[];
 }
 
-/** What understanding needs to know of a table: its user columns; the built-in ones are known. */
+/** A table as understanding needs it. `columns` does not contain the built-in columns. */
 export interface AskedTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];

@@ -1,5 +1,5 @@
-// Recognises the time window of a text: "between A and B", "since A", "last 3 days", "in March
-// 2024". Several such parts are intersected.
+// Recognises the time window in a text, such as "between A and B", "since A", "last 3 days" and "in
+// March 2024". If there are several such parts, the window is their intersection.
 
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
@@ -22,26 +22,27 @@ interface Bounds {
   end: number | null;
 }
 
-/** What a text says about time. */
+/** The time window that a text states. */
 export interface SaidWindow {
   readonly window: QuestionWindow | null;
-  /** The window without its relative and year-less parts. */
+  /** The window without the parts that are relative or have no year. */
   readonly fixed: QuestionWindow | null;
-  /** Those parts, as written. */
+  /** The parts that are relative or have no year, as written. */
   readonly relative: readonly string[];
 }
 
-/** Large enough that every relative or year-less part then means another time. */
+/** So long ago, every part that is relative or has no year meant another time. */
 const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
 
 /**
- * Reads all parts and takes their words. Relative and year-less parts are resolved against `nowTs`.
+ * Reads all parts and takes their words. Parts that are relative or have no year are resolved
+ * against `nowTs`.
  */
 export function readWindow(reading: Reading, nowTs: number): SaidWindow {
   let window: Bounds | null = null;
   let fixed: Bounds | null = null;
   const relative: string[] = [];
-  // Phrases that state their meaning take precedence over moments that stand alone.
+  // Phrases such as "since A" take precedence over moments that stand alone.
   for (const readAt of [phraseBounds, loneBounds]) {
     for (let at = 0; at < reading.words.length; at++) {
       if (freeWord(reading, at) === undefined) continue;
@@ -70,7 +71,7 @@ function asWindow(bounds: Bounds | null): QuestionWindow | null {
   return bounds === null ? null : { start_ts: bounds.start, end_ts: bounds.end };
 }
 
-/** Whether a part would mean another time if asked at another time. */
+/** Returns whether a part would mean another time if the question was asked at another time. */
 function isRelative(
   reading: Reading,
   readAt: typeof phraseBounds,
@@ -137,7 +138,7 @@ const TO = phrases('to', 'until', 'till', 'through', 'thru', 'up to', '-', '..',
 const BETWEEN = [...phrases('and', '&'), ...TO];
 const ONWARDS = phrases('onwards', 'onward', 'on', 'and later', 'or later');
 const CURRENT = phrases('this', 'current');
-/** `by 3` and `up to 3` may not refer to a time. */
+/** Words that may not refer to a time, as in `by 3` and `up to 3`. */
 const WEAK = ['by', 'up', 'through', 'ending'];
 const TIMES = ['event_ts', 'timestamp', 'ts', 'time'];
 
@@ -152,7 +153,7 @@ function phraseBounds(reading: Reading, at: number, nowTs: number): Part {
   );
 }
 
-/** `event_ts >= A`, `event_ts between A and B`. */
+/** Reads `event_ts >= A` and `event_ts between A and B`. */
 function compared(reading: Reading, at: number, nowTs: number): Part {
   if (!isWord(reading, at, ...TIMES)) return undefined;
   let sign = at + 1;
@@ -179,8 +180,8 @@ function between(reading: Reading, at: number, nowTs: number, place: Place = 'af
 }
 
 /**
- * "1000 and 2000": a number that looks like a year is an epoch second when paired with one that
- * does not.
+ * Returns whether a range such as "1000 and 2000" is in epoch seconds. If only one of two numbers
+ * looks like a year, both are epoch seconds.
  */
 function isMixed(reading: Reading, at: number, end: number, links: Phrases, nowTs: number): boolean {
   const next = end + phraseAt(reading, end, links);
@@ -205,7 +206,7 @@ const WEEK_OF = phrases(
   'week starting on',
 );
 
-/** "the week of 1 April 2024": from its Monday to its Sunday. */
+/** Reads "the week of 1 April 2024", which is from Monday to Sunday. */
 function weekOf(reading: Reading, at: number, nowTs: number): Part {
   const words = phraseAt(reading, at, WEEK_OF);
   if (words === 0) return undefined;
@@ -215,7 +216,7 @@ function weekOf(reading: Reading, at: number, nowTs: number): Part {
   return { start: first, end: last, stop: found.end };
 }
 
-/** A number that can be a day of a month, and the index after it. */
+/** Reads a number that can be a day of a month. `end` is the index after it. */
 function bareDay(reading: Reading, at: number): { day: number; end: number } | undefined {
   const word = freeWord(reading, at);
   const day = Number(word?.text);
@@ -224,7 +225,7 @@ function bareDay(reading: Reading, at: number): { day: number; end: number } | u
 }
 
 /**
- * "1 to 7 April 2024" and "April 1 to 7, 2024": one of the two days is written without its month.
+ * Reads "1 to 7 April 2024" and "April 1 to 7, 2024", in which one of the two days has no month.
  */
 function daysOfMonth(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
   const first = bareDay(reading, at);
@@ -257,7 +258,7 @@ interface Day {
   readonly end: number;
 }
 
-/** The day that a moment is or lies in; undefined for longer ones. */
+/** Returns the day that contains a moment, or undefined if the moment is longer than a day. */
 function oneDay(found: Moment | NoMoment | undefined): Day | undefined {
   if (found?.kind !== 'moment' || found.last - found.first >= DAY_SECONDS) return undefined;
   const date = new Date(found.first * 1000);
@@ -270,7 +271,7 @@ function daysBetween({ year, month }: Day, written: number | undefined, from: nu
   return { start: Math.min(a, b), end: wholeDay(Math.max(a, b)).last, stop };
 }
 
-/** Two moments joined by a word; in the wrong order they are swapped. */
+/** Reads two moments that a word joins. If they are in the wrong order, they are swapped. */
 function range(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
   const days = place === 'seconds' ? undefined : daysOfMonth(reading, at, nowTs, links, place);
   if (days !== undefined) return days;
@@ -290,7 +291,8 @@ function range(reading: Reading, at: number, nowTs: number, links: Phrases, plac
   const wrong = [from, to].find((each) => each.kind === 'none') as NoMoment | undefined;
   if (wrong !== undefined) return { ...wrong, end: to.end };
   const b = to as Moment;
-  // "from January to March 2024": of that year; "from Monday to Friday": the Monday before.
+  // In "from January to March 2024", January is in 2024. In "from Monday to Friday", Monday is
+  // before Friday.
   const again = (from as Moment).isOpen === true ? momentAt(reading, at, b.last, place) : from;
   const a = again?.kind === 'moment' ? again : (from as Moment);
   return { start: Math.min(a.first, b.first), end: Math.max(a.last, b.last), stop: to.end };
@@ -303,7 +305,7 @@ function fromTo(reading: Reading, at: number, nowTs: number): Part {
   const found = momentAt(reading, at + 1, nowTs, 'after');
   if (found === undefined || found.kind === 'none') return found;
   const onwards = phraseAt(reading, found.end, ONWARDS);
-  // "from yesterday", "from 2024-01-05": means that day only, unless more is said.
+  // "from yesterday" and "from 2024-01-05" mean that day only, unless "onwards" follows.
   if (isWord(reading, at, 'since') || onwards > 0) return { start: found.first, end: null, stop: found.end + onwards };
   return { start: found.span.first, end: found.span.last, stop: found.end };
 }
@@ -322,7 +324,7 @@ const LAST = phrases(
   'recent',
 );
 
-/** "last 3 days", "past hour", "last 24h": up to now. "this week": all of it. */
+/** Reads "last 3 days", "past hour" and "last 24h", which end now, and "this week", all of it. */
 function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   const current = phraseAt(reading, at, CURRENT);
   if (current > 0) {
@@ -362,14 +364,14 @@ function oneSided(reading: Reading, at: number, nowTs: number): Part {
   return undefined;
 }
 
-/** "5th of March", "day before yesterday": the word belongs to the date before it. */
+/** Returns whether the word is part of a date, as in "5th of March" or "day before yesterday". */
 function isPartOfDate(reading: Reading, at: number): boolean {
   if (isWord(reading, at, 'before')) return phraseAt(reading, at - 1, BEFORE_YESTERDAY) > 0;
   const last = freeWord(reading, at - 1);
   return isWord(reading, at, 'of') && (last?.kind === 'number' || /^(st|nd|rd|th)$/.test(last?.lower ?? ''));
 }
 
-/** "older than 3 days": counted back from now. */
+/** Reads the time in "older than 3 days", which is counted back from now. */
 function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): Moment | NoMoment | undefined {
   if ((side !== BEFORE && side !== AFTER) || !isWord(reading, at - 1, 'than')) return undefined;
   const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);
@@ -382,7 +384,7 @@ function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): 
   return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
 }
 
-/** A moment without a word that states its role, or two joined by `to`. */
+/** Reads a moment without a word like `since` before it, or two moments that `to` joins. */
 function loneBounds(reading: Reading, at: number, nowTs: number): Part {
   const whole = range(reading, at, nowTs, TO, 'alone');
   if (whole !== undefined && 'reason' in whole) return whole;

@@ -1,11 +1,14 @@
-// Understands a question in plain words: time window, nodes, conditions on columns, number of
-// edges, keywords. Every text has a meaning; there are no errors.
+// Understands a question in plain words: its time window, nodes, conditions on columns, number of
+// edges and keywords. Every text has a meaning, so there are no errors.
 //
-// The text is split into words once. Readers then run in a fixed order, most specific first:
-// conditions, nodes, time window, figure, number and order, keywords. Each reader marks the words
-// it understood as taken, so no later reader sees them. In "top 5 events of node 12 since 2024", 12
-// becomes a node, 2024 the window and 5 the number of edges; nothing is left as a keyword. Words
-// that look like a request but cannot be honoured are put aside with a reason (`ignored`).
+// The text is split into words once. Readers then run in a fixed order, the most specific first:
+//
+//   conditions, nodes, time window, figure, number and order of edges, keywords
+//
+// Each reader marks the words that it understands as taken, so that later readers skip them. In
+// "top 5 events of node 12 since 2024", 12 becomes a node, 2024 the window and 5 the number of
+// edges, and no word is left as a keyword. Words that look like a request which cannot be met are
+// put aside with a reason (`ignored`).
 
 import { wellFormed } from '../../model/text.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
@@ -18,45 +21,46 @@ import { readWindow } from './time-window.ts';
 import { readWanted } from './wanted-count.ts';
 import { type Reading, tidied, wordsOf } from './words.ts';
 
-/** Only this many characters of a text are understood. */
+/** Maximum number of characters that are read. The rest of a text is ignored. */
 export const MOST_UNDERSTOOD = 4000;
 
 const MOST_WRITTEN_DATES = 20;
 
-/** A question, with what is needed in addition to bind it to data. */
+/** A question, with further information that is needed to find its edges. */
 export interface Understood {
   readonly question: Question;
   /** Keywords as written, by their lower-case form. */
   readonly keywords: ReadonlyMap<string, string>;
-  /** The window without its relative and year-less parts; below, those parts. */
+  /** The window without the parts that are relative or have no year. */
   readonly fixed: QuestionWindow | null;
+  /** The parts of the window that are relative or have no year, as written. */
   readonly relative: readonly string[];
   readonly figure: AskedFigure | null;
   /** Whether the text is empty or has a word for edges. */
   readonly asksForEdges: boolean;
-  /** If several nodes are named, any of them suffices. */
+  /** Whether the text contains "or". If it does, an edge needs only one of several named nodes. */
   readonly hasOr: boolean;
   /** The words of the text, as written. */
   readonly words: readonly string[];
 }
 
 /**
- * What a text asks of a table. "Last 3 days", "today" and "in June" are relative to `nowMs`; all
- * times are UTC. The work is bounded.
+ * Returns the question that a text asks about a table. "Last 3 days", "today" and "in June" are
+ * relative to `nowMs`. All times are UTC. The work is bounded.
  */
 export function understand(query: string, table: AskedTable, nowMs: number): Question {
   return understood(query, table, nowMs).question;
 }
 
-/** Like `understand`, including what is not shown. */
+/** Understands a text like `understand`, and also returns the information for retrieval. */
 export function understood(query: string, table: AskedTable, nowMs: number): Understood {
   const reading = begun(query);
   const nowTs = Math.floor(nowMs / 1000);
   const asksEdges = asksForEdges(reading, table.name);
   const words = reading.words.filter(({ kind }) => kind === 'word').map(({ text }) => text);
   const hasOr = reading.words.some(({ lower }) => lower === 'or');
-  // Readers of named things come first, because a number that one reader takes is gone for the
-  // others.
+  // The most specific readers come first, because a number that one reader takes is not available
+  // to the others.
   const filters = readFilters(reading, table);
   const nodes = readNodes(reading);
   const { window, fixed, relative } = readWindow(reading, nowTs);

@@ -1,4 +1,4 @@
-// Recognises how many edges a text wants and in which order: "top 5", "3 most recent", "latest",
+// Recognises how many edges a text asks for and in which order: "top 5", "3 most recent", "latest",
 // "oldest 10".
 
 import { isEdgeWord } from './general-words.ts';
@@ -25,13 +25,16 @@ const ALONE: readonly [EdgeOrder, Phrases][] = [
   ['newest', phrases('most recent', 'most recently', 'latest', 'newest', 'newest first', 'most recent first')],
   ['oldest', phrases('oldest', 'earliest', 'oldest first')],
 ];
-/** `show 5` asks for edges only before a word for them, `top 5` also if nothing else is counted. */
+/**
+ * Words whose number counts edges only if a word for edges follows: `show 5 events`. The number in
+ * `top 5` also counts edges if no other noun follows.
+ */
 const NEEDS_NOUN = phrases('show me', 'show', 'only');
-/** Words that a preceding number does not count. */
+/** Words that a number before them does not count. */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|from|for|with|where|which|that|having|about|by|as|is|are|were|was|did|do|does|top|latest|newest|oldest|most|weight|formation)$/;
 
-/** Reads what is wanted and takes its words. */
+/** Reads the number and the order of the edges, and takes their words. */
 export function readWanted(reading: Reading, table: AskedTable): Wanted {
   const wanted: Wanted = { top: null, order: 'score' };
   for (let at = 0; at < reading.words.length; at++) {
@@ -79,7 +82,10 @@ function countedAt(reading: Reading, at: number, table: AskedTable): Found | und
   return undefined;
 }
 
-/** "first 5 events" and "top 5" say how many edges; "first two turtles" counts something else. */
+/**
+ * Returns whether a number counts edges, judging by the words after it. It does in "first 5 events"
+ * and "top 5", but not in "first two turtles".
+ */
 function countsEdges(reading: Reading, at: number, table: AskedTable, needsNoun: boolean): boolean {
   const next = freeWord(reading, at);
   if (next?.kind === 'word' && isEdgeWord(next.lower, table.name)) return true;

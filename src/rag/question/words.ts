@@ -4,15 +4,15 @@ export type WordKind = 'word' | 'number' | 'date' | 'time' | 'quoted' | 'sign';
 
 export interface Word {
   readonly kind: WordKind;
-  /** As in the normalised text; for a quoted text, its inside. */
+  /** The word as in the normalised text, or the inside of a quotation. */
   readonly text: string;
   readonly lower: string;
   /** Offsets in the normalised text. */
   readonly start: number;
   readonly end: number;
-  /** Whether it follows the previous word without a blank. */
+  /** Whether the word follows the previous one without a blank. */
   readonly glued: boolean;
-  /** Whether some reader has understood it. */
+  /** Whether a reader has understood the word. */
   taken: boolean;
 }
 
@@ -26,15 +26,15 @@ const QUOTES: readonly [RegExp, string][] = [
   [/[\s\p{Cc}\u200b\u2060\ufeff]+/gu, ' '],
 ];
 
-/** Normalises dashes, quotes, comparison signs and blanks. */
+/** Normalises dashes, quotation marks, comparison signs and blanks. */
 export function tidied(text: string): string {
   return QUOTES.reduce((tidy, [pattern, plain]) => tidy.replace(pattern, plain), text.normalize('NFC'));
 }
 
-/** A time of day; a zone is only allowed after a time. */
+/** Pattern for a time of day, which a time zone may follow. */
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?(?:[zZ]|[uU][tT][cC]|[gG][mM][tT])(?![\p{L}\p{N}_])| ?[+-]\d{2}(?::?\d{2})?(?![\d-]))?`;
-// Every alternative begins with another kind of character or has a fixed length, so long runs are
-// never tried twice.
+// Each alternative of the pattern has a fixed length or begins with another kind of character, so
+// that no long run of characters is tried twice.
 const DATE = String.raw`(?:\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2})(?:[tT]${CLOCK}| ${CLOCK})?(?![\p{L}\p{N}_])|\d{4}-\d{2}(?![\p{L}\p{N}_]|-\d)`;
 const WHOLE_DATE = new RegExp(`^(?:${DATE})$`, 'u');
 const PATTERNS: readonly [WordKind, RegExp][] = [
@@ -83,8 +83,8 @@ function wordAt(text: string, at: number, glued: boolean): Word {
 }
 
 /**
- * A minus or plus is part of a number only where a number can begin: `3-4` is two numbers with a
- * dash between them.
+ * Returns whether a number, date or time may begin at an offset. A minus or plus belongs to a
+ * number only at its beginning: `3-4` is two numbers with a dash between them.
  */
 function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
   const begin = text[at]!;
@@ -93,7 +93,7 @@ function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
   return begin >= '0' && begin <= '9';
 }
 
-/** A quoted text that is closed soon; an apostrophe does not open one. */
+/** Reads a quotation of at most MOST_QUOTED characters. An apostrophe does not open a quotation. */
 function quotedAt(text: string, at: number): { inside: string; end: number } | undefined {
   const mark = text[at]!;
   if (mark !== '"' && mark !== "'") return undefined;
@@ -107,24 +107,23 @@ function quotedAt(text: string, at: number): { inside: string; end: number } | u
   return undefined;
 }
 
-/**
- * A question while it is being read: its words, which of them are taken, and what was put aside.
- */
+/** The state of reading a question. */
 export interface Reading {
   readonly text: string;
   readonly words: readonly Word[];
+  /** Parts of the text that were put aside. */
   readonly ignored: { text: string; reason: string }[];
   /** Number of written dates that may still be parsed; each takes a fraction of a millisecond. */
   writtenDatesLeft: number;
 }
 
-/** The word at an index, unless it is taken. */
+/** Returns the word at an index, unless it is taken. */
 export function freeWord({ words }: Reading, at: number): Word | undefined {
   const word = words[at];
   return word === undefined || word.taken ? undefined : word;
 }
 
-/** Whether the free word at an index is one of these, which are in lower case. */
+/** Returns whether the word at an index is free and is one of `choices`, which are lower-case. */
 export function isWord(reading: Reading, at: number, ...choices: readonly string[]): boolean {
   const word = freeWord(reading, at);
   return word !== undefined && word.kind !== 'quoted' && choices.includes(word.lower);
@@ -133,14 +132,14 @@ export function isWord(reading: Reading, at: number, ...choices: readonly string
 /** Phrases, each as a list of words. */
 export type Phrases = readonly (readonly string[])[];
 
-/** Splits phrases written with blanks into words. */
+/** Splits phrases into their words. */
 export function phrases(...texts: readonly string[]): Phrases {
   return texts.map((text) => text.split(' '));
 }
 
 /**
- * Number of words that one of these phrases takes at an index, 0 if none matches; the first match
- * counts.
+ * Returns the number of words of the first phrase that matches at an index, or 0 if no phrase
+ * matches.
  */
 export function phraseAt(reading: Reading, at: number, choices: Phrases): number {
   const first = freeWord(reading, at);
@@ -156,19 +155,19 @@ export function take({ words }: Reading, from: number, to: number): void {
   for (let at = from; at < to; at++) words[at]!.taken = true;
 }
 
-/** Maximum length of a part of the text that is shown back. */
+/** Maximum length of a part of the text that an answer shows. */
 const MOST_SHOWN = 120;
-/** Maximum number of parts reported; more add nothing. */
+/** Maximum number of parts that an answer reports as ignored. */
 const MOST_IGNORED = 50;
 
-/** Takes words that were not understood, with the reason. */
+/** Takes words that were not understood, and reports them with the reason. */
 export function putAside(reading: Reading, from: number, to: number, reason: string): void {
   take(reading, from, to);
   if (reading.ignored.length >= MOST_IGNORED) return;
   reading.ignored.push({ text: writtenAt(reading, from, to), reason });
 }
 
-/** Some words as written, truncated if long. */
+/** Returns a range of words as written, truncated if it is long. */
 export function writtenAt({ text, words }: Reading, from: number, to: number): string {
   const written = text.slice(words[from]!.start, words[to - 1]!.end);
   return written.length > MOST_SHOWN ? `${written.slice(0, MOST_SHOWN)}...` : written;
@@ -177,7 +176,7 @@ export function writtenAt({ text, words }: Reading, from: number, to: number): s
 const SMALL_NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 const LARGER = new Map(Object.entries({ fifteen: 15, twenty: 20, thirty: 30, fifty: 50, hundred: 100 }));
 
-/** A non-negative count, in digits or as a word; digits may be grouped by commas (`1,000`). */
+/** Reads a count, in digits or as a word. Commas may separate groups of digits (`1,000`). */
 export function countAt(reading: Reading, at: number): { value: number; end: number } | undefined {
   const word = freeWord(reading, at);
   if (word === undefined) return undefined;
@@ -190,7 +189,7 @@ export function countAt(reading: Reading, at: number): { value: number; end: num
   return numberAt(reading, at);
 }
 
-/** A number; groups of three digits may be separated by commas without blanks. */
+/** Reads a number. Commas without blanks may separate groups of three digits. */
 export function numberAt(reading: Reading, at: number): { value: number; end: number } | undefined {
   const word = freeWord(reading, at);
   if (word === undefined || word.kind !== 'number') return undefined;

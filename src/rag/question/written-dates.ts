@@ -1,33 +1,33 @@
-// Parses dates with the names of months and weekdays. Wraps chrono-node, which is used nowhere else
-// and only ever sees a few words.
+// Parses dates that contain the names of months or weekdays. Wraps chrono-node, which is used
+// nowhere else and is only given a few words.
 
 import { createRequire } from 'node:module';
 import type { Chrono, en } from 'chrono-node';
 import { dayOf, dayStart, type Stretch, startOfDay, wholeDay, wholeMonth } from './calendar.ts';
 
 /**
- * Parsers that are left out: they read durations ("4 years ago"), which moments.ts reads itself,
- * and compiling the expression of each blocks the thread for 60 ms.
+ * Parsers that are left out. They read durations ("4 years ago"), which moments.ts reads itself.
+ * Compiling the regular expression of one such parser blocks the thread for 60 ms.
  */
 const LEFT_OUT = ['ENTimeUnitAgoFormatParser', 'ENTimeUnitLaterFormatParser'];
 
 let chrono: Chrono | undefined;
 
 export interface WrittenDate {
-  /** Undefined if the text looks like a date but is not valid. */
+  /** The interval of the date; undefined if the text looks like a date but is not valid. */
   readonly stretch: Stretch | undefined;
-  /** Whether it states a time of day; first and last are then the same second. */
+  /** Whether the text states a time of day. If so, the interval is a single second. */
   readonly hasTime: boolean;
   readonly hasDay: boolean;
   /** Whether the year or week was not stated. */
   readonly isOpen: boolean;
-  /** Offset in the text after the date. */
+  /** Offset of the end of the date in the text. */
   readonly end: number;
 }
 
 /**
- * The date at the start of a short text; undefined if there is none. If the year or week is not
- * stated, it is the latest that has begun.
+ * Parses the date at the start of a short text, or returns undefined if there is none. If the year
+ * or week is not stated, the latest one that has begun is assumed.
  */
 export function writtenDate(text: string, nowTs: number): WrittenDate | undefined {
   chrono ??= loadChrono();
@@ -46,7 +46,7 @@ export function writtenDate(text: string, nowTs: number): WrittenDate | undefine
   }
   let first = dayStart(year, month, day);
   if (first === undefined) return { stretch: undefined, hasTime, hasDay, isOpen, end };
-  // A weekday alone is the latest one, possibly today, unless `this` or `next` says otherwise.
+  // A weekday alone is the latest such day, possibly today, unless `this` or `next` is before it.
   if (weekday && first > nowTs && !/^(this|next)/i.test(found.text)) first -= 7 * 86_400;
   else if (!weekday) first = begun(!isOpen, year, nowTs, (each) => dayOf(each, month, day))?.first ?? first;
   if (!hasTime) return { stretch: wholeDay(first), hasTime, hasDay, isOpen, end };
@@ -55,7 +55,7 @@ export function writtenDate(text: string, nowTs: number): WrittenDate | undefine
   return { stretch: { first: moved, last: moved }, hasTime, hasDay, isOpen, end };
 }
 
-/** Called on first use, because it takes about 30 ms. */
+/** Loads chrono-node. Called on first use, because loading takes about 30 ms. */
 function loadChrono(): Chrono {
   const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof en;
   const parsers = casual.parsers.filter((parser) => !LEFT_OUT.includes(parser.constructor.name));
@@ -63,8 +63,8 @@ function loadChrono(): Chrono {
 }
 
 /**
- * The interval in the latest year in which it has begun, unless the year was written. 29 February
- * recurs every four years, except once a century.
+ * Returns the interval in the written year or, if no year was written, in the latest year in which
+ * the interval has begun. Tries nine years, because 29 February may be missing for up to eight.
  */
 function begun(
   isWritten: boolean,

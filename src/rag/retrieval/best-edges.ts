@@ -1,4 +1,4 @@
-// The best edges so far: a heap of fixed size with the worst kept edge at its root.
+// Keeps the best edges found so far in a heap of fixed size, whose root is the worst of them.
 
 import type { EdgeOrder } from '../question/question.ts';
 
@@ -9,7 +9,7 @@ export interface Candidate {
   readonly score: number;
 }
 
-/** Whether a ranks before b. Ties: the newer one, then the smaller id. */
+/** Returns whether a ranks before b. In a tie, the newer edge ranks first, then the smaller id. */
 export function comesBefore(a: Candidate, b: Candidate, order: EdgeOrder): boolean {
   if (order === 'score' && a.score !== b.score) return a.score > b.score;
   if (a.eventTs !== b.eventTs) return order === 'oldest' ? a.eventTs < b.eventTs : a.eventTs > b.eventTs;
@@ -21,7 +21,7 @@ export class BestEdges {
   readonly #size: number;
   readonly #heap: Candidate[] = [];
   readonly #ids = new Set<number>();
-  /** Whether more edges were offered than it keeps. */
+  /** Whether more different edges were offered than are kept. */
   overflowed = false;
 
   constructor(order: EdgeOrder, size: number) {
@@ -46,7 +46,7 @@ export class BestEdges {
     return this.#ids.has(id);
   }
 
-  /** Offers an edge; offering the same one again has no effect. */
+  /** Offers an edge. Offering the same edge again has no effect. */
   offer(candidate: Candidate): void {
     if (this.#ids.has(candidate.id)) return;
     if (!this.isFull) {
@@ -64,12 +64,12 @@ export class BestEdges {
     this.#sink();
   }
 
-  /** Like `offer`, for an edge known to rank after all that are kept. */
+  /** Offers an edge that is known to rank after all edges that are kept. */
   turnAway(id: number): void {
     this.overflowed ||= !this.#ids.has(id);
   }
 
-  /** Best first. */
+  /** Returns the edges, best first. */
   ranked(order: EdgeOrder = this.#order): Candidate[] {
     return [...this.#heap].sort((a, b) => (comesBefore(a, b, order) ? -1 : 1));
   }

@@ -1,8 +1,8 @@
-// Binds a question to data: names of nodes, nodes that are in some edge, a window that contains
-// edges, predicates of rules, words in rows.
+// Binds the parts of a question to data: names of nodes, nodes that are in an edge, a window that
+// contains edges, predicates of rules, and words that occur in rows.
 //
-// A question of which nothing binds is not answered, because the answer could only be about
-// something else. Each word that binds to nothing is reported.
+// If no part of a question binds, the question is not answered, because the answer could only be
+// about something else. Each word that does not bind is reported.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -15,15 +15,15 @@ import type { KeywordMatch } from './keyword-match.ts';
 import { timeEnds } from './time-ends.ts';
 
 /**
- * An import keeps the names of a table's nodes in a table with this suffix: one edge per node, with
- * the node as its only member and its name in the column NAME_COLUMN.
+ * Suffix of the table in which an import stores the names of a table's nodes. That table has one
+ * edge per node, with the node as its only member and the name in the column NAME_COLUMN.
  */
 export const NAMES_SUFFIX = '_nodes';
 export const NAME_COLUMN = 'vertex';
 
 export interface BindOptions {
   readonly reader: EdgeReader;
-  /** Undefined if no table names the nodes. */
+  /** Reads the names of nodes; undefined if no table contains names. */
   readonly names: NameReader | undefined;
   /** Stems of the predicates and names of the rules in use. */
   readonly predicates: ReadonlySet<string>;
@@ -33,11 +33,11 @@ export interface BindOptions {
 
 export interface NameReader {
   readonly reader: EdgeReader;
-  /** Id of the column with the names. */
+  /** Id of the column that contains the names. */
   readonly column: number;
 }
 
-/** Undefined if the table has no column of names. */
+/** Returns a reader of names, or undefined if the table has no column with names. */
 export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | undefined {
   const { columns } = snapshot.columns;
   const column = columns.find(
@@ -49,16 +49,19 @@ export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | und
 
 export interface Bound {
   readonly question: Question;
-  /** Words that must occur in rows, or else are ignored; spelling by lower-case form. */
+  /**
+   * Words that only bind if they occur in a row, and are otherwise ignored. The key is in lower
+   * case, the value is the word as written.
+   */
   readonly free: ReadonlyMap<string, string>;
   /**
-   * For those of the words that are part of node names the question does not give in full: some of
-   * these names.
+   * Names that contain a free word, by the word. These are names of nodes that the question does
+   * not contain in full.
    */
   readonly near: ReadonlyMap<string, readonly string[]>;
-  /** Whether a node, time or condition binds; words then only affect ranking. */
+  /** Whether a node, time or condition binds. If so, words only affect the ranking. */
   readonly isNamed: boolean;
-  /** Whether something binds even if no word occurs in a row. */
+  /** Whether a part of the question binds even if no word occurs in a row. */
   readonly binds: boolean;
 }
 
@@ -88,7 +91,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const columnStems = new Set(reader.snapshot.columns.columns.flatMap(({ name }) => stemsOfName(name)));
   for (const word of keywords) {
     const stem = stemOf(word);
-    // "calls about penguins" asked of a table of calls does not refer to a predicate `called`.
+    // In a table of calls, "calls about penguins" does not refer to a predicate `called`.
     const isEdge = isEdgeWord(word, said.question.table);
     if (!isEdge && predicates.has(stem)) hasPredicate = true;
     else if (columnStems.has(stem)) hasColumn = true;
@@ -121,12 +124,13 @@ function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
   return false;
 }
 
-/** Maximum number of names shown for a word that is part of them. */
+/** Maximum number of names that are shown for a word. */
 const MOST_NEAR = 3;
 
 /**
- * Nodes whose names occur in the text as whole words, ignoring case, longest first; their words are
- * removed from `free`. For words that are left, `near` receives some names that contain them.
+ * Returns the nodes whose names occur in the text as whole words, regardless of case. Longer names
+ * take precedence. Removes the words of these names from `free`. For each remaining word, adds some
+ * names that contain the word to `near`.
  */
 function* namedNodes(
   { question, words }: Understood,
@@ -167,10 +171,10 @@ function* namedNodes(
   return nodes;
 }
 
-/** Maximum number of nodes named in an answer. */
+/** Maximum number of nodes whose names are read for an answer. */
 const MOST_NODES_NAMED = 500;
 
-/** Names of the members of the first edges. */
+/** Reads the names of the members of edges, up to MOST_NODES_NAMED. */
 export function* memberNames(
   table: Table,
   edges: readonly { readonly members: readonly number[] }[],
@@ -197,7 +201,7 @@ export function* memberNames(
 
 const MOST_NAMED = 64;
 
-/** Normalises to lower case with single spaces. */
+/** Normalises a text to words in lower case with single spaces between them. */
 function plainWords(text: string): string {
   return text
     .normalize('NFKC')
@@ -208,7 +212,8 @@ function plainWords(text: string): string {
 }
 
 /**
- * Which of the words occur in rows of the named nodes and the window; stops once all were found.
+ * Returns the free words that occur in the rows of the named nodes within the window. Stops once
+ * all words were found.
  */
 export function* wordsInRows(
   reader: EdgeReader,
@@ -233,12 +238,12 @@ export function* wordsInRows(
 }
 
 /**
- * Whether a question names somebody or something that is not in the data: a part of a name or, if a
- * figure is asked for, any word written like a name or a month, and anything that could not be
- * understood. Ignoring it would answer another question.
+ * Returns whether a question names something that is not in the data, so that an answer that
+ * ignored it would answer another question. That is a word that is part of a node's name or, if the
+ * question asks for a figure, any word with a capital and any part that was not understood.
  */
 export function missesName(said: Understood, { free, near }: Bound, found: ReadonlySet<string>): boolean {
-  // A second window, nodes to be excluded and the like were put aside when the text was read.
+  // `ignored` contains, for example, a second window or nodes to be excluded.
   if (said.figure !== null && said.question.ignored.length > 0) return true;
   const hasCase = said.words.some((word) => /^\p{Ll}/u.test(word));
   const isName = (text: string) => hasCase && /^\p{Lu}/u.test(text) && text !== said.words[0];
@@ -248,8 +253,8 @@ export function missesName(said: Understood, { free, near }: Bound, found: Reado
 }
 
 /**
- * The words that bind to nothing, as reported in `understood`; all words if the question has
- * neither keywords nor nodes and nothing binds.
+ * Returns the words that do not bind, which `understood` in an answer reports. Returns all words if
+ * nothing binds and the question has neither keywords nor nodes.
  */
 export function ignoredWords(
   said: Understood,

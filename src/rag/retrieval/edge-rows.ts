@@ -1,4 +1,4 @@
-// Reads rows of a table at one snapshot as columns, and turns them into edges.
+// Reads rows of a table at one snapshot as columns, and converts rows to edges.
 
 import type { PropertyValue, QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../query/index.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
-/** Some rows, in (event_ts, id) order. */
+/** Some rows, ordered by (event_ts, id). */
 export type EdgeRows = RowSet;
 
 /** Ids of the built-in columns. */
@@ -33,13 +33,13 @@ export class EdgeReader {
   /** The strategy of the last scan. */
   strategy: QueryPlan['strategy'] = 'FULL_SCAN';
 
-  /** `keys`: what `readKeys` reads in addition to times and ids. */
+  /** `keys` are the columns that `readKeys` reads in addition to times and ids. */
   constructor(table: Table, snapshot: Snapshot, keys: { members: boolean; columns: ReadonlySet<number> }) {
     this.table = table;
     this.snapshot = snapshot;
     const pattern = { alias: 'e', table, members: undefined };
-    // Planned in the same event loop turn as the snapshot, because the table's columns may change
-    // later.
+    // The reads are planned in the same event loop turn in which the snapshot is taken, because the
+    // table's columns may change later.
     this.#whole = columnPlan(
       pattern,
       needs(
@@ -52,12 +52,12 @@ export class EdgeReader {
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }
 
-  /** Rows with the columns that the search needs. Yields null after a few ms of work. */
+  /** Yields rows with the columns that the search needs, and null after a few ms of work. */
   readKeys(bounds: ScanBounds): Generator<EdgeRows | null, void, void> {
     return this.#read(bounds, this.#keys);
   }
 
-  /** Rows with all their columns. */
+  /** Yields rows with all their columns, and null after a few ms of work. */
   readWhole(bounds: ScanBounds): Generator<EdgeRows | null, void, void> {
     return this.#read(bounds, this.#whole);
   }
@@ -89,7 +89,7 @@ const NO_SOURCE: RowSource = {
   timeBounds: refuse,
 };
 
-/** The edge of a row that was read with all its columns. */
+/** Converts a row that was read with all its columns to an edge. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
   const own = columns.columns.filter((column) => column.id > FORMATION);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
@@ -103,7 +103,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: 
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,
     score,
-    // fromEntries, because a column may be named like __proto__.
+    // A column may be called __proto__, and a plain assignment would set the prototype.
     properties: Object.fromEntries(own.map(({ name }, index) => [name, values[index]!])),
   };
 }

@@ -1,4 +1,4 @@
-// Counts how many of a question's keywords occur in the texts of an edge, as words, ignoring case
+// Counts how many of a question's keywords occur as words in the texts of an edge. It ignores case
 // and common English endings.
 
 import type { EdgeRows } from './edge-rows.ts';
@@ -8,13 +8,13 @@ export class KeywordMatch {
   readonly #stems: readonly string[];
   readonly #columns: readonly number[];
 
-  /** At most 32 keywords. */
+  /** There may be at most 32 keywords. */
   constructor(keywords: readonly string[], textColumns: readonly number[]) {
     this.#stems = keywords.map(keywordStem);
     this.#columns = textColumns;
   }
 
-  /** The share of the keywords that a row contains, 0 to 1. */
+  /** Returns a function that returns the share of the keywords in a row, 0 to 1. */
   sharesIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
     const bitsOf = this.bitsIn(rows);
@@ -22,8 +22,8 @@ export class KeywordMatch {
   }
 
   /**
-   * A bit for each keyword that a row contains, the first one lowest. Prepared for a set of rows,
-   * so that each distinct text is searched once.
+   * Returns a function that returns a bit for each keyword in a row. The lowest bit is the first
+   * keyword. Each distinct text in the rows is searched only once.
    */
   bitsIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
@@ -42,7 +42,7 @@ export class KeywordMatch {
     };
   }
 
-  /** Which of the keywords, passed in their order, occur in the texts of some edges. */
+  /** Returns the keywords that occur in the texts of edges. `words` are the keywords in order. */
   wordsIn(edges: readonly RetrievedEdge[], words: readonly string[]): Set<string> {
     let bits = 0;
     for (const { formation, properties } of edges) {
@@ -52,7 +52,7 @@ export class KeywordMatch {
     return new Set(words.filter((_, place) => ((bits >>> place) & 1) === 1));
   }
 
-  /** A bit for each keyword that a text in lower case contains. */
+  /** Returns a bit for each keyword in a text, which is in lower case. */
   #foundIn(text: string): number {
     let bits = 0;
     for (const [place, stem] of this.#stems.entries()) if (holdsWord(text, stem)) bits |= 1 << place;
@@ -60,12 +60,12 @@ export class KeywordMatch {
   }
 }
 
-/** A keyword without its plural `s`. */
+/** Returns a keyword without its plural `s`. */
 export function keywordStem(word: string): string {
   return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-/** Whether a text in lower case has a word that is the stem, or the stem with an ending. */
+/** Returns whether a word in a lower-case text is the stem, or the stem with an ending. */
 export function holdsWord(text: string, stem: string): boolean {
   for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1))
     if (

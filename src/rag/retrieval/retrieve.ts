@@ -1,5 +1,5 @@
-// Retrieves the edges that a question means, best first, through the indexes of its table at one
-// snapshot.
+// Retrieves the edges that a question means, best first. Reads one snapshot of the table through
+// its indexes.
 
 import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
@@ -19,17 +19,15 @@ import { timeEnds } from './time-ends.ts';
 
 export interface Retrieval {
   /**
-   * Best first, ties by newer time, then smaller id; by time alone if the text asks for the latest
-   * or the oldest.
+   * The edges by descending score, then by descending time, then by id. If the text asks for the
+   * latest or oldest edges, they are ordered by time instead.
    */
   readonly edges: RetrievedEdge[];
   /** Whether more edges matched than are returned. */
   readonly truncated: boolean;
-  /**
-   * The question as understood, with the window that was used and everything that bound to nothing.
-   */
+  /** The question, with the window that was used. `ignored` contains all that did not bind. */
   readonly question: Question;
-  /** False if nothing in the text binds to data, so nothing was searched. */
+  /** False if no part of the text binds to data, so that nothing was searched. */
   readonly binds: boolean;
   readonly said: Understood;
   /** Keywords that occur in rows of the table. */
@@ -39,19 +37,21 @@ export interface Retrieval {
 }
 
 export interface RetrieveOptions {
-  /** 1 to 10,000; a number in the text can only lower it. */
+  /** Maximum number of edges, 1 to 10,000. A number in the text can only lower it. */
   readonly topK: number;
-  /** Each side that is given overrides that of the text. */
+  /** Bounds of the window. Each bound that is given overrides the bound in the text. */
   readonly override?: { readonly startTs?: number | undefined; readonly endTs?: number | undefined } | undefined;
-  /** The reference for "today" in a table without edges; otherwise that is the newest edge. */
+  /** The time to which "today" is relative if the table is empty; otherwise the newest edge is. */
   readonly nowMs: number;
-  /** The table that names the nodes. */
+  /** The table that contains the names of nodes. */
   readonly names?: Table | undefined;
   /** Stems of the predicates and names of the rules in use. */
   readonly predicates?: ReadonlySet<string> | undefined;
 }
 
-/** Runs in steps of a few ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
+/**
+ * Retrieves edges, in steps of a few ms. Throws `table_not_found`, `table_corrupt`, `overloaded`.
+ */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
   const snapshot = table.snapshot();
   const { names } = options;
@@ -75,8 +75,8 @@ function* retrieveAt(
   const { columns } = snapshot.columns;
   const own = columns.filter(({ id }) => id > FORMATION);
   const asked = { name: table.name, columns: own };
-  // Readers are created in the same event loop turn as the snapshot. What they read does not depend
-  // on the reference time, which is not known yet.
+  // Readers must be created in the event loop turn in which the snapshot is taken. The reference
+  // time is not known yet, but the columns that the readers need do not depend on it.
   const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
   const filters = splitFilters(named, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
@@ -110,7 +110,7 @@ function* retrieveAt(
     return answered(state, [], false, strategyOf(question, isNamed, reader));
   const needsKeyword = !isNamed && foundWords.size > 0;
   const byTime = !isNamed && !needsKeyword;
-  // A text that names nothing means the most recent edges; the rest of it ranks those.
+  // A text that names nothing means the most recent edges. Its other words rank these edges.
   const search: Search = {
     least: within.least,
     greatest: within.greatest,
@@ -146,14 +146,14 @@ function answered(
 }
 
 /**
- * Whether rows are searched for words beforehand: if nothing else says which edges are meant, if a
- * figure is asked for, or if a word is part of a name.
+ * Returns whether rows must be searched for words before the edges are retrieved. They must if only
+ * words identify the edges, if the question asks for a figure, or if a word is part of a name.
  */
 function needsWords({ isNamed, near, question }: Bound, { figure }: Understood): boolean {
   return (!isNamed && question.nodes.length === 0) || figure !== null || near.size > 0;
 }
 
-/** One edge by its key, with all columns; undefined if it no longer exists. */
+/** Returns one edge by its key, with all columns, or undefined if it no longer exists. */
 export function* retrieveOne(
   table: Table,
   { id, eventTs }: { id: number; eventTs: number },
@@ -183,8 +183,8 @@ function overridden(window: QuestionWindow | null, override: RetrieveOptions['ov
 }
 
 /**
- * How the edges were found. Without nodes and a window the order of a column may be used; otherwise
- * every edge is read.
+ * Returns the name of the way in which the edges were found: by nodes, by the index of a column, by
+ * time, or by reading every edge.
  */
 function strategyOf({ nodes, window, filters }: Question, isNamed: boolean, reader: EdgeReader): QueryPlan['strategy'] {
   if (nodes.length > 0) return 'FMI_LOOKUP';
@@ -193,13 +193,14 @@ function strategyOf({ nodes, window, filters }: Question, isNamed: boolean, read
 }
 
 /**
- * Unwanted rows per wanted row that may be read along: reading one row on its own costs as much.
+ * Maximum number of unwanted rows that are read per wanted row. Reading one row separately takes as
+ * long as reading this number of rows in a range.
  */
 const MOST_BETWEEN = 48;
 /** Maximum number of rows read at once. */
 const MOST_AT_ONCE = 8192;
 
-/** The edges with all columns, in the given order. */
+/** Reads the edges with all columns. Returns them in the given order. */
 function* wholeEdges(
   reader: EdgeReader,
   nodes: readonly number[],
@@ -232,8 +233,8 @@ function* wholeEdges(
 }
 
 /**
- * Maximum number of characters in the texts of all edges of a question, which are held several
- * times, including as text of the answer.
+ * Maximum number of characters in the texts of all edges of a question. These texts are in memory
+ * several times, for example as part of the answer.
  */
 const MOST_LETTERS = 8 * 2 ** 20;
 
@@ -253,13 +254,13 @@ function tooLong(edges: number): HedgerowError {
   );
 }
 
-/** Reads per step: about a millisecond. */
+/** Number of reads in one step, which takes about a millisecond. */
 const STEP_READS = 16;
 
 /**
- * A small set of reads that covers all candidates: of ranges where they are dense, otherwise of
- * single rows. Ranges are halved until the estimated rows per candidate are few enough. Yields
- * undefined after a few reads.
+ * Yields a small number of reads that cover all candidates, and undefined after a few reads. Where
+ * candidates are dense, a read covers a range of rows, otherwise a single row. Ranges are halved
+ * until the estimated number of rows per candidate is small enough.
  */
 function* readsOf(
   { table, snapshot }: EdgeReader,

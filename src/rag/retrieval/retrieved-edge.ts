@@ -1,14 +1,14 @@
-// One retrieved hyperedge, in the form of `cited_edges` and `all_edges`.
+// Defines a retrieved hyperedge, as it appears in `cited_edges` and `all_edges` of an answer.
 
 import type { PropertyValue } from '../../engine/index.ts';
 
 export interface RetrievedEdge {
   edge_id: number;
-  /** `HEDGE-<edge id>`. */
+  /** The tag `HEDGE-<edge id>`. */
   hedge_tag: string;
-  /** Epoch seconds. */
+  /** Time in epoch seconds. */
   event_ts: number;
-  /** Ascending, without repeats. */
+  /** Distinct nodes in ascending order. */
   members: number[];
   weight: number | null;
   mean_dist_m: number | null;

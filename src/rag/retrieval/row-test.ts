@@ -1,5 +1,5 @@
-// Splits conditions on columns into ranges for the engine and tests on each row for everything
-// else.
+// Splits conditions on columns: the engine evaluates ranges of numbers, and all other conditions
+// are tested here on each row.
 
 import type { ColumnType, RangeCondition } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -17,7 +17,7 @@ export interface FilterColumn {
 export interface SplitFilters {
   /** Ranges that the engine evaluates. */
   readonly where: readonly RangeCondition[];
-  /** Conditions tested on each row here. */
+  /** Conditions that are tested on each row here. */
   readonly looked: readonly { readonly filter: Filter; readonly column: FilterColumn }[];
 }
 
@@ -50,7 +50,7 @@ function rangeOf({ column, op, value }: Filter): RangeCondition | undefined {
   }
 }
 
-/** Whether a row passes. Prepared for a set of rows, so that each distinct text is tested once. */
+/** Returns whether a row meets the conditions. Each distinct text is tested only once. */
 export type RowTest = (row: number) => boolean;
 
 export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
@@ -60,7 +60,7 @@ export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
   return (row) => tests.every((test) => test(row));
 }
 
-/** As in statements, a missing value only equals null and differs from nothing. */
+/** Returns the test of one column. As in statements, a missing value only passes a null test. */
 function columnTest({ op, value }: Filter, { type }: FilterColumn, column: PropertyColumn): RowTest {
   const { nulls } = column;
   if (value === null) {

@@ -1,21 +1,22 @@
-// Finds the best edges of a question without reading all of them: newest first, and only as long as
-// older edges can still be better.
+// Finds the best edges for a question without reading all of them. The search begins with the
+// newest edges and ends when no older edge can be better than those found.
 //
-// The search reads windows of time from the newest towards the past and offers every matching row
-// to a heap of `size` edges. Windows are sized by estimated rows, each allowed GROWTH times as many
-// as the last. While the heap is not full, every edge with a named node is read. Once it is full,
-// the least score in it is a threshold. An edge no newer than the window's end has at most that
-// recency and at most a keyword share of 1, so score.ts can give, for each number of named nodes in
-// it, the least weight with which it still reaches the threshold. That leaves at most two kinds of
-// edges to read (`looksFor`):
+// The search reads windows of time, from the newest towards the past, and offers every matching row
+// to a heap of `size` edges. A window may contain GROWTH times as many estimated rows as the window
+// before. While the heap is not full, every edge with a named node is read. Once the heap is full,
+// the least score in it is a threshold. For an edge that is not newer than the end of a window,
+// two parts of the score are bounded: its recency is at most that of the window's end, and its
+// share of the keywords is at most 1. So for each number of named nodes in the edge, score.ts can
+// compute the least weight with which the edge still reaches the threshold. Therefore at most two
+// kinds of edges must be read (`looksFor`):
 //
-// - edges with so many nodes that any weight suffices;
-// - edges with fewer nodes, but with enough weight.
+// - edges that contain enough nodes to reach the threshold with any weight
+// - edges that contain fewer nodes, but have enough weight
 //
-// ways.ts finds the edges with at least k of the nodes through the node index, and the weight
-// becomes a range condition of the engine. Both requirements rise as windows recede; when nothing
-// can meet them, the search ends. The result is exact: what was not read could not have been among
-// the best. Orders by time alone end as soon as the heap is full.
+// ways.ts finds the edges with at least k of the nodes through the node index. The least weight
+// becomes a range condition for the engine. Both requirements rise from window to window. When no
+// edge can meet them, the search ends. The result is exact: an edge that was not read could not be
+// among the best. A search in an order by time ends as soon as the heap is full.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
@@ -31,8 +32,9 @@ import { type Way, waysTo } from './ways.ts';
 
 /** The search to run, checked and complete. */
 export interface Search {
-  /** Least and greatest time of edges that may match. */
+  /** Least time of edges that may match. */
   readonly least: number;
+  /** Greatest time of edges that may match. */
   readonly greatest: number;
   readonly nodes: readonly number[];
   readonly filters: SplitFilters;
@@ -46,7 +48,7 @@ export interface Search {
   readonly scale: ScoreScale;
 }
 
-/** The best edges; their `overflowed` is exact. A step takes a few ms at most. */
+/** Finds the best edges. `overflowed` in the result is exact. A step takes a few ms at most. */
 export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> {
   const best = new BestEdges(search.order, search.size);
   const rarest = yield* rarestFirst(reader, search);
@@ -61,14 +63,14 @@ export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> 
 interface Window {
   readonly startTs: number;
   readonly endTs: number;
-  /** Estimated number of rows; with several nodes, the sum over the nodes. */
+  /** Estimated number of rows. If there are several nodes, the sum of their rows. */
   readonly rows: number;
 }
 
 /** A window with fewer rows is read in one piece. */
 const FEW_ROWS = 4096;
 
-/** False if nothing beyond the window can be among the best. */
+/** Searches one window. Returns false if no edge beyond the window can be among the best. */
 function* searchWindow(
   reader: EdgeReader,
   search: Search,
@@ -76,8 +78,8 @@ function* searchWindow(
   { startTs, endTs, rows }: Window,
   best: BestEdges,
 ): Steps<boolean> {
-  // The older an edge, the more nodes it needs, so the window is read in pieces with rising
-  // requirements.
+  // An older edge must contain more nodes, so the window is read in pieces, from the newest to the
+  // oldest, with rising requirements.
   for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
     const { looks, enoughSince } = looksFor(search, best, high);
     if (looks.length === 0) return false;
@@ -97,7 +99,7 @@ function* searchWindow(
 }
 
 /**
- * Edges that may still be among the best: those with at least `held` nodes and at least this
+ * Edges that may still be among the best: they have at least `held` of the nodes and at least this
  * weight.
  */
 interface Look {
@@ -108,8 +110,8 @@ interface Look {
 const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
 
 /**
- * What to read up to a time; empty if the search has ended. `enoughSince`: for edges older than
- * this, more nodes are needed where weight is not required.
+ * Returns the edges to read up to a time. If there are none, the search has ended. Edges before
+ * `enoughSince` need more nodes, unless they have enough weight.
  */
 function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
   const { order, scale, nodes, hasKeywords } = search;
@@ -120,7 +122,7 @@ function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look
   const keywords = hasKeywords ? 1 : 0;
   const shareOf = (held: number) => (nodes.length === 0 ? 0 : held / most);
   const weightOf = (held: number) => leastWeight(scale, score, shareOf(held), keywords, endTs);
-  // The more nodes, the less weight is needed.
+  // An edge with more of the nodes needs less weight.
   let free = most + 1;
   while (free > 1 && weightOf(free - 1) === Number.NEGATIVE_INFINITY) free--;
   let least = free;
@@ -154,16 +156,16 @@ function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, e
 }
 
 /**
- * The first window has at most about FIRST_TIMES times as many rows as are wanted (FIRST_ROWS at
- * least); each next one may have GROWTH times as many.
+ * The first window has at most about FIRST_TIMES times as many rows as edges are wanted, but
+ * FIRST_TIMES * FIRST_ROWS are always allowed. Each later window may have GROWTH times as many.
  */
 const FIRST_TIMES = 4;
 const FIRST_ROWS = 256;
 const GROWTH = 4;
 
 /**
- * Windows that cover the time range of the search, in search order, each with its estimated rows.
- * Yields undefined after a few ms of work.
+ * Yields windows that cover the time range of the search, in search order, with their estimated
+ * rows. Yields undefined after a few ms of work.
  */
 function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | undefined, void, void> {
   const { least, greatest, order } = search;
@@ -196,10 +198,10 @@ function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | unde
   }
 }
 
-/** Number of ways estimated per step. */
+/** Number of ways that are estimated in one step. */
 const STEP_WAYS = 4;
 
-/** Estimated number of rows that the ways find in a window. */
+/** Returns the estimated number of rows that the ways find in a window. */
 function* estimated(
   { table, snapshot }: EdgeReader,
   { filters }: Search,
@@ -221,7 +223,7 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
   const keywordShare = search.keywords.sharesIn(rows);
   const weights = rows.columns.get(WEIGHT)!;
   const values = weights.kind === 'number' ? weights.values : undefined;
-  // Newest first, so that later rows are turned away without touching the heap.
+  // The newest rows come first, so that most others can be turned away without using the heap.
   for (let row = rows.rows - 1; row >= 0; row--) {
     if (!passes(row)) continue;
     const share = keywordShare(row);
@@ -236,7 +238,8 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
 }
 
 /**
- * The share of the named nodes that are in an edge. Every edge that is read contains at least one.
+ * Returns the share of the named nodes that are in an edge. Every edge that is read contains at
+ * least one of them.
  */
 function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
   if (nodes.length < 2) return nodes.length;
@@ -251,13 +254,13 @@ function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): num
   return held / nodes.length;
 }
 
-/** Looks for one more matching edge, if nothing that was read was turned away. */
+/** Sets `overflowed` if there is another matching edge besides those that are kept. */
 function* lookForMore(
   reader: EdgeReader,
   { least, greatest, nodes, filters, size, keywords, needsKeyword }: Search,
   best: BestEdges,
 ): Steps<void> {
-  // Without row tests, one of size + 1 rows is certainly not among those kept.
+  // If there are no row tests, at least one of size + 1 rows is not among those that are kept.
   const limit = filters.looked.length === 0 && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {
     for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {

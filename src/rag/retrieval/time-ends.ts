@@ -1,10 +1,10 @@
-// Finds the times of the first and the last live edge of a window without reading all edges between
+// Finds the times of the first and the last live edge in a window without reading all edges between
 // them.
 //
-// The first is read directly, as scans are in time order. For the last, a binary search over row
-// estimates finds a time after which there is no edge. Estimates count deleted rows too, so from
-// there windows of growing width (1, 4, 16, ... seconds) are scanned backwards until one has a live
-// edge.
+// The first edge is read directly, because scans are in time order. The last edge is found in two
+// steps. A binary search over row estimates finds a time after which there is no edge. Estimates
+// count deleted rows too, so the second step scans windows of growing width (1, 4, 16, ... seconds)
+// backwards from that time until a window contains a live edge.
 
 import type { EdgeReader } from './edge-rows.ts';
 
@@ -20,7 +20,7 @@ export interface TimeEnds {
 const FEW_ROWS = 16_384;
 const LAST_SECOND = Number.MAX_SAFE_INTEGER;
 
-/** Undefined if there is no edge. Both bounds are inclusive. */
+/** Returns the ends, or undefined if there is no edge. Both bounds are inclusive. */
 export function* timeEnds(
   reader: EdgeReader,
   startTs: number | undefined,
@@ -32,7 +32,7 @@ export function* timeEnds(
   if (inMemory <= FEW_ROWS) return reader.table.timeBounds({ startTs, endTs }, reader.snapshot);
   const least = yield* lastTimeOf(reader, startTs, endTs, 1);
   if (least === undefined) return undefined;
-  // No live edge is later than `high`; estimates include dead rows.
+  // No live edge is later than `high`, but there may be none at `high`: estimates count dead rows.
   let high = yield* latestEstimated(reader, least, endTs ?? LAST_SECOND);
   for (let width = 1; high > least; width *= 4) {
     const found = yield* lastTimeOf(reader, Math.max(least, high - width + 1), high, width === 1 ? 1 : undefined);
@@ -42,7 +42,7 @@ export function* timeEnds(
   return { least, greatest: least };
 }
 
-/** The last time among a window's edges, or among its first `limit` ones. */
+/** Returns the last time among a window's edges, or among its first `limit` edges. */
 function* lastTimeOf(
   reader: EdgeReader,
   startTs: number | undefined,
@@ -57,10 +57,10 @@ function* lastTimeOf(
   return last;
 }
 
-/** Iterations of the binary search between two pauses. */
+/** Number of iterations of the binary search between two pauses. */
 const STEP_LOOKS = 16;
 
-/** A time after which there is no edge; there must be one at `low`. */
+/** Returns a time after which there is no edge. There must be an edge at `low`. */
 function* latestEstimated(reader: EdgeReader, low: number, high: number): Generator<undefined, number, void> {
   let [from, to] = [low, high];
   for (let looks = 1; from < to; looks++) {

@@ -1,23 +1,27 @@
-// Finds edges that contain at least a given number of the named nodes through the node index.
+// Chooses the lookups in the node index that find all edges with at least k of the n named nodes.
 //
-// By the pigeonhole principle an edge with at least k of n nodes lacks at most n - k of them, so it
-// contains one of any n - k + 1 nodes and two of any n - k + 2. Looking up the rarest n - k + 1
-// nodes therefore finds every such edge, and so does looking up all pairs of the rarest n - k + 2,
-// which reads fewer rows at the cost of more lookups. Example: for 3 of 4 nodes a, b, c, d (rarest
-// first), look up a and b, or the pairs ab, ac and bc.
+// An edge with at least k of n nodes lacks at most n - k of them. By the pigeonhole principle it
+// therefore contains one of any n - k + 1 nodes, and two of any n - k + 2 nodes. So there are two
+// ways to find every such edge:
+//
+// - look up each of the rarest n - k + 1 nodes
+// - look up each pair of the rarest n - k + 2 nodes, which reads fewer rows with more lookups
+//
+// Example: to find edges with 3 of the nodes a, b, c, d (rarest first), look up a and b, or the
+// pairs ab, ac and bc.
 
 /** The nodes of one lookup, which finds the edges that contain all of them. */
 export type Way = readonly number[];
 
-/** Maximum number of pairs to look up: those of twenty nodes. */
+/** Maximum number of pairs to look up. Twenty nodes have this number of pairs. */
 const MOST_PAIRS = 190;
-/** Number of rows that a pair must save to be worth its lookup. */
+/** Number of rows per pair from which on it is worth looking up pairs. */
 const ROWS_OF_A_PAIR = 200;
 
 /**
- * Ways that together find every edge with at least `least` of the nodes; without nodes, a single
- * way that finds all edges. `rarest`: the nodes by ascending number of edges. `rows`: the
- * estimated number of edges with any of the nodes.
+ * Returns lookups that together find every edge with at least `least` of the nodes. If there are no
+ * nodes, returns a single lookup that finds all edges. `rarest` are the nodes by ascending number
+ * of edges. `rows` is the estimated number of edges with any of the nodes.
  */
 export function waysTo(rarest: readonly number[], least: number, rows: number): Way[] {
   const count = rarest.length;

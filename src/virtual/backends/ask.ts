@@ -1,16 +1,17 @@
-// Reads whole results from a backend, within one deadline for several questions.
+// Reads whole results from a backend. Several questions can share one deadline.
 
 import type { QueryOptions, RowBatches, SqlRow } from '../backend.ts';
 import { openDeadline } from './deadline.ts';
 
 /**
- * Runs SQL written by this package and reads the whole result. `most`: time limit in milliseconds.
+ * Runs SQL written by this package and reads the whole result. `most` is a time limit in
+ * milliseconds.
  */
 export type Ask = (sql: string, most?: number) => Promise<readonly SqlRow[]>;
 
 /**
- * Runs `work`, which may ask any number of questions; together they share the time limit of
- * `options`.
+ * Runs `work`, which may ask any number of questions. Together the questions must keep to the time
+ * limit in `options`.
  */
 export async function asking<T>(
   options: QueryOptions,

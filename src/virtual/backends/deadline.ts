@@ -1,4 +1,4 @@
-// Time limits of backend queries: one signal for both the deadline and the caller's own signal.
+// Limits the time of backend queries. One signal covers the deadline and the caller's own signal.
 
 import { type HedgerowError, refusal } from '../../errors.ts';
 import { Deadline } from '../../schedule/deadline.ts';
@@ -8,7 +8,7 @@ export function openDeadline({ deadlineMs, signal }: QueryOptions): Deadline {
   return new Deadline(deadlineMs, timeoutAfter, signal);
 }
 
-/** Settles like `promise`, or rejects with the signal's reason if that comes first. */
+/** Settles like `promise`, or rejects with the signal's reason if the signal aborts first. */
 export function before<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);

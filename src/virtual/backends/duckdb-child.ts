@@ -1,5 +1,5 @@
-// The service's side of the DuckDB process: starts it, sends it questions, and fails them when it
-// dies.
+// Implements the service's side of the DuckDB process: starts the process, sends questions to it,
+// and fails the open questions when the process dies.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { refusal } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { type Later, later } from './later.ts';
 export type DuckDbPeer = Pick<ChildProcess, 'send' | 'kill' | 'on' | 'pid' | 'connected'>;
 export type Run = Omit<Extract<ToDuckDb, { kind: 'run' }>, 'kind' | 'id'>;
 
-/** DuckDB keeps rows in native memory; this heap only holds batches in transit. */
+/** Size of the JavaScript heap, which only holds batches in transit. DuckDB uses native memory. */
 const HEAP_MB = 128;
 
 /** Starts the built script, even when this module runs from source (tests). */
@@ -23,8 +23,8 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
     : new URL('./duckdb-process.js', here);
   return fork(script, {
     cwd,
-    // Passes on nothing of the service's environment, which may hold secrets. Few malloc arenas:
-    // each keeps the memory that its threads have freed.
+    // Passes on nothing of the service's environment, which may contain secrets. Limits the malloc
+    // arenas, because each of them retains the memory that its threads have freed.
     env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2' },
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=4'],
     serialization: 'advanced',
@@ -32,9 +32,9 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
   });
 }
 
-/** The answer to one question, as it arrives. */
+/** The answer to one question, readable while it arrives. */
 export interface Answer {
-  /** The next batch; undefined at the end. Rejects if the question failed. */
+  /** Returns the next batch, or undefined at the end. Rejects if the question failed. */
   next(): Promise<RowBatch | undefined>;
   /** Whether no more batches will arrive. */
   readonly over: boolean;
@@ -98,7 +98,7 @@ export class DuckDbChild {
   }
 
   #say(message: ToDuckDb): void {
-    // No error here: a process that is gone is reported by its exit event.
+    // Ignores errors here, because the exit event reports a process that is gone.
     if (this.#peer.connected) this.#peer.send(message, undefined, {}, () => undefined);
   }
 
@@ -129,7 +129,7 @@ export class DuckDbChild {
   }
 }
 
-/** DuckDB's own message about a statement or a file; may contain paths. */
+/** DuckDB's own message about a statement or a file, which may contain paths. */
 export class DuckDbFailure extends Error {}
 
 class OpenAnswer implements Answer {

@@ -1,14 +1,14 @@
-// The wire format of rows leaving the DuckDB process: column by column, so that the number of
-// objects does not depend on the number of rows.
+// The format in which rows leave the DuckDB process. They are sent column by column, so that the
+// number of objects does not depend on the number of rows.
 
 import type { RowBatch, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 
-/** 1 where a value is null; undefined if none is. */
+/** Contains 1 for each null value; undefined if there are no nulls. */
 type Nulls = Uint8Array | undefined;
 
 export type WireColumn =
   | { readonly kind: 'numbers'; readonly values: Float64Array; readonly nulls: Nulls }
-  /** All texts concatenated, and the length of each in UTF-16 units. */
+  /** `text` is all texts concatenated. `lengths` are in UTF-16 units. */
   | { readonly kind: 'texts'; readonly text: string; readonly lengths: Uint32Array; readonly nulls: Nulls }
   | { readonly kind: 'values'; readonly values: readonly SqlValue[] };
 
@@ -17,7 +17,7 @@ export interface WireBatch {
   readonly columns: readonly WireColumn[];
 }
 
-/** A received batch, readable by row and by column. */
+/** Makes a received batch readable by row and by column. */
 export function batchOf({ length, columns: wires }: WireBatch): RowBatch {
   const columns = wires.map(columnOf);
   return {
@@ -48,9 +48,9 @@ function columnOf(wire: WireColumn): SqlColumn {
 }
 
 /**
- * Collects the values of one column of a batch. Its buffers are reused for the next batch, so that
- * sending makes little garbage. A column is sent as numbers or as texts while all its values are,
- * otherwise as plain values.
+ * Collects the values of one column of a batch. The buffers are reused for the next batch, so that
+ * sending makes little garbage. A column is sent as numbers if all its values are numbers or null,
+ * as texts if all are texts or null, and otherwise as plain values.
  */
 export class WireBuilder {
   #length = 0;
@@ -91,7 +91,7 @@ export class WireBuilder {
     this.#length++;
   }
 
-  /** Adds many numbers at once; none is null. */
+  /** Adds many numbers at once, without nulls. */
   addNumbers(numbers: ArrayLike<number>): void {
     if (this.#values !== undefined || this.#textCount > 0) {
       for (let index = 0; index < numbers.length; index++) this.add(numbers[index]!);
@@ -102,7 +102,7 @@ export class WireBuilder {
     this.#length += numbers.length;
   }
 
-  /** The collected column; valid until the next value is added. */
+  /** Returns the collected column, which is valid until the next value is added. */
   take(): WireColumn {
     const wire = this.#wire();
     this.#length = 0;

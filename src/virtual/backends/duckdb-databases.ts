@@ -1,12 +1,15 @@
-// The databases open in the DuckDB process: each is read-only, has no access to other files, and
-// its configuration is locked.
+// Manages the databases that are open in the DuckDB process. Each is read-only, has no access to
+// other files, and has a locked configuration.
 
 import type { Connection, Instance, Library } from './duckdb-library.ts';
 import type { DuckDbLimits, DuckDbSource, FileFormat } from './duckdb-messages.ts';
 import { type HeldFiles, holdFiles } from './held-files.ts';
 
 const MOST_IDLE = 3;
-/** Up to this size all rows of a file are read to infer column types; above it, a sample. */
+/**
+ * Up to this size, all rows of a file are read to infer the column types. Of a larger file, a
+ * sample is read.
+ */
 const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
 
 interface Opened {
@@ -22,8 +25,7 @@ interface OpenDatabase {
 
 export interface Databases {
   /**
-   * Calls `work` with a connection of its own. Rejects with DuckDB's reason if the source cannot be
-   * opened.
+   * Calls `work` with a new connection. Rejects with DuckDB's reason if it cannot open the source.
    */
   use<T>(source: DuckDbSource, work: (connection: Connection) => Promise<T>): Promise<T>;
 }
@@ -58,7 +60,7 @@ export function openDatabases(library: Library, limits: DuckDbLimits): Databases
   function leave(key: string, found: OpenDatabase, failed: boolean): void {
     found.users--;
     if (found.users > 0) return;
-    // Opening failed, so the next caller tries again.
+    // Opening failed. Removing the database lets the next caller try again.
     if (failed) {
       close(key);
       return;
@@ -116,7 +118,7 @@ async function openInstance(
     threads: String(limits.threads),
     temp_directory: limits.spillFolder,
     max_temp_directory_size: `${limits.spillMb}MB`,
-    // Must come last: some of the other settings cannot be changed after it.
+    // These must be the last settings: some of the others cannot be changed after them.
     ...(database ? { access_mode: 'READ_ONLY', enable_external_access: 'false' } : {}),
   });
   try {
@@ -132,8 +134,8 @@ async function openInstance(
 }
 
 /**
- * A view reads its files anew on each query, so they stay allowed, by full name, while all other
- * access is closed.
+ * Returns the statements that close all access except to `paths`. A view reads its files again on
+ * each query, so the files stay allowed, by full name.
  */
 function settings(paths: readonly string[]): string[] {
   return [

@@ -1,5 +1,5 @@
-// Allows one plain SELECT and nothing else. Only compiled SQL gets here; this is the last line of
-// defence before DuckDB.
+// Allows one plain SELECT and nothing else. Only compiled SQL is expected here, so this is the last
+// line of defence before DuckDB.
 
 import type { Connection, Library } from './duckdb-library.ts';
 
@@ -17,12 +17,12 @@ const SYSTEM_SCHEMAS: ReadonlySet<string> = new Set(['information_schema', 'pg_c
 const SYSTEM_CATALOGS: ReadonlySet<string> = new Set(['system', 'temp']);
 const MAX_SQL_CHARACTERS = 1_000_000;
 
-/** The reason why a statement is refused; undefined if it may run. */
+/** Returns the reason why a statement is refused, or undefined if it may run. */
 export type Guard = (sql: string) => Promise<string | undefined>;
 
 /**
- * Parses in a separate empty database, so that nothing defined in the files being read can
- * interfere.
+ * Returns a guard that parses statements in a separate empty database, so that definitions in the
+ * files being read cannot interfere.
  */
 export async function openGuard({ DuckDBInstance }: Library): Promise<Guard> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', enable_external_access: 'false' });
@@ -57,7 +57,7 @@ function faultOf({ error, error_message, statements = [] }: ParsedSql, views: Re
 }
 
 function faultBelow(node: unknown, views: ReadonlySet<string>): string | undefined {
-  // An explicit stack instead of recursion: SQL may be nested to any depth.
+  // Uses an explicit stack instead of recursion, because SQL may be nested to any depth.
   const open: unknown[] = [node];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;

@@ -1,5 +1,5 @@
-// Manages the one DuckDB process: started for the first question, ended when idle, replaced when it
-// dies, and killed when a statement does not stop.
+// Manages the one DuckDB process. The process is started for the first question, ended when idle,
+// replaced when it dies, and killed when a statement does not stop.
 
 import { refusal } from '../../errors.ts';
 import { Semaphore } from '../../schedule/locks.ts';
@@ -9,21 +9,21 @@ import { type Answer, DuckDbChild, type DuckDbPeer, forkDuckDb, type Run } from 
 import { spillFolder } from './files.ts';
 
 export interface DuckDbHostOptions {
-  /** Memory limit of each open database; default 512. */
+  /** Memory limit of each open database in MB; default 512. */
   readonly memoryMb?: number | undefined;
-  /** Disk space for data that does not fit into memory; default 2048. */
+  /** Disk space in MB for data that does not fit into memory; default 2048. */
   readonly spillMb?: number | undefined;
-  /** Default 2. */
+  /** Number of DuckDB threads; default 2. */
   readonly threads?: number | undefined;
   /** Maximum number of concurrent statements; default 4. */
   readonly atOnce?: number | undefined;
-  /** Idle time after which the process is ended; default 60,000. */
+  /** Idle milliseconds after which the process is ended; default 60,000. */
   readonly idleMs?: number | undefined;
-  /** Idle time after which a database is closed; default 5,000. */
+  /** Idle milliseconds after which a database is closed; default 5,000. */
   readonly keepOpenMs?: number | undefined;
-  /** Time a statement has to stop before the process is killed; default 1,000. */
+  /** Milliseconds a statement has to stop before the process is killed; default 1,000. */
   readonly killAfterMs?: number | undefined;
-  /** Default: forks this package's own script. */
+  /** Starts the process. By default it forks this package's own script. */
   readonly start?: ((cwd: string) => DuckDbPeer) | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Running {
 export class DuckDbHost {
   readonly #options: DuckDbHostOptions;
   readonly #places: Semaphore;
-  /** One per ending process; each resolves once the process and its folder are gone. */
+  /** One promise per started process, which resolves once the process and its folder are gone. */
   readonly #leaving = new Set<Promise<void>>();
   #running: Promise<Running> | undefined;
   #child: DuckDbChild | undefined;
@@ -46,7 +46,7 @@ export class DuckDbHost {
     this.#places = new Semaphore(options.atOnce ?? 4);
   }
 
-  /** Process id, undefined if no process is running. */
+  /** The id of the process; undefined if no process is running. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -85,7 +85,7 @@ export class DuckDbHost {
     await Promise.all(this.#leaving);
   }
 
-  /** The running process, or a new one. */
+  /** Returns the running process, or starts one. */
   async #process(): Promise<Running> {
     if (this.#closed) throw refusal('draining', 'The service is stopping. Try again when it has started.');
     this.#running ??= this.#start();
@@ -125,15 +125,14 @@ export class DuckDbHost {
   }
 
   /**
-   * Forgets the process before killing it, so that nobody is given it between the signal and its
-   * exit.
+   * Kills a process. Forgets it first, so that no caller gets it between the signal and its exit.
    */
   #end(child: DuckDbChild): void {
     this.#forget(child);
     child.kill();
   }
 
-  /** Frees the place only once the statement has really ended. */
+  /** Stops the statement, and frees its place only once the statement has really ended. */
   #finish(found: Running, answer: Answer, leave: () => void): void {
     if (!answer.over) {
       answer.stop();

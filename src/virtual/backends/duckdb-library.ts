@@ -1,4 +1,4 @@
-// The optional library `@duckdb/node-api`, loaded on demand.
+// Loads the optional library `@duckdb/node-api` on demand.
 
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
@@ -9,9 +9,9 @@ export type ColumnType = DuckDBType;
 export type Value = DuckDBValue;
 export type Library = typeof import('@duckdb/node-api');
 
-/** Rejects if it is not installed. */
+/** Loads the library. Rejects if it is not installed. */
 export async function loadLibrary(): Promise<Library> {
-  // In a variable, so that bundlers and machines without the library can still load this file.
+  // A variable, so that bundlers and machines without the library can still load this file.
   const name = '@duckdb/node-api';
   return (await import(name)) as Library;
 }

@@ -4,16 +4,17 @@ import type { WireBatch } from './duckdb-columns.ts';
 
 export type FileFormat = 'parquet' | 'csv' | 'json';
 
-/** A file as it was found on disk. */
+/** A file that was found on disk. */
 export interface SourceFile {
-  /** Absolute, with symbolic links resolved. */
+  /** Absolute path with symbolic links resolved. */
   readonly path: string;
-  /** Device and inode. */
+  /** Device and inode number. */
   readonly identity: string;
 }
 
 /**
- * The source to open. Its key changes when a file does, so that a stale database is never reused.
+ * The source to open. The key changes when a file changes, so that a stale database is never
+ * reused.
  */
 export interface DuckDbSource {
   readonly key: string;
@@ -27,16 +28,16 @@ export interface DuckDbSource {
 export interface DuckDbLimits {
   readonly memoryMb: number;
   readonly threads: number;
-  /** Where DuckDB spills data that does not fit into memory. */
+  /** Folder for data that does not fit into memory. */
   readonly spillFolder: string;
   readonly spillMb: number;
-  /** Idle time after which a database is closed, so that others can write to its file. */
+  /** Idle milliseconds after which a database is closed, so that others can write to its file. */
   readonly keepOpenMs: number;
 }
 
 export type Parameter = number | string | boolean;
 
-/** Each question has a number, which every answer to it repeats. */
+/** Messages to the DuckDB process. Every answer to a question repeats the id of the question. */
 export type ToDuckDb =
   | { readonly kind: 'limits'; readonly limits: DuckDbLimits }
   | {
@@ -45,10 +46,10 @@ export type ToDuckDb =
       readonly source: DuckDbSource;
       readonly sql: string;
       readonly parameters: readonly Parameter[];
-      /** SQL written by this package, which may query the catalog. */
+      /** Whether the SQL was written by this package and may therefore query the catalog. */
       readonly ours: boolean;
     }
-  /** A batch was consumed: send one more. */
+  /** A batch was consumed, so one more may be sent. */
   | { readonly kind: 'more'; readonly id: number }
   | { readonly kind: 'stop'; readonly id: number };
 

@@ -11,8 +11,8 @@ const say = (message: FromDuckDb) => {
   process.send?.(message, undefined, {}, () => undefined);
 };
 
-// Without the service nobody reads the answers, and a running statement would keep the process
-// alive.
+// Ends the process when the service is gone: nobody reads the answers any more, and a running
+// statement would keep the process alive.
 process.on('disconnect', () => {
   try {
     if (spillFolder !== undefined) removeSpillFolder(spillFolder);

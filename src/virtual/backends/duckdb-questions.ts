@@ -1,5 +1,5 @@
-// Answers questions inside the DuckDB process: sends rows in batches, with flow control, until the
-// end or until stopped.
+// Answers questions inside the DuckDB process. Sends rows in batches, with flow control, until the
+// rows end or the question is stopped.
 
 import type { WireBatch } from './duckdb-columns.ts';
 import type { Databases } from './duckdb-databases.ts';
@@ -8,7 +8,7 @@ import type { Connection, Library } from './duckdb-library.ts';
 import type { FromDuckDb, Parameter, ToDuckDb } from './duckdb-messages.ts';
 import { chunkCollector } from './duckdb-values.ts';
 
-/** Batches in flight: one is produced while the previous one is consumed. */
+/** Maximum number of batches in flight: one is produced while the previous one is consumed. */
 const BATCHES_AHEAD = 2;
 const INTERRUPT_AGAIN_MS = 50;
 const FULL_ROWS = 2000;
@@ -93,8 +93,8 @@ export class DuckDbQuestions {
   }
 
   /**
-   * Combines the tiny chunks of a scan that matches few rows into larger batches, but holds rows
-   * back for KEPT_BACK_MS at most.
+   * Runs the statement and yields its rows. Combines the tiny chunks of a scan that matches few
+   * rows into larger batches, but holds rows back for KEPT_BACK_MS at most.
    */
   async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
     await connection.run('BEGIN');
@@ -129,8 +129,8 @@ export class DuckDbQuestions {
 }
 
 /**
- * DuckDB ends a stream that fails midway as if there were no more rows, without an error. Only the
- * transaction, which it aborts, reveals the failure.
+ * Throws if a stream of rows failed midway. DuckDB ends such a stream without an error, as if there
+ * were no more rows. It also aborts the transaction, so that the next statement fails.
  */
 async function checkWhole(connection: Connection): Promise<void> {
   await connection.run('SELECT 1').catch(() => {
@@ -140,7 +140,10 @@ async function checkWhole(connection: Connection): Promise<void> {
   });
 }
 
-/** Repeats the interrupt, because one that arrives just before a statement begins is lost. */
+/**
+ * Interrupts the statement until it has ended. One interrupt is not enough, because an interrupt
+ * that arrives just before a statement begins is lost.
+ */
 function interrupt(question: Question): void {
   if (question.connection === undefined) return;
   question.connection.interrupt();

@@ -58,7 +58,10 @@ function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
   return found;
 }
 
-/** Null if counting takes too long or fails; a view may read files that are not accessible. */
+/**
+ * Counts the rows of a table or view. Returns null if counting takes too long or fails, for example
+ * because a view reads files that are not accessible.
+ */
 async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
   if (ms <= 0) return null;
   const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
@@ -87,7 +90,10 @@ function keysOf(rows: readonly SqlRow[]): { keys: UniqueKey[]; foreignKeys: Fore
   return { keys, foreignKeys };
 }
 
-/** Unique indexes on plain columns; an index on an expression says nothing about a column. */
+/**
+ * Returns the keys that unique indexes on plain columns form. Ignores indexes on expressions,
+ * because they do not make a column unique.
+ */
 function indexKeys(rows: readonly SqlRow[], columns: ReadonlyMap<string, readonly BackendColumn[]>): UniqueKey[] {
   const keys: UniqueKey[] = [];
   for (const [schema, name, expressions] of rows) {

@@ -1,4 +1,4 @@
-// A backend read by DuckDB: a database file, or Parquet, CSV or JSON files as one table.
+// Opens a backend that DuckDB reads: a database file, or Parquet, CSV or JSON files as one table.
 
 import { HedgerowError, refusal } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
@@ -14,7 +14,7 @@ export interface DuckDbSessionOptions {
   readonly root: string;
   readonly backend: FileBackend;
   readonly host: DuckDbHost;
-  /** Clock in milliseconds, to limit the time spent on counting. */
+  /** Returns the time in milliseconds, to limit the time spent on counting. */
   readonly now: () => number;
 }
 
@@ -47,14 +47,14 @@ async function sourceOf(root: string, backend: FileBackend): Promise<DuckDbSourc
   const { type } = backend;
   const key = `${type}\n${table}\n${fingerprint}`;
   if (type === 'duckdb') return { key, files, opened: { kind: 'database', log } };
-  // DuckDB would treat these characters as wildcards and has no way to escape them.
+  // DuckDB treats these characters as wildcards, and they cannot be escaped.
   const odd = files.find(({ path }) => /[*?[{]/.test(path));
   if (odd !== undefined)
     throw refusal('backend_failed', `A file of ${backend.path} has one of * ? [ { in its path: rename it.`);
   return { key, files, opened: { kind: 'files', format: type, table, bytes } };
 }
 
-/** DuckDB's message with the paths of this machine removed. */
+/** Makes an error from DuckDB's message, without the paths of this machine. */
 function explained(reason: string, { files }: DuckDbSource, { path, type }: FileBackend): HedgerowError {
   const first = reason.split('\n', 1)[0]!;
   const known = files.map((file) => file.path).sort((a, b) => b.length - a.length);

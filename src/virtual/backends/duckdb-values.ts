@@ -1,22 +1,22 @@
-// Converts DuckDB values to row values: no digits are lost, and types without a counterpart become
-// text.
+// Converts DuckDB values to row values. No digits are lost, and values of types without a
+// counterpart become text.
 
 import type { SqlValue } from '../backend.ts';
 import { type WireBatch, WireBuilder } from './duckdb-columns.ts';
 import type { Chunk, ColumnType, Library, Value } from './duckdb-library.ts';
 
-/** Collects chunks until they are sent. */
+/** Collects DuckDB's chunks of rows until they are sent as one batch. */
 export interface ChunkCollector {
   readonly length: number;
   add(chunk: Chunk): void;
-  /** Valid until the next chunk is added. */
+  /** Returns the collected rows, which are valid until the next chunk is added. */
   take(): WireBatch;
 }
 
 /** Maximum number of rows in a DuckDB chunk. */
 const CHUNK_ROWS = 2048;
 
-/** Works column by column, which is how DuckDB stores chunks. */
+/** Returns a collector that works column by column, as DuckDB stores chunks by column. */
 export function chunkCollector(library: Library, types: readonly ColumnType[]): ChunkCollector {
   const builders = types.map(() => new WireBuilder(2 * CHUNK_ROWS));
   const readers = types.map((type) => readerOf(library, type));
@@ -58,8 +58,8 @@ interface VectorInside {
 }
 
 /**
- * The numbers of a vector without nulls, if all of them are safe and finite. Allocates no object
- * per value.
+ * Returns the numbers in a vector, without allocating an object per value. Returns undefined if the
+ * vector has nulls, infinite numbers or unsafe integers.
  */
 function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | undefined {
   const { items, validity } = vector as VectorInside;
@@ -72,7 +72,10 @@ function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | und
 
 const SAFE_HALF = 2 ** 21;
 
-/** Reads each integer as two 32-bit halves. Undefined if one is not between -2^53 and 2^53. */
+/**
+ * Converts integers to doubles, reading each integer as two 32-bit halves. Returns undefined if
+ * one of them is not between -2^53 and 2^53.
+ */
 function safeIntegers(items: BigInt64Array): Float64Array | undefined {
   const halves = new Int32Array(items.buffer, items.byteOffset, 2 * items.length);
   const numbers = new Float64Array(items.length);
@@ -85,7 +88,8 @@ function safeIntegers(items: BigInt64Array): Float64Array | undefined {
 }
 
 /**
- * Day numbers of infinite dates, which the library would render as dates in the far future or past.
+ * Names of the infinite dates by their day number. The library would print these dates as days in
+ * the far future or past.
  */
 const DATES_WITHOUT_END: ReadonlyMap<number, string> = new Map([
   [2147483647, 'infinity'],
@@ -135,7 +139,7 @@ function wholeNumber(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 
-/** A list item: texts and numbers unchanged, everything else as text. */
+/** Converts a list item. Texts and numbers are unchanged; all other values become text. */
 function member(value: Value): string | number | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
@@ -152,7 +156,7 @@ function isNested(value: Value): value is Value & Nested {
   return typeof value === 'object' && value !== null && ('items' in value || 'entries' in value || 'tag' in value);
 }
 
-/** The value in a form that JSON can hold. */
+/** Converts a value to a form that JSON can represent. */
 function plain(value: Value): unknown {
   if (typeof value === 'boolean' || !isNested(value)) return typeof value === 'boolean' ? value : member(value);
   const { items, entries, tag } = value as Nested;

@@ -1,5 +1,5 @@
-// Finds the files of a backend on disk. Only regular files below the root qualify, whatever links
-// and patterns say. Only this module and held-files.ts touch the file system.
+// Finds the files of a backend on disk. Only regular files below the root are accepted, even if
+// links or patterns lead elsewhere. Only this module and held-files.ts use the file system.
 
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, rmSync } from 'node:fs';
@@ -16,14 +16,14 @@ import { identityOf } from './held-files.ts';
 export interface FoundFiles {
   /** Sorted by path. */
   readonly files: readonly SourceFile[];
-  /** The WAL next to a database file. */
+  /** The write-ahead log (WAL) next to a database file. */
   readonly log: SourceFile | undefined;
   /** Name of the single table that the files form. */
   readonly table: string;
   readonly bytes: number;
   /**
-   * Hash of paths, sizes, modification times and inode numbers: changes when any of them does. A
-   * hash, because there may be thousands of files.
+   * Changes when the path, size, modification time or inode number of a file changes. It is a hash,
+   * because there may be thousands of files.
    */
   readonly fingerprint: string;
 }
@@ -33,8 +33,8 @@ const MAX_LOOKED_AT = 200_000;
 const MAX_DEPTH = 32;
 
 /**
- * Rejects with `invalid_input` for files that may not be read and `backend_failed` for files that
- * do not exist.
+ * Finds the files that a backend names. Rejects with `invalid_input` if a path leads out of the
+ * root, and with `backend_failed` if a file is missing or unreadable.
  */
 export async function findFiles(root: string, { type, path }: FileBackend): Promise<FoundFiles> {
   const wrong = wrongPath(path, type, resolve(root));
@@ -81,9 +81,9 @@ async function regularFile(root: string, name: string, asked: string): Promise<{
 }
 
 /**
- * The path with links resolved. Rejects with `invalid_input` if it is outside the root, whether or
- * not anything exists there, because a link to an outside folder must not reveal which files are in
- * it. Otherwise rejects with the file system's error.
+ * Returns the path with links resolved. Rejects with `invalid_input` if the path leads out of the
+ * root, even if nothing exists there: a link to an outside folder must not reveal which files that
+ * folder contains. Rejects with the file system's error if the path is inside but unusable.
  */
 async function realPathBelow(root: string, name: string): Promise<string> {
   const asked = join(root, name);
@@ -104,8 +104,8 @@ function isBelow(root: string, path: string): boolean {
 const MAX_LINKS = 40;
 
 /**
- * Where an absolute path leads: links are followed as far as the path exists, and the rest is taken
- * literally. For a cycle of links, some path within it.
+ * Returns the place that an absolute path leads to. Follows links as far as the path exists and
+ * takes the rest literally. If links form a cycle, returns some path within the cycle.
  */
 async function leadsTo(path: string): Promise<string> {
   const parts = path.split(sep);
@@ -156,7 +156,7 @@ function kindOf(stats: BigIntStats): string {
   return 'a device';
 }
 
-/** The WAL next to a database file, which DuckDB reads along with it. */
+/** Finds the WAL next to a database file. DuckDB reads it together with the database. */
 async function logOf(root: string, database: string, asked: string): Promise<SourceFile | undefined> {
   const log = `${database}.wal`;
   if (!isBelow(root, await leadsTo(log)))
@@ -184,8 +184,8 @@ async function printOf(path: string, stats: BigIntStats, withLog: boolean): Prom
 }
 
 /**
- * The names below the root that match a pattern, sorted. Links to folders are followed only where
- * the pattern names them literally.
+ * Returns the names below the root that match a pattern, sorted. Follows a link to a folder only if
+ * the pattern contains the name of the link literally.
  */
 async function expand(root: string, pattern: string): Promise<string[]> {
   let looked = 0;
@@ -223,8 +223,7 @@ async function expand(root: string, pattern: string): Promise<string[]> {
     }
   };
   const keep = async (path: string) => {
-    // A folder named x.parquet is skipped; anything that is neither file nor folder is refused
-    // later, by name.
+    // Skips a folder named x.parquet. Anything else that is not a regular file is refused later.
     const stats = await stat(join(root, path)).catch(() => undefined);
     if (!(stats?.isDirectory() ?? false)) found.add(path);
   };
@@ -236,18 +235,18 @@ async function expand(root: string, pattern: string): Promise<string[]> {
   return [...found].sort();
 }
 
-/** Ignores errors of the file system, which are reported later for the whole path. */
+/** Ignores errors from the file system, which are reported later for the whole path. */
 function passMissing(error: unknown): void {
   if (error instanceof HedgerowError) throw error;
 }
 
-/** A new folder for data that does not fit into memory, and a function that removes it. */
+/** Creates a folder for data that does not fit into memory. Returns a function that removes it. */
 export async function spillFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'hedgerow-virtual-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Synchronous: used by the DuckDB process when the service is gone. */
+/** Removes the folder synchronously, for the DuckDB process when the service is gone. */
 export function removeSpillFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }

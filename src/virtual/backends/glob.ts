@@ -1,4 +1,5 @@
-// Patterns for file names: `*`, `?` and `[a-z]` within a name, `**` for folders of any depth.
+// Matches file names against patterns: `*`, `?` and `[a-z]` within a name, and `**` for any number
+// of nested folders.
 
 const WILDCARD = /[*?[]/;
 
@@ -7,19 +8,20 @@ export function hasWildcard(text: string): boolean {
 }
 
 /**
- * Compiles the pattern of one name to a test. Hidden names only match patterns that begin with a
- * dot.
+ * Compiles the pattern for one name into a test. A hidden name matches only a pattern that begins
+ * with a dot.
  */
 export function nameTest(pattern: string): (name: string) => boolean {
   const hidden = pattern.startsWith('.');
-  // Adjacent stars mean the same as one, but would slow down the refusal of a long name.
+  // Adjacent stars mean the same as one star, but would make it slow to reject a long name.
   const parts = pattern.replaceAll(/\*+/g, '*').match(/\*|\?|\[!?\]?[^\]]*\]|[\s\S]/gu) ?? [];
   return (name) => (hidden || !name.startsWith('.')) && matches(parts, [...name]);
 }
 
 /**
- * Backtracks only to the last star, which suffices because an earlier star never needs to be
- * widened. Linear in practice; at worst name length times pattern length.
+ * Matches a name against the parts of a pattern. After a mismatch it lets the last star match one
+ * character more and continues from there; an earlier star never needs to match more. Takes linear
+ * time in practice; at worst, the length of the name times the length of the pattern.
  */
 function matches(parts: readonly string[], name: readonly string[]): boolean {
   let part = 0;
@@ -63,8 +65,9 @@ function matchesOne(part: string, character: string): boolean {
 const PACKED = /\.(gz|zst)$/i;
 
 /**
- * The table name of a file is its stem. For a pattern it is the text before the first wildcard of
- * the last name, or else the nearest folder without a wildcard.
+ * Returns the table name for a path. For a file it is the file name without extensions. For a
+ * pattern it is the text before the first wildcard in the last name or, if there is no such text,
+ * the nearest folder without a wildcard.
  */
 export function tableNameOf(path: string, rootName: string): string {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');

@@ -1,32 +1,33 @@
-// Pins the files that were found, so that DuckDB reads exactly those: by the time it opens a path,
+// Makes sure that DuckDB reads exactly the files that were found. By the time DuckDB opens a path,
 // the path may lead to another file.
 //
-// A data file is opened here and compared with what was found (device and inode). DuckDB then gets
-// a symbolic link, in a private folder, to the open descriptor: reading the link reads that file,
-// whatever has happened to its old path. DuckDB opens a database by its resolved path, so a
-// database gets a hard link in the private folder instead, or a copy if the folder is on another
-// file system. Its WAL is always copied.
+// This module opens each data file and compares its device and inode with those that were found.
+// DuckDB then gets a symbolic link, in a private folder, to the open descriptor. Reading the link
+// reads the opened file, even if the old path now leads to another file. This does not work for a
+// database, which DuckDB opens by its resolved path. A database therefore gets a hard link in the
+// private folder, or a copy if the folder is on another file system. Its WAL is always copied.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DuckDbSource, SourceFile } from './duckdb-messages.ts';
 
-/** Folder of this process's descriptors as files; Linux only. */
+/** Folder with the open descriptors of this process as files; Linux only. */
 const DESCRIPTORS = '/proc/self/fd';
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 export interface HeldFiles {
   /** The paths that DuckDB opens. */
   readonly paths: readonly string[];
-  /** A message of DuckDB with the original paths of the files. */
+  /** Replaces the private paths in a message from DuckDB with the original paths. */
   shown(text: string): string;
   close(): Promise<void>;
 }
 
 /**
- * `parent`: a folder that only this service can write to. `mostCopied`: limit in bytes for copying
- * a database. Rejects if a file is no longer the one that was found.
+ * Opens the files and gives them private paths. `parent` is a folder that only this service can
+ * write to. `mostCopied` is the size in bytes up to which a database is copied. Rejects if a path
+ * now leads to another file than the one that was found.
  */
 export async function holdFiles(source: DuckDbSource, parent: string, mostCopied: number): Promise<HeldFiles> {
   const folder = await mkdtemp(join(parent, 'held-'));
@@ -55,8 +56,8 @@ export async function holdFiles(source: DuckDbSource, parent: string, mostCopied
 type Hold = (file: SourceFile) => Promise<FileHandle>;
 
 /**
- * Keeps the original path below the private folder, because DuckDB interprets extensions and folder
- * names such as `year=2024`.
+ * Opens data files. The private paths contain the original paths, because DuckDB interprets
+ * extensions and folder names such as `year=2024`.
  */
 async function holdRows(files: readonly SourceFile[], folder: string, hold: Hold): Promise<string[]> {
   const paths: string[] = [];
@@ -93,7 +94,7 @@ async function holdDatabase(
   return path;
 }
 
-/** False if the file cannot be hard-linked there. */
+/** Hard-links the file at `path`. Returns false if that is not possible. */
 async function linked(file: SourceFile, path: string): Promise<boolean> {
   try {
     await link(file.path, path);
@@ -101,8 +102,8 @@ async function linked(file: SourceFile, path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw replaced();
     return false;
   }
-  // The path may have been replaced before it was linked, so check the link; what it refers to no
-  // longer changes.
+  // Another file may have been put at the path before it was linked, so check the new link. The
+  // file that it refers to no longer changes.
   await (await openFound({ ...file, path })).close();
   return true;
 }
@@ -123,7 +124,7 @@ async function openFound({ path, identity }: SourceFile): Promise<FileHandle> {
   throw replaced();
 }
 
-/** Identifies a file independently of its name. */
+/** Returns a text that identifies a file independently of its name. */
 export function identityOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
   return `${dev}:${ino}`;
 }

@@ -1,4 +1,4 @@
-// The backends of virtual graphs: lists the available types and opens sessions.
+// Lists the types of backends for virtual graphs, and opens sessions on backends.
 
 import { createRequire } from 'node:module';
 import { HedgerowError, refusal, type SettingKey } from '../../errors.ts';
@@ -13,13 +13,13 @@ import { openPostgresSession } from './postgres-session.ts';
 export interface BackendsOptions {
   /** Absolute path of the folder that contains the files of backends. */
   readonly root: string;
-  /** PostgreSQL connection strings by NAME, which is case-insensitive. */
+  /** PostgreSQL connection strings, each under a name that is case-insensitive. */
   readonly dsns: ReadonlyMap<string, string>;
-  /** Monotonic clock in milliseconds; default: this machine's. */
+  /** Returns the milliseconds of a monotonic clock. Default: the clock of this machine. */
   readonly now?: (() => number) | undefined;
   /** Options of the DuckDB process: memory, threads, idle times. */
   readonly duckdb?: DuckDbHostOptions | undefined;
-  /** Whether a package is installed; default: tries to resolve it. */
+  /** Returns whether a package is installed. By default it tries to resolve the package. */
   readonly installed?: ((name: string) => boolean) | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface BackendTypeItem {
   readonly type: BackendType;
   readonly available: boolean;
   readonly description: string;
-  /** The setting that says where its data is. */
+  /** The setting that gives the place of the data. */
   readonly setting: SettingKey;
 }
 
@@ -36,11 +36,11 @@ export interface Backends {
   readonly installed: boolean;
   types(): BackendTypeItem[];
   /**
-   * A session for a backend; does not connect yet. Throws `virtual_unavailable` without the
-   * package, `backend_failed` for an unknown NAME.
+   * Returns a session for a backend, without connecting yet. Throws `virtual_unavailable` if the
+   * package is missing and `backend_failed` if the name of a connection string is unknown.
    */
   open(backend: BackendSpec): BackendSession;
-  /** Id of the DuckDB process, undefined if none is running; for tests and statistics. */
+  /** Returns the id of the DuckDB process, or undefined if none is running. For tests. */
   duckdbPid(): number | undefined;
   close(): Promise<void>;
 }
@@ -84,8 +84,8 @@ export function openBackends(options: BackendsOptions): Backends {
     open(backend) {
       if (closed) throw refusal('draining', 'The service is stopping. Try again when it has started.');
       if (backend.type !== 'postgres' && !installed) throw absent();
-      // Sessions of files hold no resources. Those of databases hold a few connections and are
-      // shared: one per NAME.
+      // A session on files holds no resources. A session on a database holds a few connections, so
+      // there is one session per name of a connection string, which its callers share.
       if (backend.type !== 'postgres') return start(backend);
       const key = backend.dsn.toUpperCase();
       const found = sessions.get(key) ?? shared(start(backend));
@@ -102,8 +102,8 @@ export function openBackends(options: BackendsOptions): Backends {
   };
 
   /**
-   * Other callers may use the session too, so it is closed together with all backends, not when one
-   * caller closes it.
+   * Returns a session that its callers cannot close, because other callers may be using it. It is
+   * closed together with all backends.
    */
   function shared(session: BackendSession): BackendSession {
     const { close } = session;

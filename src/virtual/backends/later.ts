@@ -1,4 +1,4 @@
-// A promise that is settled from outside.
+// Makes a promise that is settled from outside.
 
 export interface Later<T> {
   readonly promise: Promise<T>;

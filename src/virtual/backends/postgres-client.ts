@@ -1,5 +1,5 @@
-// Connections to PostgreSQL and compatible servers: read-only transactions, rows through a cursor,
-// and statements cancelled at their deadline.
+// Connects to PostgreSQL and compatible servers. Runs statements in read-only transactions, reads
+// rows through a cursor, and cancels statements at their deadline.
 
 import pg from 'pg';
 import Cursor from 'pg-cursor';
@@ -38,7 +38,7 @@ export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresCl
     allowExitOnIdle: true,
     application_name: 'hedgerow',
   });
-  // An idle client that dies is removed from the pool; the next question gets a new one.
+  // An idle client that dies is removed from the pool, and the next question gets a new client.
   pool.on('error', () => undefined);
   // The death of a busy client is reported by its running statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -77,8 +77,8 @@ export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresCl
 }
 
 /**
- * A connection with an open transaction. A pooled connection that died while idle is detected here
- * and replaced once.
+ * Returns a connection with an open transaction. If a pooled connection died while it was idle, it
+ * is replaced, but only once.
  */
 async function begin(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
   for (let attempt = 1; ; attempt++) {
@@ -100,15 +100,15 @@ async function connect(pool: pg.Pool, { signal }: Deadline): Promise<pg.PoolClie
   try {
     return await before(coming, signal);
   } catch (error) {
-    // The connection may still arrive although nobody waits for it any more.
+    // The connection may still arrive later, when nobody waits for it any more.
     if (signal.aborted) coming.then((client) => client.release()).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Returns the connection to the pool after success. Otherwise discards it: dropping the connection
- * ends its transaction.
+ * Gives the connection back to the pool after success. After a failure it drops the connection,
+ * which ends the transaction.
  */
 async function leave(pool: pg.Pool, client: pg.PoolClient, cancel: boolean, failed: boolean): Promise<void> {
   if (failed) {
@@ -125,8 +125,8 @@ async function leave(pool: pg.Pool, client: pg.PoolClient, cancel: boolean, fail
 }
 
 /**
- * Whether the error comes from the operating system, the client library, or a server that is
- * starting or stopping.
+ * Returns whether the error comes from the operating system, the client library, or a server that
+ * is starting or stopping.
  */
 export function isConnectionError(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };

@@ -1,5 +1,5 @@
-// Reads the schema of a PostgreSQL database: the tables this login may select from, their keys and
-// row counts.
+// Reads the schema of a PostgreSQL database: the tables that this login may select from, with their
+// keys and row counts.
 
 import type {
   BackendColumn,
@@ -15,7 +15,7 @@ import { kindOfPostgres } from './postgres-values.ts';
 
 /** Time limit for counting the rows of all tables together. */
 const COUNT_MS = 2000;
-/** From this size the planner's estimate is used instead of counting. */
+/** Rows from which on the planner's estimate is used instead of counting. */
 const ESTIMATE_FROM = 100_000;
 
 const READABLE = `
@@ -43,7 +43,7 @@ const CONSTRAINTS = `
   FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE ${READABLE} AND k.contype IN ('p', 'u', 'f') AND k.conparentid = 0
   ORDER BY 1, 2, k.conname`;
-/** Created by CREATE UNIQUE INDEX; only those on plain columns that cover all rows. */
+/** Selects indexes made by CREATE UNIQUE INDEX, on plain columns, that cover all rows. */
 const UNIQUE_INDEXES = `
   SELECT n.nspname, c.relname, 'u', ${NAMES('i.indrelid', 'i.indkey::int2[]')}, NULL, NULL, NULL
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -68,7 +68,7 @@ export async function readPostgresSchema(ask: Ask, now: () => number, counts: bo
   return { tables, ...keysOf([...(await ask(CONSTRAINTS)), ...(await ask(UNIQUE_INDEXES))], tables, paths) };
 }
 
-/** The bare name if the search path finds it. */
+/** Returns the bare name if the search path finds the table, otherwise schema and name. */
 function pathOf(schema: SqlValue | undefined, name: SqlValue | undefined, visible: SqlValue | undefined): string[] {
   return visible === true ? [String(name)] : [String(schema), String(name)];
 }
@@ -87,7 +87,7 @@ function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
   return found;
 }
 
-/** Null if counting takes too long or is not permitted. */
+/** Counts the rows of a table. Returns null if counting takes too long or is not permitted. */
 async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
   if (ms <= 0) return null;
   const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
@@ -99,7 +99,7 @@ async function counted(ask: Ask, path: readonly string[], ms: number): Promise<n
   }
 }
 
-/** Only the keys whose tables and columns may be read. */
+/** Returns the keys whose tables and columns may all be read. */
 function keysOf(
   rows: readonly SqlRow[],
   tables: readonly BackendTable[],

@@ -1,5 +1,5 @@
-// A backend in PostgreSQL: each SELECT runs in a read-only transaction. Error messages mask the
-// password, and describe the database by its NAME and host only.
+// Opens a PostgreSQL database as a backend. Each SELECT runs in a read-only transaction. Error
+// messages mask the password. They show only the host and the name of the connection string.
 
 import { HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
@@ -8,9 +8,9 @@ import { isConnectionError, openPostgres } from './postgres-client.ts';
 import { readPostgresSchema } from './postgres-schema.ts';
 
 export interface PostgresSessionOptions {
-  /** The NAME that specs give in `backend.dsn`. */
+  /** The name by which `backend.dsn` of a spec refers to the connection string. */
   readonly name: string;
-  /** Its connection string. */
+  /** The connection string. */
   readonly address: string;
   readonly now: () => number;
 }
@@ -24,7 +24,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
     try {
       yield* clients.run(statement, options);
     } catch (error) {
-      // A caller that aborts the query gets its own reason back, whatever it is.
+      // A caller that aborts the query gets its own reason back unchanged.
       if (options.signal?.aborted === true && error === options.signal.reason) throw error;
       throw explained(error, { name, where, address, waitedMs: performance.now() - started });
     }
@@ -57,7 +57,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
   };
 }
 
-/** Like `The database WAREHOUSE (host db.example.com)`: shows no more of the address. */
+/** Describes a database without secrets, like `The database WAREHOUSE (host db.example.com)`. */
 function whereOf(name: string, address: string): string {
   try {
     const { hostname } = new URL(address);
@@ -108,7 +108,7 @@ function failure(detail: string, setting?: SettingKey): HedgerowError {
   return refusal('backend_failed', detail, setting === undefined ? {} : { fields: { settings: [setting] } });
 }
 
-/** The first line of the server's message, cut to 300 characters, with the password masked. */
+/** Returns the first 300 characters of the message's first line, with the password masked. */
 function shown(message: string, address: string): string {
   let text = message.split('\n', 1)[0]!.slice(0, 300);
   for (const secret of secretsOf(address)) text = text.replaceAll(secret, '***');

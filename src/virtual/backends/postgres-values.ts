@@ -1,5 +1,5 @@
-// Parses PostgreSQL's text format into row values: no digits are lost, and types without a
-// counterpart stay text.
+// Parses PostgreSQL's text format into row values. No digits are lost, and values of types without
+// a counterpart stay text.
 
 import type { ColumnKind, SqlValue } from '../backend.ts';
 
@@ -8,16 +8,16 @@ export type TextReader = (text: string) => SqlValue;
 const asText: TextReader = (text) => text;
 const asBoolean: TextReader = (text) => text === 't';
 const asNumber: TextReader = (text) => Number(text);
-/** NaN and the infinities have no JSON form and stay text. */
+/** Parses a real number. NaN and the infinities, which JSON cannot represent, stay text. */
 const asReal: TextReader = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
 const asInteger: TextReader = (text) => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
-/** In a list, an integer beyond 2^53 stays text. */
+/** Parses an integer in a list. An integer beyond 2^53 stays text. */
 const asListed: TextReader = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 
-/** By OID of the type in pg_type; built-in OIDs never change. */
+/** Parsers by the OID of the type in pg_type. Built-in OIDs never change. */
 const READERS: Readonly<Record<number, TextReader>> = {
   16: asBoolean,
   20: asInteger,
@@ -50,7 +50,7 @@ export function readerOf(oid: number): TextReader {
   return listed === undefined ? (READERS[oid] ?? asText) : (text) => readList(text, listed);
 }
 
-/** Parses an array such as `{a,"b c",NULL}`; a nested array stays text. */
+/** Parses an array such as `{a,"b c",NULL}`. A nested array stays text. */
 function readList(text: string, read: TextReader): SqlValue {
   const items: (string | number | null)[] = [];
   if (!text.startsWith('{') || /^\{\s*\{/.test(text)) return text;
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   uuid: 'uuid',
 };
 
-/** By the type's name in pg_type. */
+/** Returns the kind of a type by its name in pg_type. */
 export function kindOfPostgres(typeName: string): ColumnKind {
   return KINDS[typeName] ?? 'other';
 }

@@ -8,9 +8,9 @@
 //   group: SELECT event_ts, keys.., array_agg(DISTINCT member) FROM table WHERE row conditions
 //          GROUP BY keys HAVING group conditions
 //
-// Every literal is bound as a parameter, every identifier is quoted, and every column is converted
-// to a type that the wire format carries exactly. ORDER BY covers all columns but the member list,
-// so that a LIMIT always selects the same edges.
+// Every literal is bound as a parameter, and every identifier is quoted. Every column is converted
+// to a type that the wire format represents exactly. ORDER BY covers all columns except the list of
+// members, so that a LIMIT always selects the same edges.
 
 import type { BackendColumn, BackendSchema, ColumnKind, Dialect, SqlStatement } from '../backend.ts';
 import { quoted } from '../identifiers.ts';
@@ -30,22 +30,22 @@ export interface CompileOptions {
   /** Replaces the query's LIMIT. */
   readonly limit?: number | undefined;
   /**
-   * Default true: orders by time, then by every other column. Without a LIMIT this sorts the whole
-   * result, which a long stream can do without.
+   * If true, the default, orders by time, then by every other column. Without a LIMIT this sorts
+   * the whole result; for a long stream this can be turned off.
    */
   readonly isOrdered?: boolean | undefined;
 }
 
-/** Describes the columns of a row. The first one is the time in seconds. */
+/** Describes the columns of a result row. Column 0 is the time in seconds. */
 export interface RowReading {
   readonly edgeLabel: string;
   readonly shape: 'row' | 'group';
   /**
-   * For `row`, the members in columns 1 to n; for `group`, one member, whose values are the list in
-   * the last column.
+   * For the shape `row`, the members in columns 1 to n. For the shape `group`, one member, whose
+   * values are the list in the last column.
    */
   readonly members: readonly ReadMember[];
-  /** After the members of a row; from column 1 on for a group. */
+  /** They follow the members in the shape `row`, and start at column 1 in the shape `group`. */
   readonly properties: readonly { readonly name: string; readonly kind: ColumnKind }[];
 }
 
@@ -64,7 +64,10 @@ export interface CompiledQuery {
   readonly limit: number | undefined;
 }
 
-/** Throws `syntax_error`, `invalid_statement`, `unknown_column` or `invalid_input`: all 400. */
+/**
+ * Compiles the text of a query. Throws `syntax_error`, `invalid_statement`, `unknown_column` or
+ * `invalid_input`, all with status 400.
+ */
 export function compileQuery(
   text: string,
   spec: VirtualSpec,
@@ -96,7 +99,7 @@ interface SelectParts {
   readonly limit: number | undefined;
 }
 
-/** Lines of SQL, and the number of leading columns to order by. */
+/** The lines of a SELECT, and the number of leading columns to order by. */
 interface Select {
   readonly sql: readonly string[];
   readonly columns: number;
@@ -107,8 +110,8 @@ function rowSelect({ edge, conditions, dialect, limit }: SelectParts): Select {
   const others = [...edge.members.map(({ column }) => column), ...edge.properties];
   const wires = others.map((column) => selected(column, dialect));
   const where = [...conditions.rows];
-  // Rows that are not edges must not count towards the limit. Without a limit they are read and
-  // counted as skipped.
+  // Rows that do not become edges must not count towards the limit. Without a limit they are read
+  // and counted as skipped.
   if (limit !== undefined) {
     where.push(edge.ts.kind === 'integer' ? `${ts} IS NOT NULL` : `isfinite(${ts})`);
     where.push(`(${edge.members.map(({ column }) => `${columnSql(column)} IS NOT NULL`).join(' OR ')})`);
@@ -124,8 +127,7 @@ function groupSelect({ edge, conditions, dialect, limit }: SelectParts): Select 
   const having = [...conditions.groups];
   if (limit !== undefined) having.push(`${leastTimeSql(edge.ts, dialect)} IS NOT NULL`, `count(${member}) > 0`);
   const keys = edge.properties.map((key) => groupableSql(key, dialect));
-  // Converted columns are expressions over the grouped ones, so they need not be grouped
-  // themselves.
+  // Converted columns are expressions over grouped columns, so they need no GROUP BY of their own.
   const wires = edge.properties.map((key) => selected(key, dialect));
   const text =
     column.kind === 'real' ? wireSql(column, dialect) : `CAST(${wireSql(column, dialect)} AS ${dialect.types.text})`;
@@ -139,7 +141,7 @@ function groupSelect({ edge, conditions, dialect, limit }: SelectParts): Select 
   return { sql, columns: 1 + wires.length };
 }
 
-/** A result column under its own name, even if it is an expression. */
+/** Returns the SQL of a result column, which has the column's name even if it is an expression. */
 function selected(column: BackendColumn, dialect: SqlDialect): string {
   const sql = wireSql(column, dialect);
   return sql === columnSql(column) ? sql : `${sql} AS ${quoted(column.name)}`;

@@ -29,8 +29,8 @@ export function conditionsSql(query: Query, edge: NamedEdge, context: OperandCon
   for (const condition of query.conditions) {
     const { operand, of } = subjectOf(query, condition, edge, context);
     const sql = conditionSql(condition, operand);
-    // For a group, m.id asks whether the group contains such a member; all members of the group are
-    // returned.
+    // For a group, a condition on m.id asks whether any member meets it. The result still contains
+    // all members of such a group.
     if (of === 'any') {
       groups.push(`bool_or(${sql})`);
       rows.push(...groupsHolding(condition, sql, edge, context));
@@ -40,9 +40,9 @@ export function conditionsSql(query: Query, edge: NamedEdge, context: OperandCon
 }
 
 /**
- * Restricts the scan to the rows of groups that contain one of the given members, so that the
- * members of other groups are not collected. A null in the key equals nothing here, so such rows
- * are kept and the HAVING decides.
+ * Returns a condition that restricts the scan to groups that contain one of the given members, so
+ * that the members of other groups are not collected. A key with a null never equals another key
+ * in SQL, so the condition keeps all rows with such a key and leaves the decision to HAVING.
  */
 function groupsHolding(
   { operator }: Condition,
@@ -65,8 +65,8 @@ function conditionSql({ operator, literals }: Condition, operand: Operand): stri
 }
 
 /**
- * The operand of a condition, and whether it belongs to a row, to a group, or to any row of a
- * group.
+ * The operand of a condition. `of` is `row` or `group` if the condition must hold for a row or for
+ * a whole group, and `any` if it must hold for at least one row in a group.
  */
 interface Compared {
   readonly operand: Operand;
@@ -112,7 +112,7 @@ function memberOperand(query: Query, { owner, field }: Subject, edge: NamedEdge,
   throw errorAt(query.text, field!.start, detail, undefined, 'unknown_column');
 }
 
-/** If the pattern names members, conditions may only refer to those. */
+/** Throws if the pattern names some members, but not the member of a condition. */
 function checkPattern({ members, text }: Query, start: number, name: string): void {
   if (members.some(({ member }) => member.name.toLowerCase() === name.toLowerCase())) return;
   throw errorAt(
@@ -131,8 +131,8 @@ function checkAlias({ alias, text }: Query, { owner }: Subject): void {
 }
 
 /**
- * The number of members of an edge: non-null member columns of a row, or distinct values of a
- * group.
+ * Returns the SQL for the number of members of an edge: the member columns of a row that are not
+ * null, or the distinct values in a group.
  */
 function sizeSql({ spec, members }: NamedEdge, { dialect }: OperandContext): string {
   const columns = members.map(({ column }) =>

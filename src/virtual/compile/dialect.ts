@@ -1,4 +1,4 @@
-// Differences between the SQL of DuckDB and of PostgreSQL: types, times, text ordering.
+// Defines how the SQL of DuckDB differs from that of PostgreSQL: types, times, the order of texts.
 
 import type { BackendColumn, BackendTable, ColumnKind, Dialect } from '../backend.ts';
 import { quoted } from '../identifiers.ts';
@@ -17,19 +17,19 @@ export type BoundType =
 
 export interface SqlDialect {
   readonly name: Dialect;
-  /** Type names for a CAST; `wide` holds every 128-bit integer. */
+  /** Type names for a CAST. The type `wide` can represent every 128-bit integer. */
   readonly types: Readonly<Record<BoundType, string>>;
-  /** A column in the form that all other functions here expect. */
+  /** Returns the SQL of a column in the form that all other functions here expect. */
   base(column: BackendColumn): string;
-  /** Whole seconds since 1970 of a timestamp, rounded down; null if it is infinite. */
+  /** Converts a timestamp to whole seconds since 1970, rounded down, or null if it is infinite. */
   seconds(sql: string): string;
-  /** Microseconds since 1970 of a timestamp. */
+  /** Converts a timestamp to microseconds since 1970. */
   micros(sql: string): string;
-  /** Converts to text that is ordered by its bytes. */
+  /** Converts a value to text that is ordered by its bytes. */
   asText(sql: string): string;
-  /** A text in its wire form, ordered by its bytes. */
+  /** Converts a text to its wire form, ordered by its bytes. */
   wireText(sql: string): string;
-  /** Orders a text by its bytes, whatever the database's collation. */
+  /** Orders a text by its bytes, independently of the database's collation. */
   byBytes(sql: string): string;
 }
 
@@ -60,17 +60,17 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
       date: 'DATE',
       uuid: 'UUID',
     },
-    // Nanosecond timestamps only range from 1677 to 2262: comparing them with other times would
-    // fail.
+    // Nanosecond timestamps only range from 1677 to 2262. Comparing them with times outside this
+    // range would fail.
     base: (column) =>
       column.type.toUpperCase() === 'TIMESTAMP_NS' ? `CAST(${columnSql(column)} AS TIMESTAMP)` : columnSql(column),
-    // Integer arithmetic throughout: as a DOUBLE, times in distant years lose microseconds. `//`
-    // and `%` truncate towards zero.
+    // Uses integer arithmetic, because a DOUBLE loses the microseconds of times in distant years.
+    // `//` and `%` truncate towards zero.
     seconds: (sql) => `(epoch_us(${sql}) - (epoch_us(${sql}) % 1000000 + 1000000) % 1000000) // 1000000`,
     micros: (sql) => `epoch_us(${sql})`,
     asText: (sql) => `CAST(${sql} AS VARCHAR)`,
-    // The library strips a byte order mark from the start of every text it reads, so a second one
-    // is added.
+    // The library removes a byte order mark from the start of every text it reads. A text that
+    // begins with such a mark is therefore given a second mark.
     wireText: (sql) => `CASE WHEN starts_with(${sql}, chr(65279)) THEN chr(65279) || ${sql} ELSE ${sql} END`,
     byBytes: (sql) => sql,
   },
@@ -96,12 +96,12 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
   },
 };
 
-/** Days since 1970 of a date; null if it is infinite. */
+/** Returns SQL that converts a date to days since 1970, or to null if it is infinite. */
 export function daysSql(sql: string): string {
   return `CASE WHEN isfinite(${sql}) THEN ${sql} - DATE '1970-01-01' END`;
 }
 
-/** A column in its wire form for hydration (`SqlValue`). */
+/** Returns the SQL of a column in the form that hydration reads (`SqlValue`). */
 export function wireSql(column: BackendColumn, dialect: SqlDialect): string {
   const sql = dialect.base(column);
   switch (column.kind) {
@@ -129,7 +129,10 @@ function isOf({ type }: BackendColumn, name: string): boolean {
   return type.toLowerCase() === name.toLowerCase();
 }
 
-/** A column in a form that can be grouped and counted: some unusual types have no equality. */
+/**
+ * Returns the SQL of a column in a form that can be grouped and counted. A column of an unusual
+ * type becomes text, because some of these types have no equality.
+ */
 export function groupableSql(column: BackendColumn, dialect: SqlDialect): string {
   return column.kind === 'other' ? dialect.asText(columnSql(column)) : dialect.base(column);
 }

@@ -1,5 +1,5 @@
-// Resolves the names of a query and its edge: the edge, its members, and the tables and columns of
-// the backend.
+// Resolves the names in a query and in the spec of its edge: the edge, its members, and the tables
+// and columns of the backend.
 
 import { type HedgerowError, refusal } from '../../errors.ts';
 import type { BackendColumn, BackendSchema, BackendTable } from '../backend.ts';
@@ -20,8 +20,8 @@ interface NamedParts {
   /** All members of the edge, in the order of the spec; exactly one for a group. */
   readonly members: readonly NamedMember[];
   /**
-   * Columns that become properties: of a row, the remaining columns of the table; of a group, its
-   * key.
+   * The columns that become properties. For the shape `row` these are the remaining columns of the
+   * table, for the shape `group` the columns of the key.
    */
   readonly properties: readonly BackendColumn[];
 }
@@ -29,7 +29,10 @@ interface NamedParts {
 /** An edge of the spec with its names resolved. */
 export type NamedEdge = NamedParts & { readonly spec: EdgeSpec };
 
-/** The edge that a query asks for. Checks the query's patterns and the edge's own names. */
+/**
+ * Returns the edge that a query asks for. Checks the patterns in the query and the names in the
+ * spec of the edge.
+ */
 export function namedEdge(query: Query, spec: VirtualSpec, schema: BackendSchema): NamedEdge {
   const edge = findLabel(query, query.label, spec.edges, 'edge label');
   checkPatterns(query, edge, spec);
@@ -61,7 +64,7 @@ function groupParts(
   return { members, properties: [...new Set(edge.group_columns.map(column))] };
 }
 
-/** The members that a pattern names must belong to the edge and have its labels. */
+/** Throws if a pattern names a member that the edge does not have or that has another label. */
 function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
   const seen = new Set<string>();
   for (const { member, label } of query.members) {
@@ -82,7 +85,7 @@ function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
     );
 }
 
-/** Throws `invalid_statement`. */
+/** Finds a member of an edge by its name. Throws `invalid_statement` if there is none. */
 export function findMember(query: Query, { name, start }: Name, edge: EdgeSpec): MemberSpec {
   const found = edge.members.find((member) => member.name.toLowerCase() === name.toLowerCase());
   if (found !== undefined) return found;
@@ -114,7 +117,7 @@ function wrong(query: Query, { start }: { start: number }, detail: string): Hedg
   return errorAt(query.text, start, detail, undefined, 'invalid_statement');
 }
 
-/** The nodes of the edge must exist in the backend too. */
+/** Throws if the backend lacks the table or id column of one of the edge's nodes. */
 function checkNodes(edge: EdgeSpec, spec: VirtualSpec, schema: BackendSchema): void {
   const labels = new Set(edge.members.map((member) => member.node_label));
   for (const node of spec.nodes.filter(({ label }) => labels.has(label))) {
@@ -147,7 +150,7 @@ function columnOf(table: BackendTable, name: string, who: string): BackendColumn
   throw refusal('unknown_column', `${who} names ${place}, which the backend does not have; ${known}.`);
 }
 
-/** The column that a condition names as `alias.column`. */
+/** Returns the column that a condition names as `alias.column`. */
 export function findColumn(query: Query, { name, start }: Name, { spec, table, properties }: NamedEdge): BackendColumn {
   const known = spec.shape === 'group' ? properties : table.columns;
   const result = findNamed(known, name);

@@ -1,5 +1,5 @@
-// Compares columns, times and sizes with the literals of a query. Each literal is bound, and each
-// comparison is exact for the column's type.
+// Writes SQL that compares columns, times and sizes with the literals in a query. Each literal is
+// bound as a parameter, and each comparison is exact for the column's type.
 
 import type { HedgerowError } from '../../errors.ts';
 import { isoSeconds, timeProblem } from '../../iso-time.ts';
@@ -13,12 +13,12 @@ import { type BoundType, daysSql, type SqlDialect } from './dialect.ts';
 
 /** The left side of a comparison. */
 export interface Operand {
-  /** SQL of a condition; throws `invalid_statement` for a literal of the wrong type. */
+  /** Returns the SQL of a condition. Throws `invalid_statement` for a literal of the wrong type. */
   compare(operator: Comparison, literal: Literal): string;
   among(literals: readonly Literal[]): string;
 }
 
-/** State of one statement. */
+/** The state of compiling one statement. */
 export interface OperandContext {
   readonly dialect: SqlDialect;
   /** Collects the values of $1 to $n. */
@@ -27,7 +27,7 @@ export interface OperandContext {
   readonly text: string;
 }
 
-/** `shownAs`: how the query writes the column. */
+/** Returns the operand for a column. `shownAs` is how the query writes the column. */
 export function columnOperand(column: BackendColumn, shownAs: string, context: OperandContext): Operand {
   const raw = context.dialect.base(column);
   const about = `${shownAs} is of the type ${column.type}`;
@@ -55,7 +55,7 @@ export function columnOperand(column: BackendColumn, shownAs: string, context: O
   }
 }
 
-/** Binds a value and returns its SQL. */
+/** Binds a value and returns the SQL of its placeholder. */
 function bound(value: number | string | boolean, type: BoundType, { dialect, parameters }: OperandContext): string {
   parameters.push(value);
   return `CAST($${parameters.length} AS ${dialect.types[type]})`;
@@ -101,7 +101,10 @@ function textOperand(sql: string, about: string, context: OperandContext): Opera
   };
 }
 
-/** An operand with integer values: a fraction never equals one, and lies between two of them. */
+/**
+ * Returns an operand with integer values. A literal with a fraction equals none of them, and is
+ * ordered between the two nearest integers.
+ */
 export function integerOperand(sql: string, about: string, context: OperandContext): Operand {
   return {
     compare: (operator, literal) => {
@@ -124,7 +127,10 @@ export function integerOperand(sql: string, about: string, context: OperandConte
   };
 }
 
-/** The exact integer; undefined for a fraction. A value beyond 128 bits becomes the widest one. */
+/**
+ * Returns the exact integer, or undefined for a number with a fraction. A value beyond 128 bits
+ * becomes the greatest or least integer of 128 bits.
+ */
 function integralOf(value: number | bigint): number | bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (!Number.isInteger(value)) return undefined;
@@ -134,8 +140,9 @@ function integralOf(value: number | bigint): number | bigint | undefined {
 }
 
 /**
- * Compares exactly: the literal as written, in the type of the column. A literal that DuckDB's type
- * cannot hold is compared as a double; a column with scale 0 is compared as an integer.
+ * Returns an operand that compares exactly: the literal is converted, as written, to the type of
+ * the column. In DuckDB, a column with scale 0 is compared as an integer. A literal that the
+ * column's type cannot represent is compared as a double.
  */
 function decimalOperand(column: BackendColumn, raw: string, about: string, context: OperandContext): Operand {
   const { dialect } = context;
@@ -159,7 +166,7 @@ function decimalOperand(column: BackendColumn, raw: string, about: string, conte
   }
 }
 
-/** A number bound as DuckDB's DECIMAL(p, s); undefined if that type cannot hold it. */
+/** Binds a number as DuckDB's DECIMAL(p, s). Returns undefined if it has too many digits. */
 function decimalIn(type: string, text: string, { parameters }: OperandContext): string | undefined {
   const [, precision, scale] = /^DECIMAL\((\d+),\s*(\d+)\)$/i.exec(type) ?? [];
   const [, whole, fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
@@ -169,7 +176,7 @@ function decimalIn(type: string, text: string, { parameters }: OperandContext): 
   return `CAST($${parameters.length} AS DECIMAL(${precision}, ${scale}))`;
 }
 
-/** The number as written in the query, because a double may not hold all its digits. */
+/** Returns the number as written in the query, because a double may lose some of its digits. */
 function numberText(literal: Literal, about: string, context: OperandContext): string {
   const value = numberOf(literal, about, context);
   const written = /^-?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?/i.exec(
@@ -179,10 +186,10 @@ function numberText(literal: Literal, about: string, context: OperandContext): s
 }
 
 /**
- * The time of an edge in whole seconds, compared with seconds or with an ISO 8601 text whose
- * fraction of a second is cut off. Where possible the column itself is compared with a time, so
- * that the backend can use its indexes and min/max statistics. `sql` is the column, or the least
- * time of a group.
+ * Returns an operand for the time of an edge in whole seconds. A literal is a number of seconds or
+ * an ISO 8601 text, whose fraction of a second is cut off. Where possible, the column itself is
+ * compared with a time, so that the backend can use its indexes and min/max statistics. `sql` is
+ * the column, or the least time of a group.
  */
 export function timeOperand(column: BackendColumn, sql: string, context: OperandContext): Operand {
   const about = 'event_ts is in whole seconds since 1970';
@@ -201,7 +208,7 @@ export function timeOperand(column: BackendColumn, sql: string, context: Operand
   return { compare, among: (literals) => plain.among(literals.map((one) => inSeconds(one, about, context))) };
 }
 
-/** A text as the seconds it denotes; other literals unchanged. */
+/** Converts a text to the seconds it denotes. Returns other literals unchanged. */
 function inSeconds(literal: Literal, about: string, context: OperandContext): Literal {
   if (typeof literal.value !== 'string') return literal;
   const value = isoSeconds(literal.value);
@@ -211,13 +218,13 @@ function inSeconds(literal: Literal, about: string, context: OperandContext): Li
 
 const DAY_SECONDS = 86_400;
 
-/** SQL of an edge's time in seconds; `sql` as in `timeOperand`. */
+/** Returns the SQL of an edge's time in seconds. `sql` is the same as in `timeOperand`. */
 export function secondsSql({ kind }: BackendColumn, sql: string, dialect: SqlDialect): string {
   if (kind === 'integer') return sql;
   return kind === 'date' ? `${daysSqlWide(sql, dialect)} * ${DAY_SECONDS}` : dialect.seconds(sql);
 }
 
-/** SQL of the least time of a group, not yet in seconds; infinite times are ignored. */
+/** Returns the SQL of a group's least finite time, in the type of the column. */
 export function leastTimeSql(column: BackendColumn, dialect: SqlDialect): string {
   const sql = dialect.base(column);
   return column.kind === 'integer' ? `min(${sql})` : `min(${sql}) FILTER (WHERE isfinite(${sql}))`;
@@ -260,7 +267,8 @@ function compareDays(sql: string, operator: Comparison, second: number, context:
   return operator[0] === '<' ? `${sql} <= ${at(day)}` : `${sql} > ${at(day)}`;
 }
 
-// Values of literals. Each function throws `invalid_statement` for a literal of the wrong type.
+// The functions below return the value of a literal and throw `invalid_statement` if its type is
+// wrong.
 
 function mismatch(literal: Literal, about: string, advice: string, { text }: OperandContext): HedgerowError {
   return errorAt(text, literal.start, `${about}; ${advice}.`, undefined, 'invalid_statement');

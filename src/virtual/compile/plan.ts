@@ -1,4 +1,4 @@
-// The plan of a query as answers show it: its edge, its members, and its conditions by subject.
+// Describes the plan of a query for answers: its edge, its members, and its conditions by subject.
 
 import type { Condition, Literal, Operator, Query } from '../language/ast.ts';
 import type { NamedEdge } from './names.ts';
@@ -8,11 +8,11 @@ export type PlanValue = number | string | boolean;
 
 export interface Predicate {
   readonly op: Operator;
-  /** A list for IN and BETWEEN. Integers beyond 2^53 are texts. */
+  /** The literal, or the list of literals for IN and BETWEEN. Integers beyond 2^53 are texts. */
   readonly value: PlanValue | readonly PlanValue[];
 }
 
-/** The JSON of an answer. */
+/** A plan as it is sent in an answer. */
 export interface QueryPlan {
   readonly edge_label: string;
   readonly members: readonly {
@@ -26,7 +26,7 @@ export interface QueryPlan {
   readonly size_predicates: readonly Predicate[];
 }
 
-/** Requires that the query's conditions were compiled, so that every name in it is known. */
+/** Returns the plan of a query whose conditions were compiled, so that all its names are known. */
 export function planOf(query: Query, edge: NamedEdge): QueryPlan {
   const ofEdge = query.conditions.filter((condition) => placeOf(query, condition) === 'edge');
   const ofMembers = query.conditions.filter((condition) => placeOf(query, condition) === 'member');
@@ -51,13 +51,13 @@ export function planOf(query: Query, edge: NamedEdge): QueryPlan {
   };
 }
 
-/** The subject of a condition. */
+/** Returns what a condition is about: the edge, a member, or the number of members. */
 export function placeOf({ alias }: Query, { subject }: Condition): 'edge' | 'member' | 'size' {
   if (subject.kind === 'size') return 'size';
   return subject.owner.name.toLowerCase() === alias.name.toLowerCase() ? 'edge' : 'member';
 }
 
-/** Whether a condition on the edge refers to its time rather than to a column of that name. */
+/** Returns whether a condition on the edge is about its time, `event_ts`, not about a column. */
 export function isTime({ subject }: Condition): boolean {
   return subject.field?.name.toLowerCase() === 'event_ts';
 }

@@ -1,7 +1,8 @@
-// The member ids of a group: its values sorted, as texts, each once.
+// Computes the member ids of a group: its distinct values, sorted, as texts.
 //
-// A group may contain some hundred thousand values. Its list is sorted in steps before the edge is
-// written: parts of it first, then merges of two neighbouring parts until one is left.
+// A group may contain some hundred thousand values. Such a list is sorted in steps before the edge
+// is written, so that other work can run in between. The list is cut into parts, each part is
+// sorted, and then neighbouring parts are merged until one part is left.
 
 import { compareTexts } from '../../model/text-order.ts';
 import { finish, inSlices, type Pauses, type Steps } from '../../schedule/steps.ts';
@@ -10,15 +11,15 @@ import { idText, integerOf, plainDecimal, strange } from './values.ts';
 
 type Item = string | number | bigint;
 
-/** Values that are sorted, merged or written in one step. */
+/** Number of values that are sorted, merged or written in one step. */
 const VALUES_A_STEP = 4096;
 
 /** The ids of lists that were too long for one step. */
 const PREPARED = new WeakMap<object, readonly string[]>();
 
 /**
- * The distinct member ids of a group, ascending: numbers and times by value, texts by code point.
- * Throws `hydration_failed`.
+ * Returns the distinct member ids of a group in ascending order. Numbers and times are ordered by
+ * value, texts by code point. Throws `hydration_failed`.
  */
 export function listIds(value: SqlValue, kind: ColumnKind, name: string): readonly string[] {
   if (value === null) return [];
@@ -29,7 +30,7 @@ export function isLongList(value: SqlValue): value is Extract<SqlValue, readonly
   return Array.isArray(value) && value.length > VALUES_A_STEP;
 }
 
-/** Computes the ids of a long list in steps; `listIds` then has them. Rejects as it throws. */
+/** Computes the ids of a long list in steps, so that `listIds` need not. Rejects like `listIds`. */
 export async function prepareIds(
   value: Extract<SqlValue, readonly unknown[]>,
   kind: ColumnKind,
@@ -59,7 +60,7 @@ function* sortedIds(value: SqlValue, kind: ColumnKind, name: string): Steps<stri
 
 const INTEGER = /^-?\d+$/;
 
-/** Bigints only where a number is not exact: they sort much more slowly. */
+/** Returns a bigint only if a number would not be exact, because bigints sort more slowly. */
 function exactInteger(item: string | number, name: string): number | bigint {
   if (Number.isSafeInteger(item)) return item as number;
   return integerOf(INTEGER.test(String(item)) ? BigInt(item) : item, name);
@@ -74,13 +75,13 @@ function orderOf(kind: ColumnKind, isInteger: boolean): Order {
   return (a, b) => compareReals(Number(a), Number(b)) || (plainDecimal(String(a)) < plainDecimal(String(b)) ? -1 : 1);
 }
 
-/** NaN is the greatest, as in the databases. */
+/** Orders real numbers. NaN is the greatest, as in the databases. */
 function compareReals(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Merge sort; equal items keep their order. */
+/** Sorts by merging, so that equal items keep their order. */
 function* sortInSteps(items: readonly Item[], order: Order): Steps<readonly Item[]> {
   let from: Item[] = [];
   for (let start = 0; start < items.length; start += VALUES_A_STEP) {
@@ -96,7 +97,7 @@ function* sortInSteps(items: readonly Item[], order: Order): Steps<readonly Item
   return from;
 }
 
-/** Appends two neighbouring sorted parts to `into`, merged. */
+/** Merges two neighbouring sorted parts and appends the result to `into`. */
 function* merge(
   from: readonly Item[],
   { start, middle, end }: { start: number; middle: number; end: number },

@@ -9,16 +9,16 @@ import { type EdgeForm, type EdgeWriter, edgeWriter } from './json.ts';
 import { idText, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
 
 export interface HydratedMember {
-  /** `<lowercase label>:<value>`, with the exact value. */
+  /** `<label in lower case>:<value>`, where the value is exact. */
   readonly vertex_local_id: string;
   readonly role: string;
   readonly name: string;
 }
 
-/** The JSON of an answer. */
+/** An edge as it is sent in an answer. */
 export interface HydratedEdge {
   readonly edge_label: string;
-  /** For a row in the order of the spec; for a group ascending by value. */
+  /** In the order of the spec for the shape `row`, in ascending order of values for `group`. */
   readonly members: readonly HydratedMember[];
   readonly event_ts: number;
   readonly properties: Readonly<Record<string, PropertyValue>>;
@@ -32,31 +32,32 @@ export interface Provenance {
   readonly captured_at: number;
 }
 
-/** Edges of one batch of rows, built lazily. */
+/** The edges in one batch of rows, built when they are first read. */
 export interface HydratedBatch {
   /** Throws `hydration_failed`. */
   readonly edges: readonly HydratedEdge[];
   /** Number of edges. */
   readonly count: number;
   /**
-   * Number of rows or groups that are not edges, for want of members or a time. A LIMIT excludes
-   * them in the SQL.
+   * Number of rows or groups that do not become edges, because they have no members or no time. If
+   * the query has a LIMIT, the SQL already excludes them.
    */
   readonly skipped: number;
-  /** Approximate memory the edges take once built. */
+  /** Approximate memory that the edges need once they are built. */
   readonly bytes: number;
   /**
-   * The edges as JSON, without building them: byte for byte what `JSON.stringify` returns for each
-   * (with times as texts if requested). Valid until the next call on any batch of this result,
-   * because the buffer is reused so that a long stream makes no garbage. Throws `hydration_failed`.
+   * Returns the edges as JSON without building them. The bytes of each edge are those that
+   * `JSON.stringify` would give, except that times are texts if requested. The returned bytes are
+   * valid until the next call on any batch of this result, because the buffer is reused. Throws
+   * `hydration_failed`.
    */
   json(form: EdgeForm): Uint8Array;
 }
 
 /**
- * Hydrates batches as they arrive; leaving the loop early ends the query. Throws the errors of
- * `rows`, or `hydration_failed`, which the batches throw too. `pauses`: how the work on large
- * groups lets other work run; default: once per turn of the event loop.
+ * Hydrates batches as they arrive. Leaving the loop early ends the query. Throws the errors from
+ * `rows`, or `hydration_failed`, which the batches throw too. `pauses` defines how the work on
+ * large groups lets other work run. By default it pauses for a turn of the event loop.
  */
 export async function* hydrate(
   rows: RowBatches,
@@ -75,14 +76,14 @@ export async function* hydrate(
 
 const AT_TURNS: Pauses = { nowUs: () => performance.now() * 1000, pause: () => setImmediate() };
 
-/** Builds the edge of a row; the row must be one of the edge rows. */
+/** Builds the edge of a row, which must be one of the rows that become edges. */
 type EdgeReader = (columns: readonly SqlColumn[], row: number) => HydratedEdge;
 
 class Hydrated implements HydratedBatch {
   readonly skipped: number;
   readonly #columns: readonly SqlColumn[];
   readonly #reading: RowReading;
-  /** Indexes of the rows that are edges. */
+  /** Indexes of the rows that become edges. */
   readonly #rows: Uint32Array;
   readonly #edgeAt: EdgeReader;
   readonly #write: EdgeWriter;
@@ -163,7 +164,10 @@ function hasValue(column: SqlColumn, row: number): boolean {
   return column[row] !== null;
 }
 
-/** A value that is not a list counts as present; reading it throws. */
+/**
+ * Returns whether the list contains a value. A value that is not a list counts as present, because
+ * reading it later throws a useful error.
+ */
 function hasItem(column: SqlColumn, row: number): boolean {
   const list: SqlValue = column[row]!;
   return Array.isArray(list) ? list.some((item) => item !== null) : list !== null;
@@ -215,7 +219,7 @@ function propertiesAt(
   for (let index = 0; index < properties.length; index++) {
     const { name, kind } = properties[index]!;
     const value = propertyOf(columns[first + index]![row]!, kind, name);
-    // A column may have this name, and a plain assignment would set the prototype.
+    // A column may be called `__proto__`, and a plain assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(found, name, { value, enumerable: true });
     else found[name] = value;
   }

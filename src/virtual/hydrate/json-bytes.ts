@@ -1,12 +1,12 @@
-// Writes JSON into one growing, reusable byte buffer: writing millions of small parts makes no
-// garbage.
+// Writes JSON into one growing byte buffer that is reused, so that writing millions of small parts
+// makes no garbage.
 
 const FIRST_BYTES = 64 * 1024;
-/** Parts up to this length are copied byte by byte, because a call costs more. */
+/** Parts up to this length are copied byte by byte, which is faster than a call to `set`. */
 const SHORT_BYTES = 8;
-/** Longer texts are checked and copied by native code. */
+/** Longer texts are escaped and copied by native code. */
 const SHORT_TEXT = 48;
-/** Maximum number of bytes per UTF-16 unit: `\u001f`. */
+/** Maximum number of bytes that one UTF-16 unit needs in JSON, for example `\u001f`. */
 const MOST_BYTES_A_UNIT = 6;
 const BYTES_OF_NUMBER = 32;
 
@@ -19,7 +19,7 @@ export class JsonBytes {
     this.#at = 0;
   }
 
-  /** Appends bytes that are JSON already. */
+  /** Appends bytes that are already JSON. */
   part(part: Uint8Array): void {
     const { length } = part;
     this.#reserve(length);
@@ -34,14 +34,14 @@ export class JsonBytes {
     else this.#ascii(`${value}`);
   }
 
-  /** Appends the inside of a JSON string, without its quotes. */
+  /** Appends a text as a JSON string, but without the quotation marks around it. */
   text(text: string): void {
     this.#reserve(MOST_BYTES_A_UNIT * text.length);
     if (text.length > SHORT_TEXT || !this.#plain(text))
       this.#at += this.#bytes.write(JSON.stringify(text).slice(1, -1), this.#at);
   }
 
-  /** The bytes written since `begin`; valid until the next `begin`. */
+  /** Returns the bytes written since `begin`, which are valid until the next `begin`. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#at);
   }

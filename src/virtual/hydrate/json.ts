@@ -11,14 +11,15 @@ import { idText, propertyOf, secondOf, vertexHead } from './values.ts';
 
 /** The form in which each edge is written. */
 export interface EdgeForm {
-  /** Texts before and after each edge. */
+  /** Text that precedes each edge. */
   readonly before: string;
+  /** Text that follows each edge. */
   readonly after: string;
-  /** Times as ISO 8601 texts; default epoch seconds. */
+  /** If true, times are ISO 8601 texts, otherwise epoch seconds. Default false. */
   readonly isoTimes?: boolean;
 }
 
-/** The JSON of the edges of these rows, in UTF-8; valid until the next call. */
+/** Returns the edges in these rows as JSON in UTF-8. The bytes are valid until the next call. */
 export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, form: EdgeForm) => Uint8Array;
 
 /** Writes one part of an edge from a row. */
@@ -51,9 +52,9 @@ export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWri
 }
 
 interface MemberParts {
-  /** Everything up to the value of the id, with its quote open. */
+  /** All text before the value of the id, with the opening quotation mark of the id. */
   readonly head: Uint8Array;
-  /** The same, following another member. */
+  /** The same text for a member that follows another member. */
   readonly nextHead: Uint8Array;
   readonly tail: Uint8Array;
 }
@@ -96,7 +97,7 @@ function groupMembersWriter(json: JsonBytes, { members }: RowReading): PartWrite
 }
 
 function propertiesWriter(json: JsonBytes, { properties }: RowReading, first: number): PartWriter {
-  // JavaScript objects list integer-like names first: use the same order as an edge object would.
+  // JavaScript objects list integer-like names first. Use the order that an edge object would have.
   const places = new Map(properties.map(({ name }, index) => [name, index]));
   const order = Object.keys(Object.fromEntries(places)).map((name) => places.get(name)!);
   const none = Buffer.from(',"properties":{');
@@ -132,8 +133,8 @@ function writeText(json: JsonBytes, text: string): void {
 }
 
 /**
- * An edge as JSON. Only its own times are written in the requested form, not those among its
- * properties.
+ * Returns an edge as JSON. If `isoTimes` is set, the time of the edge and of its provenance are
+ * ISO 8601 texts. Times among its properties are unchanged.
  */
 export function edgeText(edge: HydratedEdge, isoTimes: boolean | undefined): string {
   if (isoTimes !== true) return JSON.stringify(edge);

@@ -1,4 +1,4 @@
-// Converts row values to member ids, properties and times, each exact in JSON.
+// Converts row values to member ids, properties and times, so that each is exact in JSON.
 
 import { HedgerowError } from '../../errors.ts';
 import type { ColumnKind, SqlValue } from '../backend.ts';
@@ -7,14 +7,14 @@ import { isoDate, isoOfMicros } from '../times.ts';
 
 export type PropertyValue = number | string | boolean | null;
 
-/** The prefix of the ids of a node. */
+/** Returns the prefix of the ids of all nodes with a label. */
 export function vertexHead(nodeLabel: string): string {
   return `${nodeLabel.toLowerCase()}:`;
 }
 
 /**
- * The id of a member as text; undefined if null. Integers of any width are exact, times are ISO
- * 8601.
+ * Returns the id of a member as text, or undefined for null. Integers of any width are exact. Times
+ * are written as in ISO 8601.
  */
 export function idText(value: SqlValue, kind: ColumnKind, name: string): string | undefined {
   if (value === null) return undefined;
@@ -35,8 +35,8 @@ export function idText(value: SqlValue, kind: ColumnKind, name: string): string 
 }
 
 /**
- * The JSON form of a value: integers beyond 2^53 and decimals of many digits as text, NaN and
- * infinities as null.
+ * Returns a value as a property in JSON. Integers beyond 2^53 and decimals with many digits become
+ * text. NaN and the infinities become null.
  */
 export function propertyOf(value: SqlValue, kind: ColumnKind, name: string): PropertyValue {
   if (value === null) return null;
@@ -51,12 +51,12 @@ export function propertyOf(value: SqlValue, kind: ColumnKind, name: string): Pro
   return plainDecimal(String(number)) === text ? number : text;
 }
 
-/** `1.50` as `1.5`, so that the same number looks the same from every database. */
+/** Writes `1.50` as `1.5`, so that a number looks the same from every database. */
 export function plainDecimal(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** Throws `hydration_failed` for anything that is not a whole number of seconds. */
+/** Returns the time of an edge. Throws `hydration_failed` if it is not in whole seconds. */
 export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): number {
   const second = typeof value === 'bigint' ? Number(value) : value;
   if (typeof second === 'number' && Number.isSafeInteger(second)) return second;
@@ -77,7 +77,7 @@ function textOf(value: SqlValue, name: string): string {
   throw strange(name, 'no text');
 }
 
-/** The error for a value that contradicts the backend's own column types. */
+/** Returns the error for a value that contradicts the column's type in the backend. */
 export function strange(name: string, what: string): HedgerowError {
   return new HedgerowError(
     'hydration_failed',

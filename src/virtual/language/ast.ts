@@ -1,4 +1,4 @@
-// The syntax tree of a query over a virtual graph, with the position of every name and literal.
+// Defines the syntax tree of a query over a virtual graph. Every name and literal has a position.
 
 export interface Name {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface Name {
 
 export interface Literal {
   readonly kind: 'integer' | 'float' | 'text' | 'boolean';
-  /** For `integer`: exact, a bigint where a number would not be. */
+  /** The kind `integer` is exact: a bigint if a number would not be exact. */
   readonly value: number | bigint | string | boolean;
   readonly start: number;
 }
@@ -15,11 +15,11 @@ export interface Literal {
 export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>=';
 export type Operator = Comparison | 'IN' | 'BETWEEN';
 
-/** `owner.field`, or `size(owner)`. */
+/** The left side of a condition: `owner.field` or `size(owner)`. */
 export interface Subject {
   readonly kind: 'field' | 'size';
   readonly owner: Name;
-  /** Only for kind `field`. */
+  /** Present only for the kind `field`. */
   readonly field: Name | undefined;
   readonly start: number;
 }
@@ -27,7 +27,7 @@ export interface Subject {
 export interface Condition {
   readonly subject: Subject;
   readonly operator: Operator;
-  /** One; for IN one or more; for BETWEEN two. */
+  /** One or more literals for IN, two for BETWEEN, otherwise one. */
   readonly literals: readonly Literal[];
 }
 
@@ -36,7 +36,7 @@ export interface Query {
   readonly alias: Name;
   readonly label: Name;
   readonly members: readonly { readonly member: Name; readonly label: Name }[];
-  /** All must hold. */
+  /** An edge must meet all conditions. */
   readonly conditions: readonly Condition[];
   readonly limit: number | undefined;
 }

@@ -6,7 +6,8 @@ import { MAX_DIGITS, MAX_LITERAL_LENGTH, MAX_QUERY_LENGTH, MAX_WIDE_INTEGER } fr
 import { errorAt, shown, type Token, type TokenKind } from './token.ts';
 
 /**
- * All tokens, ending with an `end` token. Throws `syntax_error`. Linear in the length of the text.
+ * Returns all tokens, of which the last is an `end` token. Throws `syntax_error`. Takes time linear
+ * in the length of the text.
  */
 export function tokenize(text: string): Token[] {
   if (text.length > MAX_QUERY_LENGTH)
@@ -44,7 +45,7 @@ function readToken(text: string, at: number): Token {
   throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
 }
 
-/** What a sticky pattern matches exactly at `at`. */
+/** Returns the text that a sticky pattern matches exactly at `at`. */
 function matched(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
@@ -55,7 +56,7 @@ const NUMBER = /(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?/y;
 const SYMBOL = /<=|>=|<>|!=|[()[\]{},:.;=<>+*/%-]/y;
 const BLANKS = /[ \t\n\v\f\r\u00a0\ufeff]*/y;
 
-/** The first position from `at` on that is neither blank nor inside a comment. */
+/** Returns the first position from `at` on that is neither blank nor inside a comment. */
 function skipBlanks(text: string, at: number): number {
   let next = at;
   while (true) {
@@ -100,8 +101,8 @@ function readName(text: string, start: number): Token {
 }
 
 /**
- * A quoted text, with the escapes that statements have: \\ \' \" \n \r \t \uXXXX and a doubled
- * quote.
+ * Reads a quoted text. It has the escapes that texts in statements have: \\ \' \" \n \r \t \uXXXX
+ * and a doubled quotation mark.
  */
 function readText(text: string, start: number, quote: string): Token {
   const stop = quote === "'" ? /['\\]/g : /["\\]/g;
@@ -133,7 +134,7 @@ function textToken(text: string, value: string, start: number, end: number): Tok
   return token('text', value, start, end);
 }
 
-/** The character that the escape at `at` denotes. */
+/** Returns the character that the escape at `at` denotes. */
 function escaped(text: string, at: number): string {
   const simple = ESCAPES.get(text[at + 1] ?? '');
   if (simple !== undefined) return simple;

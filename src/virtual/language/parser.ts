@@ -1,5 +1,6 @@
-// Parses a query: MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT
-// n].
+// Parses a query over a virtual graph, which has this form:
+//
+//   MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT n]
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Condition, Literal, Name, Operator, Query, Subject } from './ast.ts';
@@ -7,8 +8,8 @@ import { MAX_CONDITIONS, MAX_LITERALS } from './limits.ts';
 import { TokenStream } from './token-stream.ts';
 
 /**
- * Throws `syntax_error` with the line, the column, the token found and the tokens expected. Linear
- * in the length of the text.
+ * Parses a query. Throws `syntax_error` with the line, the column, the token found and the tokens
+ * expected. Takes time linear in the length of the text.
  */
 export function parseQuery(text: string): Query {
   const stream = new TokenStream(text);
@@ -159,7 +160,7 @@ function signOf(stream: TokenStream): '-' | '+' | undefined {
 
 function numberOf(kind: 'integer' | 'float', text: string, start: number): Literal {
   const number = Number(text);
-  // Never -0, because libraries disagree on how to write a bound -0.
+  // Adding 0 turns -0 into 0, because database libraries disagree on how to write a bound -0.
   if (kind === 'float') return { kind, value: number + 0, start };
   return { kind, value: Number.isSafeInteger(number) ? number + 0 : BigInt(text), start };
 }

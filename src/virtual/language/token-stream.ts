@@ -1,5 +1,5 @@
-// Walks the tokens of a query, and remembers what would have been accepted at the current token for
-// the error message.
+// Reads the tokens of a query one after the other. For error messages, it remembers which tokens
+// would have been accepted in place of the current one.
 
 import type { HedgerowError } from '../../errors.ts';
 import type { Name } from './ast.ts';
@@ -10,7 +10,7 @@ export class TokenStream {
   readonly text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** What the parser tried to accept at the current token without success. */
+  /** The tokens that the parser tried to accept in place of the current one. */
   #expected: string[] = [];
 
   constructor(text: string) {
@@ -59,7 +59,10 @@ export class TokenStream {
     if (!this.acceptSymbol(symbol)) throw this.fail();
   }
 
-  /** A word (keywords included) or a name in backquotes. `what` completes "expected ...". */
+  /**
+   * Reads a word, which may be a keyword, or a name in backquotes. `what` completes the message
+   * "expected ...".
+   */
   expectName(what: string): Name {
     const { kind, value, start } = this.current;
     if (kind !== 'word' && kind !== 'name') throw this.fail(what);
@@ -67,12 +70,12 @@ export class TokenStream {
     return { name: value, start };
   }
 
-  /** The error that the current token is none of those expected. */
+  /** Returns the error that the current token is not one of those expected. */
   fail(...what: string[]): HedgerowError {
     return unexpected(this.text, this.current, [...this.#expected, ...what]);
   }
 
-  /** An error about the meaning of the token at `offset`. */
+  /** Returns an error about the meaning of the token at `offset`. */
   failAt(offset: number, detail: string): HedgerowError {
     return errorAt(this.text, offset, detail);
   }

@@ -1,4 +1,4 @@
-// Tokens of a query, and errors that point to a place in it.
+// Defines the tokens of a query, and makes errors that give a place in the query.
 
 import { HedgerowError } from '../../errors.ts';
 
@@ -7,11 +7,11 @@ export type TokenKind = 'word' | 'name' | 'integer' | 'float' | 'text' | 'symbol
 export interface Token {
   readonly kind: TokenKind;
   /**
-   * `word`: as written. `name`: without its backquotes. `text`: the value, with escapes resolved.
-   * Numbers: as written. `symbol`: itself. `end`: empty.
+   * The text as written, except that a `name` lacks its backquotes and a `text` lacks its quotation
+   * marks and has its escapes resolved. Empty for `end`.
    */
   readonly value: string;
-  /** A word in upper case; empty for other kinds. */
+  /** The value in upper case if the token is a word, otherwise empty. */
   readonly upper: string;
   /** Offset of the first character, in UTF-16 units from 0. */
   readonly start: number;
@@ -19,7 +19,7 @@ export interface Token {
   readonly end: number;
 }
 
-/** An error at `offset`. `expected` is omitted from errors about the meaning of a name. */
+/** Returns an error at `offset`. Errors about the meaning of a name have no `expected`. */
 export function errorAt(
   text: string,
   offset: number,
@@ -33,7 +33,7 @@ export function errorAt(
   });
 }
 
-/** The error for a token that is none of those expected. */
+/** Returns the error for a token that is not one of those expected. */
 export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
   const unique = [...new Set(expected)];
   return errorAt(text, token.start, `found ${describeToken(token)}, but expected ${listed(unique)}.`, unique);
@@ -50,12 +50,12 @@ function describeToken({ kind, value }: Token): string {
   return kind === 'text' ? `the text ${JSON.stringify(shown(value))}` : JSON.stringify(shown(value));
 }
 
-/** A text as shown in messages: truncated if long. */
+/** Returns a text as messages show it, truncated if it is long. */
 export function shown(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}...`;
 }
 
-/** Both are 1-based. Columns count characters, not UTF-16 units. */
+/** Returns line and column, counted from 1. Columns count characters, not UTF-16 units. */
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const lines = text.slice(0, offset).split('\n');
   return { line: lines.length, column: [...lines[lines.length - 1]!].length + 1 };

@@ -1,5 +1,5 @@
-// Maps the properties of hyperedges to table columns: valid names, and types that can hold the
-// values seen.
+// Maps the properties of hyperedges to table columns, with valid names and with types that can
+// represent the values.
 
 import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
@@ -18,17 +18,17 @@ import type { HydratedEdge } from '../hydrate/hydrate.ts';
 export interface MaterializedColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** The property that the column holds. */
+  /** The property whose values the column stores. */
   readonly property: string;
   /** Whether it is a column that every table has. */
   readonly builtIn: boolean;
-  /** Converts a value for the column; null if the column cannot hold it. */
+  /** Converts a value for the column. Returns null if the column cannot store the value. */
   readonly read: (value: unknown) => PropertyValue;
 }
 
 /**
- * Columns for the properties of a result, in order; properties beyond the maximum number of columns
- * are dropped. `edges`: a sample, to see whether integers fit.
+ * Returns the columns for the properties of a result, in order. Properties beyond the maximum
+ * number of columns are dropped. `edges` is a sample that shows whether integers fit into 2^53.
  */
 export function columnsOf(
   properties: readonly { readonly name: string; readonly kind: ColumnKind }[],
@@ -49,8 +49,9 @@ export function columnsOf(
 }
 
 /**
- * Decided by the kind of the backend's column, so that it does not depend on which rows come first.
- * Only integers need a look: beyond 2^53 they arrive as text.
+ * Returns the type of a table column. It follows from the kind of the backend's column, so that it
+ * does not depend on which rows arrive first. Integers are the exception: if one in the sample is
+ * beyond 2^53, and therefore a text, the column is TEXT.
  */
 function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge[]): ColumnType {
   if (kind === 'boolean') return 'BOOLEAN';
@@ -59,7 +60,10 @@ function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge
   return edges.some(({ properties }) => typeof properties[property] === 'string') ? 'TEXT' : 'INTEGER';
 }
 
-/** `Total (EUR)` -> `Total_EUR`, with a number appended if that is taken (ignoring case). */
+/**
+ * Returns the column name for a property: `Total_EUR` for `Total (EUR)`. Appends a number if the
+ * name is already taken, in upper or lower case.
+ */
 function nameFor(property: string, used: Set<string>): string {
   const words = property.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
@@ -74,13 +78,13 @@ function nameFor(property: string, used: Set<string>): string {
 
 const READ: Readonly<Record<ValueKind, (value: unknown) => PropertyValue>> = {
   integer: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
-  // A decimal of many digits arrives as text.
+  // A decimal with many digits arrives as text.
   real: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
   boolean: (value) => (typeof value === 'boolean' ? value : null),
   text: (value) => (value === null || value === undefined ? null : shortened(String(value))),
 };
 
-/** Truncates to what a column holds: 64 KB of text. */
+/** Truncates a text to the maximum length in a column, 64 KB. */
 function shortened(text: string): string {
   if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
   return Buffer.from(text)

@@ -18,24 +18,25 @@ export interface MaterializeRequest {
   limit?: number | undefined;
   bucketSeconds?: number | undefined;
   /**
-   * `map` numbers vertices from 1 in order of appearance; `hash` uses 52 bits of the SHA-256 of
-   * `label:value`, which is the same in every copy. Default `map`.
+   * How vertices get their node ids. `map`, the default, numbers them from 1 in order of
+   * appearance. `hash` takes 52 bits from the SHA-256 of `label:value`, so that a vertex has the
+   * same id in every copy.
    */
   ids?: 'map' | 'hash' | undefined;
 }
 
-/** The JSON of an answer. */
+/** Describes a finished copy; sent in an answer. */
 export interface Materialized {
   table: string;
   /**
-   * A table with one edge per node: its only member is the node's id, and the column `vertex` holds
-   * its `vertex_local_id`.
+   * Name of a table with one edge per node. The only member of that edge is the node's id, and its
+   * column `vertex` contains the node's `vertex_local_id`.
    */
   nodes_table: string;
   ids: 'map' | 'hash';
   inserted: number;
   nodes: number;
-  /** Rows and groups that are not edges, and edges with more members than a table allows. */
+  /** Rows and groups that did not become edges, and edges with too many members for a table. */
   skipped: number;
   columns: { name: string; type: string; property: string }[];
   sql: string;
@@ -55,8 +56,8 @@ export interface CopyOptions {
 }
 
 /**
- * Rejects with `table_exists` or the error of the query, and then drops both tables.
- * `request.table` must have been checked.
+ * Copies a result into a new table, whose name must have been checked. Rejects with `table_exists`
+ * or with the query's error; in that case the tables that it made are dropped.
  */
 export async function materialize(
   database: Database,
@@ -110,7 +111,7 @@ export async function materialize(
   }
 }
 
-/** Throws `invalid_input`, `table_exists`. */
+/** Checks the name of the new table. Throws `invalid_input`, `table_exists`. */
 export function checkTarget(database: Database, name: string): void {
   if (!IDENTIFIER.test(name) || !IDENTIFIER.test(name + NODES_SUFFIX)) {
     const msg = 'must start with a letter or _ and hold only letters, digits and _, at most 58 characters';
@@ -179,7 +180,8 @@ class Copy {
   }
 
   /**
-   * The id of a vertex. On first sight it is added to the nodes table, with the time of that edge.
+   * Returns the node id of a vertex. When a vertex first appears, it is added to the nodes table
+   * with the time of the edge that contains it.
    */
   #nodeOf(vertex: string, event_ts: number): number {
     const known = this.#idOf.get(vertex);

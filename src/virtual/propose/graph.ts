@@ -1,5 +1,5 @@
-// Proposes a spec for a backend from its schema and some sample rows. On request a language model
-// refines it, and it is stored.
+// Proposes a spec for a backend from its schema and some sample rows. If requested, a language
+// model refines the proposal, and the proposal is stored.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BackendSchema, BackendSession, BackendTable, QueryOptions } from '../backend.ts';
@@ -9,9 +9,9 @@ import { type Proposal, proposeSpec, type Samples, sampleStatement } from './pro
 import { refinedProposal } from './refined.ts';
 
 export interface ProposeRequest {
-  /** Unchecked, as received. */
+  /** As received, not yet checked. */
   backend: unknown;
-  /** Default: derived from the backend's name. */
+  /** By default derived from the path or name of the backend. */
   id?: string | undefined;
   name?: string | undefined;
   save?: boolean | undefined;
@@ -19,7 +19,7 @@ export interface ProposeRequest {
   llmApiKey?: string | undefined;
 }
 
-/** The JSON of an answer (contract section 6). */
+/** A proposal as it is sent in an answer. */
 export interface ProposeAnswer {
   spec: VirtualSpec | VirtualGraph;
   rationale: Proposal['rationale'];
@@ -28,7 +28,7 @@ export interface ProposeAnswer {
   llm_used: boolean;
 }
 
-/** Asks a language model and returns its text. May fail. `apiKey`: from the request. */
+/** Asks a language model and returns its answer. May reject. `apiKey` comes from the request. */
 export type RefineProposal = (
   prompt: { system: string; user: string },
   apiKey: string | undefined,
@@ -42,7 +42,7 @@ export interface ProposeOptions extends QueryOptions {
 
 /** Maximum number of tables that are sampled. */
 const MOST_SAMPLED = 50;
-/** Time limit for sampling one table. */
+/** Time limit in milliseconds for sampling one table. */
 const SAMPLE_MS = 1500;
 
 export async function propose(
@@ -87,8 +87,8 @@ async function samplesOf(schema: BackendSchema, session: BackendSession, options
 }
 
 /**
- * Undefined if the table cannot be read in time, such as a view that fails: it is then judged by
- * names and types alone.
+ * Returns sample rows of a table. Returns undefined if the table cannot be read or not in time;
+ * the proposal then judges the table by names and types alone.
  */
 async function sampleOf(
   table: BackendTable,
@@ -109,7 +109,7 @@ async function sampleOf(
 
 const PASSABLE: ReadonlySet<string> = new Set(['timeout', 'backend_failed']);
 
-/** `trips/2024-*.parquet` -> `trips_2024`. */
+/** Derives an id from a backend: `trips/2024-*.parquet` gives `trips_2024`. */
 function idFor(backend: BackendSpec): string {
   if (backend.type === 'postgres') return backend.dsn.toLowerCase();
   const words = backend.path.replace(/\.[A-Za-z0-9]+(\.gz)?$/, '').match(/[A-Za-z0-9_]+/g) ?? [];

@@ -1,16 +1,16 @@
-// Names of the labels and members of a proposal.
+// Makes the names of labels and members in a proposal.
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { ID_WORDS, singular, wordsOf } from '../../tabular/words.ts';
 
-/** `bank_accounts` -> `BankAccount`. */
+/** Makes a label from words: `bank_accounts` gives `BankAccount`. */
 export function labelOf(words: readonly string[], otherwise: string): string {
   const last = words.length - 1;
   const parts = words.map((word, index) => (index === last ? singular(word) : word));
   return identifier(parts.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(''), otherwise);
 }
 
-/** `from_user_id` -> `from_user`. */
+/** Makes a member name from a column name: `from_user_id` gives `from_user`. */
 export function memberNameOf(column: string, otherwise: string): string {
   const words = wordsOf(column);
   const stem = words.length > 1 && ID_WORDS.has(words[words.length - 1]!) ? words.slice(0, -1) : words;
@@ -22,7 +22,7 @@ function identifier(text: string, otherwise: string): string {
   return IDENTIFIER.test(cut) ? cut : otherwise;
 }
 
-/** `name`, or the same with the first number from 2 on that makes it unique (ignoring case). */
+/** Returns `name`, with a number from 2 on appended if it is taken in upper or lower case. */
 export function unused(name: string, used: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; used.has(free.toLowerCase()); number++) free = `${name}${number}`;

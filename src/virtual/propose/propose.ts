@@ -1,16 +1,16 @@
 // Proposes a spec for a backend: which tables are edges, which of their columns are members, and
 // why.
 //
-// A table is an edge if it has a time column and at least two columns that refer to something
-// (tables.ts finds both, by the rules of src/tabular that imports use too). It is a group edge if
-// it has exactly two such columns without a role in their names, and several sampled rows share a
-// value of one of them and always its time too: `attendance(meeting_id, person_id, at)` gives one
-// edge per meeting. Any other such table is a row edge: `payments(from_id, to_id, at)` gives one
-// edge per row.
+// A table becomes an edge if it has a time column and at least two columns that refer to something.
+// (tables.ts finds these columns by the rules in src/tabular, which imports use too.) There are two
+// shapes. A table has the shape `group` if it has exactly two such columns, neither has a role in
+// its name, several sampled rows share a value of one column, and rows that share the value also
+// share the time: `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other
+// such table has the shape `row`: `payments(from_id, to_id, at)` gives one edge per row.
 //
-// The node of a member is the table its column refers to: by foreign key, by name (`customer_id`
-// and `customers`), or because the column's values are keys of that table. Without such a table,
-// the column itself defines the node.
+// The node of a member is the table to which the member's column refers. The reference is a foreign
+// key, a name (`customer_id` and `customers`), or the fact that the column's values are keys of
+// that table. If there is no such table, the column itself defines the node.
 
 import { HedgerowError } from '../../errors.ts';
 import { DEFAULT_MAX_MEMBERS } from '../../limits.ts';
@@ -29,7 +29,7 @@ export interface Proposal {
   readonly rationale: readonly { readonly edge: string; readonly reason: string }[];
 }
 
-/** The identity of the spec and the backend of its rows. */
+/** The id and name of the proposed spec, and the backend that contains its rows. */
 export interface ProposalHead {
   readonly id: string;
   readonly name: string;
@@ -37,8 +37,8 @@ export interface ProposalHead {
 }
 
 /**
- * Deterministic for the same schema and samples. Throws `invalid_input` if no table looks like
- * edges.
+ * Proposes a spec. The same schema and samples always give the same proposal. Throws
+ * `invalid_input` if no table looks like edges.
  */
 export function proposeSpec(head: ProposalHead, schema: BackendSchema, samples: Samples = new Map()): Proposal {
   const views = schema.tables.map((table) => viewOf(table, schema, samples));
@@ -97,7 +97,10 @@ function memberOf(column: BackendColumn, index: number, node_label: string, used
   return { name, node_label, role: roleOf(column.name) ?? name };
 }
 
-/** The one of two references whose values several rows share, along with their time. */
+/**
+ * Returns the column whose values several rows share along with their time, if there are exactly
+ * two references. Without sampled rows, it judges by the names of the columns.
+ */
 function groupColumn(view: TableView): { column: BackendColumn; why: string } | undefined {
   const { references, rows, time } = view;
   if (references.length !== 2 || references.some(({ name }) => roleOf(name) !== undefined)) return undefined;
@@ -110,8 +113,8 @@ function groupColumn(view: TableView): { column: BackendColumn; why: string } | 
 }
 
 /**
- * Whether all rows of a value have the same time, and at least a fifth of the values have several
- * rows.
+ * Returns whether all rows with the same value also have the same time, and at least a fifth of the
+ * values occur in several rows.
  */
 function isShared({ table, rows }: TableView, column: BackendColumn, time: BackendColumn): boolean {
   const [at, timeAt] = [table.columns.indexOf(column), table.columns.indexOf(time)];
@@ -126,10 +129,10 @@ function isShared({ table, rows }: TableView, column: BackendColumn, time: Backe
   return several * 5 >= groups.size;
 }
 
-/** The nodes of a proposal, created as members need them. */
+/** The nodes of a proposal. A node is created when a member first needs it. */
 interface NodeBook {
   labelFor(column: BackendColumn, view: TableView): string;
-  /** A few words about what the column refers to. */
+  /** Returns a few words that explain why the column is considered a reference. */
   whyFor(column: BackendColumn, view: TableView): string;
   all(): NodeSpec[];
 }
@@ -166,7 +169,7 @@ interface Target {
   readonly why: string;
 }
 
-/** The table whose rows a column refers to: by foreign key, by name, or by its values. */
+/** Finds the table to whose rows a column refers, by foreign key, by name, or by values. */
 function targetOf(
   column: BackendColumn,
   view: TableView,
@@ -185,7 +188,7 @@ function targetOf(
   return { table: holder.table.name, column: holder.key!.name, why: `its values are found in ${holder.table.name}` };
 }
 
-/** Whether at least half of the column's sampled values are keys of the other table. */
+/** Returns whether at least half of the column's sampled values are keys of the other table. */
 function holds({ key, values }: TableView, column: BackendColumn, view: TableView): boolean {
   const seen = new Set(view.values.get(column));
   if (key === undefined || key.kind !== column.kind || seen.size < 2) return false;

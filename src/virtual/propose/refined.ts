@@ -1,5 +1,5 @@
-// Lets a language model refine a proposal: labels, roles and the choice of edges. Its answer is
-// checked, and discarded as a whole if it is not valid.
+// Lets a language model refine a proposal: its labels, its roles and its choice of edges. The
+// model's answer is checked, and discarded as a whole if it is not valid.
 
 import type { BackendSchema, Dialect } from '../backend.ts';
 import { compileQuery } from '../compile/compile.ts';
@@ -22,7 +22,7 @@ const MOST_TABLES = 50;
 const MOST_COLUMNS = 60;
 const MOST_REASON = 1000;
 
-/** Undefined on any failure, whether the model fails or its answer is invalid. */
+/** Returns the refined proposal, or undefined if the model fails or its answer is invalid. */
 export async function refinedProposal(
   proposal: Proposal,
   schema: BackendSchema,
@@ -34,7 +34,7 @@ export async function refinedProposal(
     const { id, name, backend } = proposal.spec;
     const spec = checkedSpec({ id, name, backend, nodes: answer.nodes, edges: answer.edges }, { root });
     if (spec.edges.length === 0) return undefined;
-    // Compiling a query reveals columns that do not exist or do not fit.
+    // Compiling a query throws if a column does not exist or has the wrong type.
     for (const edge of spec.edges) compileQuery(queryOf(edge), spec, schema, { dialect });
     return { spec, rationale: rationaleOf(answer.rationale, spec, proposal) };
   } catch {
@@ -49,7 +49,7 @@ function userText({ spec: { nodes, edges }, rationale }: Proposal, { tables }: B
   return JSON.stringify({ schema: shown, proposal: { nodes, edges, rationale } });
 }
 
-/** The JSON object in an answer, which may be surrounded by text. Throws if there is none. */
+/** Parses the JSON object in an answer, which other text may surround. Throws if there is none. */
 function objectIn(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
   if (typeof value !== 'object' || value === null) throw new TypeError('no object');
@@ -61,7 +61,7 @@ function queryOf({ label, members }: EdgeSpec): string {
   return `MATCH (e:${label}){${patterns.join(', ')}} RETURN e`;
 }
 
-/** One reason per edge: the model's if it gave one. */
+/** Returns one reason per edge, which is the model's reason if it gave one. */
 function rationaleOf(given: unknown, spec: VirtualSpec, before: Proposal): Proposal['rationale'] {
   const reasons = new Map(before.rationale.map(({ edge, reason }) => [edge, reason]));
   for (const item of Array.isArray(given) ? given : []) {

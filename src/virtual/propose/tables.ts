@@ -1,5 +1,5 @@
-// Classifies the columns of a table: its time, its own key, and the columns that refer to something
-// else.
+// Classifies the columns of a table: finds its time, its own key, and the columns that refer to
+// something else.
 
 import { guessMembers } from '../../tabular/member-columns.ts';
 import { guessTimeColumns, saysOtherTime } from '../../tabular/time-column.ts';
@@ -17,14 +17,14 @@ import type {
 import { DIALECTS, TIME_KINDS, tableSql, wireSql } from '../compile/dialect.ts';
 
 /**
- * Sampled rows of each table by its name, with columns in the table's order, as `sampleStatement`
- * reads them.
+ * Sampled rows by the name of their table. The columns are in the table's order, as
+ * `sampleStatement` reads them.
  */
 export type Samples = ReadonlyMap<string, readonly SqlRow[]>;
 
 export const SAMPLE_ROWS = 2000;
 
-/** Reads the first rows of a table. */
+/** Returns a statement that reads the first rows of a table. */
 export function sampleStatement(table: BackendTable, dialect: Dialect): SqlStatement {
   const select = table.columns.map((column) => wireSql(column, DIALECTS[dialect])).join(', ');
   const sql = `SELECT ${select} FROM ${tableSql(table)} LIMIT ${SAMPLE_ROWS}`;
@@ -33,11 +33,11 @@ export function sampleStatement(table: BackendTable, dialect: Dialect): SqlState
 
 export interface TableView {
   readonly table: BackendTable;
-  /** Non-null values by column. */
+  /** The sampled values that are not null, by column. */
   readonly values: ReadonlyMap<BackendColumn, readonly SqlValue[]>;
   readonly rows: readonly SqlRow[];
   readonly time: BackendColumn | undefined;
-  /** The column that identifies the rows: each value occurs in one row. */
+  /** The column that identifies the rows, so that each value occurs in one row. */
   readonly key: BackendColumn | undefined;
   /** Columns that identify something else. */
   readonly references: readonly BackendColumn[];
@@ -63,8 +63,9 @@ export function viewOf(table: BackendTable, schema: BackendSchema, samples: Samp
 }
 
 /**
- * Integers count as seconds if the name suggests a time and the values do not contradict it. A
- * column of dates or timestamps is better than none, whatever it is called.
+ * Finds the column with the times. Integers count as seconds if their name suggests a time and
+ * their values do not contradict it. If no name suggests a time, any column of dates or timestamps
+ * is taken.
  */
 function timeColumn({ columns }: BackendTable, values: TableView['values']): BackendColumn | undefined {
   const names = columns.map((column) => (canBeTime(column, values.get(column)!) ? column.name : ''));
@@ -79,7 +80,7 @@ function timeColumn({ columns }: BackendTable, values: TableView['values']): Bac
   return times.find(({ name }) => !saysOtherTime(name)) ?? times[0];
 }
 
-/** Of integers, specs take seconds only. */
+/** Returns whether a column can be the time. Integers must look like seconds, as specs require. */
 function canBeTime({ kind, name }: BackendColumn, values: readonly SqlValue[]): boolean {
   return TIME_KINDS.includes(kind) && (kind !== 'integer' || guessTimeFormat(values, name) === 's');
 }
@@ -89,8 +90,8 @@ function isIdKind({ kind }: BackendColumn): boolean {
 }
 
 /**
- * A single-column key, or else a column named `id` or after the table whose sampled values are all
- * distinct.
+ * Finds the key of a table. It is a declared key of one column or, if there is none, a column that
+ * is called `id` or after the table and whose sampled values are all distinct.
  */
 function keyColumn(
   table: BackendTable,
@@ -103,7 +104,7 @@ function keyColumn(
   const own = [...wordsOf(table.name)].map(singular).join(' ');
   const isNamed = ({ name }: BackendColumn) => {
     const thing = thingOf(name).map(singular).join(' ');
-    // `origin_id` says what it refers to, not what the row is.
+    // The role in a name such as `origin_id` shows that the column refers to another row.
     return (
       roleOf(name) === undefined &&
       saysId(name) &&
@@ -117,7 +118,7 @@ function keyColumn(
   return candidates.find(isKey) ?? candidates.find((column) => isNamed(column) && isUnique(column));
 }
 
-/** The target of a foreign key consisting of this column alone. */
+/** Returns the target of a foreign key that consists of this column alone. */
 export function referencedBy(
   { name }: BackendColumn,
   table: BackendTable,
@@ -129,7 +130,7 @@ export function referencedBy(
   return found === undefined ? undefined : { table: found.references.table, column: found.references.columns[0]! };
 }
 
-/** The table that a column is named after: `customer` and `customer_id` refer to `customers`. */
+/** Finds the table a column is named after: `customer` and `customer_id` refer to `customers`. */
 export function namesTable({ name }: BackendColumn, { tables }: BackendSchema): BackendTable | undefined {
   const thing = thingOf(name).map(singular).join(' ');
   if (thing === '') return undefined;

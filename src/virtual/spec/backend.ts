@@ -1,23 +1,24 @@
-// Parses the backend of a spec: the path of files below the root, or the name of a database the
-// service is configured with.
+// Parses the backend of a spec: the path of files below the root, or the name of a connection
+// string in the settings of the service.
 
 import { choiceAt, type Faults, type Fields, objectAt, type Place, textAt } from './fields.ts';
 import { wrongPath } from './path.ts';
 
-/** `postgres` also covers servers that speak its protocol. */
+/** Types of backends that DuckDB reads from files. */
 export const FILE_BACKENDS = ['duckdb', 'parquet', 'csv', 'json'] as const;
+/** All types. The type `postgres` includes other servers that use PostgreSQL's protocol. */
 export const BACKEND_TYPES = [...FILE_BACKENDS, 'postgres'] as const;
 export type BackendType = (typeof BACKEND_TYPES)[number];
 
 export interface FileBackend {
   readonly type: (typeof FILE_BACKENDS)[number];
-  /** A file or a pattern of files; relative to the root, or absolute below it. */
+  /** A file or a pattern for files: a path relative to the root, or an absolute path below it. */
   readonly path: string;
 }
 
 export interface DatabaseBackend {
   readonly type: 'postgres';
-  /** The NAME of a connection string that the service is configured with, case-insensitive. */
+  /** The name of a connection string in the settings of the service, case-insensitive. */
   readonly dsn: string;
 }
 
@@ -25,7 +26,7 @@ export type BackendSpec = FileBackend | DatabaseBackend;
 
 const MAX_DSN = 64;
 const LONGEST_PATH_READ = 4096;
-/** Fields in which people put what belongs in the environment. */
+/** Fields in which people put secrets, which belong in the settings. */
 const SECRET_FIELDS = ['password', 'user', 'url', 'uri', 'connection_string', 'connection', 'host'];
 
 export function backendAt(value: unknown, place: Place, faults: Faults, root: string): BackendSpec | undefined {
@@ -52,7 +53,7 @@ function fileAt(
   return undefined;
 }
 
-/** Never echoes the given values: they may contain a password. */
+/** Parses a database backend. Faults never show the given values, which may contain a password. */
 function databaseAt(fields: Fields, place: Place, faults: Faults): DatabaseBackend | undefined {
   for (const name of SECRET_FIELDS.filter((secret) => fields[secret] !== undefined && fields[secret] !== null))
     faults.add([...place, name], 'does not belong here: connections are settings; put the NAME of one in dsn', SETTING);

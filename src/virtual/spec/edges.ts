@@ -21,7 +21,8 @@ const MAX_GROUP_COLUMNS = 16;
 const SHAPES = ['row', 'group'] as const;
 
 /**
- * `nodeLabels`: the labels that members may name; undefined if the nodes themselves are invalid.
+ * Parses an edge. `nodeLabels` are the labels that its members may name, or undefined if the nodes
+ * themselves are invalid.
  */
 export function edgeAt(
   value: unknown,
@@ -67,7 +68,7 @@ function membersAt(
   return members;
 }
 
-/** The label as spelled by the node. */
+/** Parses the node label of a member. Returns it in the spelling that the node has. */
 function nodeLabelAt(
   value: unknown,
   place: Place,
@@ -82,7 +83,7 @@ function nodeLabelAt(
   return found;
 }
 
-/** Exactly one column per member, by the member's name. */
+/** Parses the columns of the members by their names. Each member must have exactly one column. */
 function memberColumnsAt(
   fields: Fields,
   place: Place,
@@ -102,7 +103,7 @@ function memberColumnsAt(
     .filter((name) => !names.includes(name))
     .slice(0, MOST_EXTRA))
     faults.add(place, `has a column for ${shown(other)}, which is no name in members${hint(other, names)}`);
-  // Not by assignment, because a member may be called __proto__.
+  // A member may be called __proto__, and a plain assignment would set the prototype.
   return Object.fromEntries(columns);
 }
 

@@ -1,4 +1,4 @@
-// Reads the fields of a spec one by one, recording every fault with its place.
+// Reads the fields of a spec one by one. Records every fault with its place.
 
 import { type FieldError, type HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
@@ -13,19 +13,19 @@ export const MAX_NAME = 256;
 /** The form of labels and member names. */
 export const LABEL_FORM = { pattern: IDENTIFIER, form: 'a letter or _, then letters, digits or _, at most 64' };
 
-/** The faults found, each with its place; only the first MOST_ERRORS are kept. */
+/** Collects the first MOST_ERRORS faults, each with its place. */
 export class Faults {
   readonly errors: FieldError[] = [];
-  /** The settings of the service that the faults have to do with. */
+  /** The settings of the service that are related to the faults. */
   readonly #settings = new Set<SettingKey>();
 
-  /** `msg` continues after the name of the place: "must be ...". */
+  /** Adds a fault. `msg` continues a sentence that begins with the place: "must be ...". */
   add(place: Place, msg: string, setting?: SettingKey): void {
     if (this.errors.length < MOST_ERRORS) this.errors.push({ loc: [...place], msg });
     if (setting !== undefined) this.#settings.add(setting);
   }
 
-  /** The error that names the first faults in its message and all of them in `errors`. */
+  /** Returns an error that gives the first faults in its message and all of them in `errors`. */
   error(): HedgerowError {
     const sentences = this.errors.slice(0, MOST_NAMED).map(({ loc, msg }) => `${nameOf(loc)} ${msg}`);
     const rest = this.errors.length > MOST_NAMED ? ` (and ${this.errors.length - MOST_NAMED} more)` : '';
@@ -43,20 +43,20 @@ export class Faults {
 const MOST_ERRORS = 50;
 const MOST_NAMED = 5;
 
-/** `["body", "edges", 0, "label"]` -> `edges[0].label`. */
+/** Writes a place as text: `["body", "edges", 0, "label"]` gives `edges[0].label`. */
 function nameOf([, ...inner]: Place): string {
   if (inner.length === 0) return 'The spec';
   return inner.map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
 }
 
-/** The object; otherwise records a fault and returns undefined. */
+/** Returns the value if it is an object; otherwise records a fault and returns undefined. */
 export function objectAt(value: unknown, place: Place, faults: Faults): Fields | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   faults.add(place, `must be an object, not ${kindOf(value)}`);
   return undefined;
 }
 
-/** A list of 1 to `most` items; otherwise records a fault and returns an empty list. */
+/** Returns a list of 1 to `most` items; otherwise records a fault and returns an empty list. */
 export function listAt(value: unknown, place: Place, faults: Faults, most: number): readonly unknown[] {
   if (!Array.isArray(value)) {
     faults.add(place, `must be an array, not ${kindOf(value)}`);
@@ -68,7 +68,7 @@ export function listAt(value: unknown, place: Place, faults: Faults, most: numbe
   return [];
 }
 
-/** A text of 1 to `most` characters; otherwise records a fault and returns undefined. */
+/** Returns a text of 1 to `most` characters; otherwise records a fault and returns undefined. */
 export function textAt(value: unknown, place: Place, faults: Faults, most: number): string | undefined {
   const wrong = wrongText(value, most);
   if (wrong === undefined) return value as string;
@@ -84,7 +84,10 @@ function wrongText(value: unknown, most: number): string | undefined {
   return isWellFormed(value) ? undefined : 'is not valid Unicode: it holds half of a surrogate pair';
 }
 
-/** A text that matches `pattern`; `form` describes the pattern in words. */
+/**
+ * Returns a text that matches `pattern`; otherwise records a fault and returns undefined. `form`
+ * describes the pattern in words.
+ */
 export function nameAt(
   value: unknown,
   place: Place,
@@ -97,7 +100,7 @@ export function nameAt(
   return undefined;
 }
 
-/** One of the known texts; otherwise records a fault and returns undefined. */
+/** Returns one of the known texts; otherwise records a fault and returns undefined. */
 export function choiceAt<T extends string>(
   value: unknown,
   place: Place,

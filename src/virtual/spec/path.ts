@@ -8,8 +8,8 @@ const MAX_PATH = 1024;
 const MAX_PART_BYTES = 255;
 
 /**
- * What is wrong with a path, as the end of a sentence that begins with its field; undefined if it
- * is valid.
+ * Returns the fault of a path, as the end of a sentence that begins with the name of the field.
+ * Returns undefined if the path is valid.
  */
 export function wrongPath(path: string, type: BackendType, root: string): string | undefined {
   return wrongCharacters(path) ?? wrongParts(path, root) ?? wrongGlob(path, type);
@@ -38,7 +38,7 @@ function wrongParts(path: string, root: string): string | undefined {
   return inside === '' || /\/\.?$/.test(path) ? 'names a folder, but must name a file' : undefined;
 }
 
-/** The path relative to the root; undefined if it leads out of it. */
+/** Returns the path relative to the root, or undefined if it leads out of the root. */
 export function insideRoot(path: string, root: string): string | undefined {
   const inside = isAbsolute(path) ? relative(root, normalize(path)) : relative(root, join(root, path));
   return inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? undefined : inside;

@@ -1,5 +1,4 @@
-// The spec of a virtual graph (specification 2.10): its form, and all checks that do not need the
-// backend.
+// Defines the spec of a virtual graph, and makes all checks of a spec that do not need the backend.
 
 import { type BackendSpec, backendAt } from './backend.ts';
 import { edgeAt } from './edges.ts';
@@ -25,18 +24,21 @@ export interface MemberSpec {
   readonly role: string;
 }
 
-/** Each row is an edge, and columns of it are its members. */
+/** An edge of the shape `row`: each row is an edge, whose members are in columns of the row. */
 export interface RowEdgeSpec {
   readonly label: string;
   readonly shape: 'row';
   readonly table: string;
   readonly ts_column: string;
-  /** Member name to column name; one entry per member. */
+  /** The column name of each member, by member name. */
   readonly row_member_columns: Readonly<Record<string, string>>;
   readonly members: readonly MemberSpec[];
 }
 
-/** Rows with equal values in `group_columns` form one edge, and each contributes a member. */
+/**
+ * An edge of the shape `group`: rows with equal values in `group_columns` form one edge, and each
+ * of these rows contributes a member.
+ */
 export interface GroupEdgeSpec {
   readonly label: string;
   readonly shape: 'group';
@@ -44,7 +46,7 @@ export interface GroupEdgeSpec {
   readonly ts_column: string;
   readonly group_columns: readonly string[];
   readonly member_column: string;
-  /** Exactly one, which describes every member. */
+  /** A single item, which describes every member. */
   readonly members: readonly MemberSpec[];
 }
 
@@ -74,7 +76,7 @@ const MAX_LABELS = 1000;
 
 const ID_FORM = { pattern: GRAPH_ID, form: 'letters, digits, _, - or ., at most 128, the first none of - and .' };
 
-/** Checks a request body. Unknown fields of `value` are dropped. Never throws. */
+/** Checks a request body. Drops unknown fields. Returns the faults instead of throwing. */
 export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | Faults {
   const faults = new Faults();
   const fields = objectAt(value, ['body'], faults);
@@ -88,14 +90,14 @@ export function parseSpec(value: unknown, { root }: SpecOptions): { spec: Virtua
   return { spec: { id: id!, name: name!, backend, nodes, edges } };
 }
 
-/** Like `parseSpec`, but throws `invalid_input` that names every fault. */
+/** Checks a request body like `parseSpec`, but throws `invalid_input` with all faults. */
 export function checkedSpec(value: unknown, options: SpecOptions): VirtualSpec {
   const parsed = parseSpec(value, options);
   if (parsed instanceof Faults) throw parsed.error();
   return parsed.spec;
 }
 
-/** The `backend` of a request body. Throws `invalid_input`. */
+/** Checks the `backend` of a request body. Throws `invalid_input`. */
 export function checkedBackend(value: unknown, { root }: SpecOptions): BackendSpec {
   const faults = new Faults();
   const backend = backendAt(value, ['body', 'backend'], faults, root);
@@ -131,7 +133,7 @@ function edgesAt(value: unknown, place: Place, faults: Faults, nodeLabels: reado
   return edges;
 }
 
-/** Labels are compared ignoring case. */
+/** Records a fault if the label occurred before, in upper or lower case. */
 function noteRepeat(
   before: readonly { label: string }[],
   label: string | undefined,
@@ -142,7 +144,7 @@ function noteRepeat(
   if (other !== undefined) faults.add(place, `is ${label}, a label that stands here twice (without case)`);
 }
 
-/** Undefined if the nodes are too broken to compare labels with. */
+/** Returns the labels of the nodes, or undefined if some node is invalid and may lack its label. */
 function labelsOf(nodes: readonly NodeSpec[], given: unknown): readonly string[] | undefined {
   return Array.isArray(given) && given.length === nodes.length ? nodes.map(({ label }) => label) : undefined;
 }
