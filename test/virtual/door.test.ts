@@ -19,13 +19,8 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /**
-<<<<<<< HEAD
  * Writes `count` rows from number `first` on. Row n has the time 1000 + n, the members n and n + 1,
  * and a long note; the rows 9, 19, 29, ... have no time.
-=======
- * Writes a file in which row n has the time 1000 + n, the members n and n + 1, and a long note.
- * Every tenth row has no time.
->>>>>>> prose-pf
  */
 function write(name: string, count: number, first = 0): Promise<void> {
   const lines = Array.from({ length: count }, (_, n) => {
