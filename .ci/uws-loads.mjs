@@ -1,5 +1,6 @@
-// Checks whether a binary of uWebSockets.js loads in this Node, from the packages of the current
-// directory. The exit code is 0 if so; otherwise it is 1, and stderr gives the reason.
+// Checks whether this version of Node can load a binary of uWebSockets.js from the packages
+// installed in the current directory. If it can, the exit code is 0; otherwise it is 1, and stderr
+// gives the reason.
 
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ const require = createRequire(`${process.cwd()}/package.json`);
 const binary = `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
 const why = names.map(({ name, version }) => {
   try {
-    // Both versions use the same names for their binaries.
+    // Both versions of the package use the same binary names, so the version must be compared too.
     const found = createRequire(require.resolve(name))(`${binary}/package.json`).version;
     if (found !== version) return `${name}: ${binary} is ${found}`;
     require(name);

@@ -1,7 +1,8 @@
 // Builds the core: build/core.wasm (SIMD), build/core.plain.wasm (no SIMD), build/core.debug.wasm
-// (assertions, used by tests). A target whose sources have not changed is skipped (their digest is
-// stored next to it); `--force` builds it anyway. Naming targets builds only these; with `--check`
-// nothing is built, and the exit code is 1 if something would be.
+// (assertions, used by tests). The arguments may name targets; then only these are built. A target
+// whose sources have not changed is skipped: the digest of the sources is stored next to the
+// target. `--force` builds it anyway. With `--check` nothing is built, and the exit code is 1 if
+// something would be.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,8 +16,8 @@ process.chdir(root);
 const outputs = { release: 'build/core.wasm', plain: 'build/core.plain.wasm', debug: 'build/core.debug.wasm' };
 
 /**
- * Modification times are not reliable: a copy of the tree has new ones, and a source may change
- * while it is compiled.
+ * Returns the digest of everything that a target is built from. Modification times would not be
+ * reliable: a copy of the tree has new ones, and a source may change while it is compiled.
  */
 function sourceDigest() {
   const digest = createHash('sha256').update(asc.version).update(readFileSync('asconfig.json'));

@@ -1,4 +1,4 @@
-// Child of guard.ts: the service over a data directory, without keys, limits, logs and metrics.
+// Child process of guard.ts: serves a data directory without keys, limits, logs or metrics.
 
 import { openDatabase } from '../dist/engine/index.js';
 import { startService } from '../dist/http/service.js';

@@ -1,5 +1,5 @@
-// Child of http.ts: a minimal node:http server. Arguments: the answer sizes for range, node and
-// insert.
+// Child process of http.ts: a minimal node:http server. Arguments: the sizes in bytes of the
+// answers to a range query, a node query and an insert.
 
 import { createServer } from 'node:http';
 

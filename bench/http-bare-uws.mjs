@@ -1,5 +1,5 @@
-// Child of http.ts: a minimal uWebSockets.js server. Arguments: the name of its package, then the
-// answer sizes for range, node and insert.
+// Child process of http.ts: a minimal uWebSockets.js server. Arguments: the name of the package to
+// import, then the sizes in bytes of the answers to a range query, a node query and an insert.
 
 const [packageName, ...sizes] = process.argv.slice(2);
 const { App, us_socket_local_port } = await import(packageName);

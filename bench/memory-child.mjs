@@ -1,5 +1,5 @@
-// Child of memory.ts: opens a table under a memory budget, reads it, and reports the number of rows
-// read and its peak memory.
+// Child process of memory.ts: opens a table with a memory budget, reads it, and reports the number
+// of rows read and the peak memory of the process.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { openDatabase } from 'hedgerow';
@@ -25,8 +25,8 @@ process.stdout.write(JSON.stringify({ rows, peakMb: peakKilobytes() / 1024 }));
 await database.close();
 
 /**
- * Peak of this process alone, where Linux reports it: `maxRSS` also counts what the parent held
- * when it forked.
+ * Returns the peak resident memory. Linux reports that of this process alone; elsewhere `maxRSS`
+ * is used, which also counts the memory that the parent held when it forked.
  */
 function peakKilobytes() {
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : '';

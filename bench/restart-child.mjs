@@ -1,5 +1,5 @@
-// Child of restart.ts: opens a directory, reads one edge, and reports the time since the process
-// began.
+// Child process of restart.ts: opens a directory, reads one edge, and reports the time since the
+// process began.
 
 import { openDatabase } from 'hedgerow';
 

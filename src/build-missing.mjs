@@ -1,6 +1,6 @@
-// Builds what is missing or older than what it is made of: `service` (what serving needs) or
-// `pages` (the console and the page at /docs). Says on stderr what it builds and how long that
-// took, and nothing when all is there.
+// Builds the products that are missing or older than their sources: those of `service` (what
+// serving needs) or of `pages` (the console and the page at /docs). Prints on stderr what it builds
+// and how long that took; prints nothing when everything is up to date.
 
 import { execSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -10,12 +10,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * `product`: a file that the script writes anew each time. `sources`: files and folders below the
- * root. `about`: how long it takes on two cores.
+ * `product`: a file that the script rewrites each time. `sources`: files and folders below the
+ * root; the product is old if one of them is newer. `about`: how long a build takes on two cores.
+ * `folder`: the output folder, if it may be built under another name and then renamed.
  */
 const PARTS = {
   service: [
-    // Knows by itself what it is made of, and asks for nothing that is there.
+    // It has no `sources`: assembly/build.mjs itself checks what has changed, and skips the rest.
     { name: 'the core', about: 'half a minute', script: 'build:core', flags: 'release plain', product: 'build/core.plain.wasm' },
     { name: 'the service', about: '10 seconds', script: 'build:host', product: 'dist/main.js', sources: ['src', 'tsconfig.json'] },
     {
@@ -45,19 +46,23 @@ const PARTS = {
   ],
 };
 
-/** `none`: there is nothing; `old`: something it is made of is newer; `new`. */
+/**
+ * Returns `none` if a product is missing, else `old` if a source is newer than its product, else
+ * `new`.
+ */
 export function stateOf(which) {
   const states = PARTS[which].map(stateOfPart);
   return states.includes('none') ? 'none' : states.includes('old') ? 'old' : 'new';
 }
 
-/** Throws when a script fails; it has said why. */
+/** Builds the products that are missing or old. Throws when a script fails; it has printed why. */
 export function buildMissing(which) {
   const wanted = PARTS[which].filter((part) => stateOfPart(part) !== 'new');
   wanted.forEach(({ name, about, script, flags, folder }, at) => {
     process.stderr.write(`hedgerow: building ${name} (${at + 1} of ${wanted.length}, about ${about}) ...\n`);
     const startedMs = Date.now();
-    // Made beside and renamed: a service that runs meanwhile finds all of it or nothing.
+    // The folder is built under another name and then renamed, so that a service that runs
+    // meanwhile finds all of its files or none.
     const beside = folder === undefined || existsSync(join(root, folder)) ? undefined : join(root, `${folder}.new`);
     const given = beside === undefined ? flags : `--outDir ${beside}`;
     execSync(`npm run --silent ${script}${given === undefined ? '' : ` -- ${given}`}`, { cwd: root, stdio: 'inherit' });
@@ -76,7 +81,7 @@ function stateOfPart({ product, sources }) {
   return Math.max(...[...sources, 'package.json'].map(newest)) < statSync(path).mtimeMs ? 'new' : 'old';
 }
 
-/** Asks the build itself, which compares texts. */
+/** Asks the build of the core, which compares the texts of its sources. */
 function coreIsFresh() {
   try {
     execSync('node assembly/build.mjs release plain --check', { cwd: root, stdio: 'ignore' });

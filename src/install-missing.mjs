@@ -1,6 +1,6 @@
-// Installs the packages of a workspace when one of them is missing or older than package-lock.json
-// says: `node src/install-missing.mjs test`. A plain `npm install` leaves the workspaces out
-// (.npmrc): who wants to serve needs neither the tests' packages nor the console's.
+// Installs the packages of a workspace when one of them is missing or has another version than in
+// package-lock.json: `node src/install-missing.mjs test`. A plain `npm install` skips the
+// workspaces (.npmrc), because a service needs neither the tests' packages nor the console's.
 
 import { execSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
-/** What each workspace is for, as the line that is shown says it. */
+/** The purpose of each workspace; completes the sentence "installing what ..." on stderr. */
 const PURPOSES = { 'src/console': 'the console is built from', test: 'tests, benches and lint need' };
 
 const wanted = process.argv.slice(2).filter((workspace) => !isInstalled(workspace));
@@ -18,7 +18,7 @@ if (wanted.length > 0) {
   process.stderr.write(`hedgerow: installing what ${what} ...\n`);
   const startedMs = Date.now();
   const named = wanted.map((workspace) => `--workspace ${workspace}`).join(' ');
-  // stdout is left to the command that needs them.
+  // npm's output goes to stderr, because stdout belongs to the command that needs the packages.
   execSync(`npm install --workspaces=true ${named} --include-workspace-root --include=dev --no-audit --no-fund`, {
     cwd: root,
     stdio: ['ignore', 2, 2],

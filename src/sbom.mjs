@@ -1,5 +1,5 @@
-// `npm run sbom`: the parts of an installed Hedgerow as CycloneDX JSON, on stdout: its packages,
-// and those whose code the build copies into its own files.
+// Implements `npm run sbom`: prints the parts of an installed Hedgerow as CycloneDX JSON. These are
+// the packages that are installed with it, and those whose code the build copies into its files.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/**
- * What build/tokenizer, build/docs-page and build/console are made of, besides Hedgerow's own
- * source.
- */
+/** The packages whose code is copied into build/tokenizer, build/docs-page and build/console. */
 const COPIED = ['gpt-tokenizer', 'swagger-ui-dist', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/state', '@codemirror/view'];
 COPIED.push('@preact/signals', 'papaparse', 'preact', 'uplot');
 
@@ -25,7 +22,7 @@ const bill = JSON.parse(
     stdio: ['ignore', 'pipe', 'inherit'],
   }),
 );
-// npm takes the name of the folder.
+// npm names the component after the folder of the checkout.
 bill.metadata.component.name = 'hedgerow';
 const known = new Set(bill.components.map(({ name, group }) => (group === undefined ? name : `${group}/${name}`)));
 for (const name of withDependencies(COPIED)) {

@@ -1,5 +1,5 @@
-// `npm start`: builds what serving needs where it is missing, and serves. A console that is missing
-// is built meanwhile: answers do not wait for it.
+// Implements `npm start`: builds what serving needs if it is missing, then serves. A missing
+// console is built while the service runs, so that requests need not wait for it.
 
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
@@ -10,7 +10,8 @@ const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 try {
   buildMissing('service');
-  // A console that is there but old is built first: the service keeps the files of its pages.
+  // An old console is rebuilt before the service starts, because the service keeps its pages in
+  // memory.
   if (stateOf('pages') === 'old') buildMissing('pages');
   if (stateOf('pages') === 'none') buildPagesMeanwhile();
 } catch (error) {
@@ -25,7 +26,7 @@ function buildPagesMeanwhile() {
   const isWindows = process.platform === 'win32';
   const child = spawn(process.execPath, [pathOf('build-missing.mjs'), 'pages'], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    // A process group of its own, so that it can be ended with all that it has started.
+    // A process group of its own, so that it can be ended together with all its child processes.
     detached: !isWindows,
   });
   child.on('error', (error) => process.stderr.write(`hedgerow: the console is not built: ${error.message}\n`));
@@ -38,13 +39,13 @@ function buildPagesMeanwhile() {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Then it takes its share of the processor.
+    // Without permission to lower the priority, the build runs at the normal one.
   }
   process.once('exit', () => {
     try {
       process.kill(isWindows ? pid : -pid);
     } catch {
-      // It has ended.
+      // The build has already ended.
     }
   });
 }

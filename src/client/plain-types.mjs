@@ -1,7 +1,7 @@
-// Writes the types of the built client out: dist/client/types.d.ts as `tsc` leaves it infers them
-// from the routes' schemas, which costs each program that imports the client seconds; plain ones,
-// with the schemas' sentences as comments, cost next to nothing. `plain-types.test.ts` shows that
-// they are the same.
+// Replaces dist/client/types.d.ts, the types of the built client, by a file of plain types. The
+// file that `tsc` writes infers each type from a schema of the routes, which adds seconds to the
+// type check of each program that imports the client. Plain types, with the schemas' descriptions
+// as comments, cost next to nothing. `plain-types.test.ts` checks that both are the same.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -24,11 +24,14 @@ writeFileSync(
   `// Written by src/client/plain-types.mjs: the values the API takes and gives.\n\n${types.join('\n')}\n`,
 );
 
-/** `isInput`: as requests send it, else as it comes out of the check. */
+/**
+ * Returns the TypeScript type of a schema's values: as requests send them if `isInput`, else as
+ * validation returns them.
+ */
 function typeOf(schema, isInput, indent) {
   const given = (one) => typeOf(one, isInput, indent);
   if (isTransformed(schema)) {
-    // The one that there is, `toInteger`.
+    // The schemas have a single transformation, `toInteger`.
     if (schema.type !== 'string') throw new Error(`a transformation of ${schema.type} has no known result`);
     return isInput ? 'string' : 'number';
   }
@@ -85,7 +88,7 @@ function objectType({ entries }, isInput, indent) {
   return fields.length === 0 ? '{}' : `{\n${fields.join('')}${indent}}`;
 }
 
-/** Of the schema itself, or of what it wraps. */
+/** Returns the description of the schema itself, or else of the schema that it wraps. */
 function sentenceOf({ pipe, wrapped }) {
   const found = pipe?.findLast(({ type }) => type === 'description')?.description;
   const inner = wrapped ?? pipe?.[0];

@@ -1,10 +1,10 @@
-// Keeps a part of the page that cannot be shown from taking the rest of the page with it.
+// Catches the errors of a part of the page, so that the rest of the page is still shown.
 
 import { type ComponentChildren, useEffect, useErrorBoundary } from './preact.ts';
 
 /**
- * Begins its part anew on request, with what the service says then, and when there is another thing
- * `of` which it is.
+ * Shows its children, or a message if they throw. It tries to show them again when the user asks
+ * for it, and when `of`, the value that the children show, changes.
  */
 export function Boundary({ of, children }: { of?: unknown; children: ComponentChildren }) {
   const [error, beginAnew] = useErrorBoundary();

@@ -1,4 +1,4 @@
-// What there is, at the left: tables with their columns and indexes, and the rules.
+// The lists at the left: the tables with their columns and indexes, and the rules.
 
 import { BUILT_IN_COLUMNS } from '../model/columns.ts';
 import { describedOptions } from '../model/options.ts';
@@ -22,7 +22,7 @@ import { BUILT_IN_NAMES, quoted } from './statement-words.ts';
 
 const BUILT_IN_TYPES = ['INTEGER', 'INTEGER', 'nodes', ...BUILT_IN_COLUMNS.map(({ type }) => type)];
 
-/** On narrow screens the lists are folded, so that the view comes first. */
+/** On narrow screens the lists are folded, so that the view is visible without scrolling. */
 const wide = matchMedia('(min-width: 800px)');
 const isWideNow = signal(wide.matches);
 wide.addEventListener('change', ({ matches }) => {
@@ -68,7 +68,7 @@ function RuleEntries() {
 
 const TableFilter = lazy(() => import('./table-filter.tsx').then((module) => module.TableFilter), '');
 
-/** A list that is longer than this is looked through by typing. */
+/** A list longer than this gets a filter field. */
 const MOST_WITHOUT_FILTER = 12;
 
 function TableList() {
@@ -80,7 +80,7 @@ function TableList() {
   const shown = all.filter(({ name }) => name.toLowerCase().includes(part));
   const chosen = tableName.value;
   useEffect(() => {
-    // Not `scrollIntoView`, which would move the page too.
+    // `scrollIntoView` would scroll the page too.
     const entry = list.current?.querySelector<HTMLElement>('[aria-pressed=true]');
     if (entry == null || list.current === null) return;
     const top = entry.getBoundingClientRect().top - list.current.getBoundingClientRect().top;
@@ -165,7 +165,7 @@ function TableEntry({ name }: { name: string }) {
   );
 }
 
-/** Inserts a name at the caret of the statement. */
+/** A button that inserts a name at the caret in the statement. */
 function NameButton({ label, name }: { label: string; name: WantedName }) {
   return (
     <button

@@ -1,15 +1,15 @@
-// A button that asks back before it does what cannot be undone.
+// A button that asks for confirmation before an action that cannot be undone.
 
 import { useEffect, useRef, useState } from './preact.ts';
 
 interface Props {
   readonly label: string;
-  /** What it acts on, for those who cannot see what the button is next to. */
+  /** What the button acts on, for users who cannot see what it is next to. */
   readonly what: string;
   readonly onConfirm: () => void;
 }
 
-/** How long the question is shown. */
+/** How long the button waits for the confirmation. */
 const PATIENCE_MS = 6000;
 
 export function ConfirmButton({ label, what, onConfirm }: Props) {

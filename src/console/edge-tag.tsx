@@ -1,4 +1,4 @@
-// Opens a stored edge wherever a tag or an id is shown.
+// A button that shows a stored edge, for every place that shows the edge's tag or id.
 
 import { signal } from './preact.ts';
 
@@ -14,7 +14,7 @@ export function openEdge(table: string, id: number): void {
   wantedEdge.value = { table, id };
 }
 
-/** `HEDGE-12` as a button that opens edge 12. */
+/** A button such as `HEDGE-12`, which opens edge 12. */
 export function EdgeTag({ table, id, children }: { table: string; id: number; children?: string }) {
   return (
     <button type="button" class="tag tag-edge" onClick={() => openEdge(table, id)}>

@@ -1,9 +1,9 @@
-// What went wrong, as a sentence with what to do next: the same box everywhere.
+// The box that every view uses for errors: a sentence with what went wrong and what to do next.
 
 import { HedgerowApiError, HedgerowConnectionError } from '../client/index.ts';
 import type { ComponentChildren } from './preact.ts';
 
-/** A sentence for people, whatever was thrown. */
+/** Returns a sentence for the user that describes any thrown value. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof HedgerowApiError) {
     if (error.code === undefined) return sentenceOfOther(error);
@@ -14,8 +14,8 @@ export function sentenceOf(error: unknown): string {
     return [error.detail, ...fields, ...(advice === undefined ? [] : [advice])].join(' ');
   }
   if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
-  // Words of the browser: a member of an answer was looked for that is not there. Sentences of our
-  // own end with a full stop.
+  // The message is the browser's if it does not end with a full stop, as all of ours do. Then the
+  // page has read a field that is missing from an answer.
   if (error instanceof TypeError && !error.message.endsWith('.')) return UNEXPECTED;
   return error instanceof Error ? error.message : String(error);
 }
@@ -23,7 +23,7 @@ export function sentenceOf(error: unknown): string {
 const UNEXPECTED =
   'What came from the service does not look as it should. Try again in a moment; if it stays so, load the page anew, or ask who runs the service.';
 
-/** Something in front of the service has answered: with a page, a word, or nothing. */
+/** Describes an answer of a proxy in front of the service: a page, a word, or nothing. */
 function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {
   const said = detail === '' || detail.startsWith('<') ? '' : `: ${detail}`;
   return `Status ${statusCode} came in the place of an answer of the service${said}. Try again in a moment; if it stays so, ask who runs the service.`;
@@ -43,7 +43,7 @@ export function Failure({ error, title = 'That did not work' }: { error: unknown
   );
 }
 
-/** Nothing is there, and what to do about it. */
+/** Says that there is nothing to show, and what the user can do about it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

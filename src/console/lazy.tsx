@@ -1,4 +1,4 @@
-// Parts of the page that are fetched when they are first shown.
+// Components whose code is fetched when they are first shown.
 
 import { Failure } from './failure.tsx';
 import { type ComponentType, useEffect, useState } from './preact.ts';
@@ -6,8 +6,8 @@ import { type ComponentType, useEffect, useState } from './preact.ts';
 export const NOT_LOADED = 'Load the page anew: the service may have been renewed meanwhile, or it cannot be reached.';
 
 /**
- * Stands in the place of a component until it has come; shows what it is given to show meanwhile,
- * nothing for an empty text.
+ * Returns a component that calls `load` when it is first shown, then shows the loaded component.
+ * Until then it shows `waiting`, or nothing if that is empty.
  */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,

@@ -1,4 +1,5 @@
-// Where the console comes in: looks whether a key is needed, then shows the sign-in or the console.
+// The entry point of the console: finds out whether a key is needed, then shows the sign-in or the
+// console.
 
 import { render, useEffect, useState } from './preact.ts';
 import { hasLooked, resumeSession, session } from './session.ts';

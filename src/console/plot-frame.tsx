@@ -1,5 +1,5 @@
-// A plot on the page: loads the plot library when first needed, and draws anew when data or theme
-// change.
+// A plot as a component of the page: loads the plot library when it is first shown, and redraws
+// when the data or the theme changes.
 
 import type { Plot, PlotInput } from './plot.ts';
 import { type ComponentChildren, useEffect, useRef } from './preact.ts';
@@ -10,7 +10,7 @@ interface Marked {
   readonly end: number;
 }
 
-/** `label` says in words what is drawn, for those who cannot see it. */
+/** `label` describes the plot to users who cannot see it. */
 export function PlotFrame(props: {
   input: PlotInput;
   marked?: Marked | undefined;
@@ -23,7 +23,7 @@ export function PlotFrame(props: {
   const mark = useRef(marked);
   mark.current = marked;
   const look = theme.value;
-  // The theme's colours are read while drawing.
+  // Drawing reads the theme's colours, so a change of the theme redraws.
   useEffect(() => {
     let isGone = false;
     void import('./plot.ts').then(({ drawPlot }) => {

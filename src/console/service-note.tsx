@@ -1,4 +1,4 @@
-// Says in the header that the service cannot be reached, and looks for it again on request.
+// Says in the header that the service cannot be reached, with a button that tries again.
 
 import './style/views.css';
 import { timeText } from './format.ts';
@@ -13,7 +13,7 @@ export function ServiceNote() {
   const wasGone = useRef(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
-    // What could not be asked meanwhile is asked now.
+    // The service can be reached again, so requests that failed meanwhile are repeated.
     if (since === undefined && wasGone.current) void dataChanged();
     wasGone.current = since !== undefined;
   }, [since]);

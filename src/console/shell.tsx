@@ -1,5 +1,5 @@
-// The frame around all views: names of views above, tables at the left, the hedge of time, the view
-// itself.
+// The frame around all views: the names of the views at the top, the tables at the left, the strip
+// that shows edges over time, and the view itself.
 
 import { Boundary } from './boundary.tsx';
 import { Catalog } from './catalog.tsx';
@@ -18,7 +18,7 @@ import { catalogError, followAddress, forgetAll, loadCatalog, VIEWS, type ViewNa
 import { switchTheme, theme } from './theme.ts';
 import { TimeStrip } from './time-strip.tsx';
 
-/** The view that everybody begins with is here; the others come when they are first opened. */
+/** Load the views other than the query view, which is part of the first page. */
 const LOADERS: Readonly<Record<Exclude<ViewName, 'query'>, () => Promise<ComponentType>>> = {
   measures: () => import('./measures/measures-view.tsx').then((module) => module.MeasuresView),
   rules: () => import('./rules/rules-view.tsx').then((module) => module.RulesView),
@@ -36,7 +36,10 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   virtual: lazy(LOADERS.virtual),
   operations: lazy(LOADERS.operations),
 };
-/** The first rows come before it; later the service may be gone, and could not send it. */
+/**
+ * Delay before the service note is loaded, so that the first rows arrive before it. It cannot be
+ * loaded when it is needed, because the service that sends it is then unreachable.
+ */
 const NOTE_AFTER_MS = 1500;
 const ServiceNote = lazy(async () => {
   await new Promise((resolve) => setTimeout(resolve, NOTE_AFTER_MS));
@@ -45,8 +48,8 @@ const ServiceNote = lazy(async () => {
 const EdgeDialog = lazy(() => import('./edge-dialog.tsx').then((module) => module.EdgeDialog));
 
 /**
- * What the view of the address needs is fetched while it is still found out whether a key is
- * needed, and while one is typed.
+ * Starts fetching the code of the view in the address. This goes on while the page finds out
+ * whether a key is needed, and while the user types one.
  */
 export function fetchView(): void {
   const name = view.value;
@@ -54,7 +57,7 @@ export function fetchView(): void {
   fetched.catch(() => {});
 }
 
-/** Views that look at the chosen table through the window of time. */
+/** Views that show the chosen table within the window of time. */
 const OVER_TIME: ReadonlySet<ViewName> = new Set(['query', 'measures', 'rules', 'ask', 'import']);
 
 export function Shell() {
@@ -99,11 +102,11 @@ function Header() {
   const nav = useRef<HTMLElement>(null);
   const shown = view.value;
   useEffect(() => {
-    // On narrow screens the names of the views do not all fit side by side.
+    // On narrow screens not all names of views fit, so the current one is scrolled into view.
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [shown]);
   const needsKey = session.value?.key !== '';
-  // Whoever sends a link may send a key of their own along.
+  // A link may contain a key of its sender.
   const isByLink = needsKey && session.value?.key === given.key;
   const isDark = theme.value === 'dark';
   return (

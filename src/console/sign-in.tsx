@@ -1,4 +1,4 @@
-// The sign-in: one key, kept in this tab only.
+// The sign-in form: asks for an API key, which is kept in this tab only.
 
 import { HedgerowApiError } from '../client/index.ts';
 import { sentenceOf } from './failure.tsx';
@@ -61,7 +61,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
 
 const HEIGHTS = [9, 14, 11, 19, 26, 17, 22, 31, 24, 15, 20, 28, 18, 12, 16, 23, 13, 8];
 
-/** The mark of the house: a hedge of bars on its ground line. */
+/** The logo: a hedge of bars on a ground line. */
 export function Hedge() {
   return (
     <svg class="hedge" viewBox={`0 0 ${HEIGHTS.length * 6} 36`} aria-hidden="true">

@@ -1,11 +1,11 @@
-// The field above a long list of tables: what is typed leaves those whose names hold it.
+// The field above a long list of tables: only tables whose names contain the typed text are listed.
 
 import { countText } from './format.ts';
 import './style/views.css';
 
 interface Props {
   readonly text: string;
-  /** Tables that are left, and all of them. */
+  /** Number of tables that match the text; `all` counts every table. */
   readonly shown: number;
   readonly all: number;
   readonly onChange: (text: string) => void;

@@ -1,5 +1,5 @@
-// The hedge along the top: the chosen table's edges over time. Its brush, or its two fields, set
-// the window that the views look through.
+// The strip along the top: plots the chosen table's edges over time. Dragging over the plot, or the
+// two fields, set the window of time for the views.
 
 import { Failure } from './failure.tsx';
 import { countText, timeText } from './format.ts';
@@ -10,7 +10,7 @@ import { isListed, revision, tableName, timeWindow } from './state.ts';
 import { type Activity, activityOf } from './time-activity.ts';
 import { WindowFields } from './window-fields.tsx';
 
-/** What was found of a table; no activity: it has no edges. */
+/** The edges over time of one table. `activity` is undefined if the table has no edges. */
 interface Found {
   readonly table: string;
   readonly activity: Activity | undefined;
@@ -21,7 +21,7 @@ export function TimeStrip() {
   const seen = revision.value;
   const [found, setFound] = useState<Found | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  // A write of this page is a reason to look again.
+  // `seen` changes with each write of this page, so that the plot is up to date.
   useEffect(() => {
     if (table === '') return;
     let isGone = false;
@@ -60,7 +60,7 @@ export function TimeStrip() {
   );
 }
 
-/** As tall as the strip, so that nothing below moves when it comes. */
+/** A placeholder as tall as the strip, so that nothing below moves when the strip is shown. */
 function Waiting({ children }: { children: string }) {
   return (
     <div class="strip-wait">
@@ -76,7 +76,7 @@ function Waiting({ children }: { children: string }) {
   );
 }
 
-/** Seconds of the calendar of browsers, either way from 1970. */
+/** Range of the JavaScript Date: this many seconds before and after 1970. */
 const CALENDAR_SECONDS = 8.64e12;
 
 function Strip({ activity }: { activity: Activity }) {

@@ -1,5 +1,5 @@
-// Builds the console of src/console into build/console: hashed files beside one page, nothing
-// inline, nothing from elsewhere.
+// Configures the build of src/console into build/console: one page, and files with hashed names
+// next to it. Nothing is inline, and nothing is loaded from other hosts.
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -12,20 +12,20 @@ export default defineConfig({
   publicDir: false,
   plugins: [withoutUnusedStyles, packFiles],
   resolve: {
-    // Half of what completion weighs would be parsers of languages.
+    // Language parsers would be half of the bytes of completion.
     alias: { '@codemirror/language': fileURLToPath(new URL('editor/no-language.mjs', import.meta.url)) },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: fileURLToPath(new URL('../../build/console', import.meta.url)),
     emptyOutDir: true,
-    // The page stands at /, its files at /console/.
+    // The page is served at /, and its files at /console/.
     assetsDir: 'console',
     target: 'es2022',
-    // Files inlined as data: addresses would not pass the page's policy.
+    // The page's content security policy forbids data: addresses, so no file is inlined.
     assetsInlineLimit: 0,
-    // The page names what an editor needs before that has come; what other parts share they ask for
-    // themselves.
+    // The page preloads only the editor's files and the style sheets. Other parts load the files
+    // that they share when they need them.
     modulePreload: {
       polyfill: false,
       resolveDependencies: (_, files) => files.filter((name) => /\.css$|code-mirror/.test(name)),
@@ -36,10 +36,11 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // What the page begins with is one file, not one for each set of views that share a
-            // part of it.
+            // Everything that the first page needs is one file, instead of one file for each set
+            // of views that share code.
             { name: 'begin', tags: ['$initial'] },
-            // Its name changes with the library, not with each change of the console.
+            // The name of this file changes only with the library, not with each change of the
+            // console, so browsers can keep it in their caches.
             {
               name: 'code-mirror',
               test: /node_modules.(@codemirror.(state|view)|@marijn|style-mod|w3c-keyname|crelt)\b/,
@@ -48,11 +49,11 @@ export default defineConfig({
         },
       },
       treeshake: {
-        // Nothing here reads a member only for what the reading does.
+        // No code here reads a property only for a side effect of reading it.
         propertyReadSideEffects: false,
         unknownGlobalSideEffects: false,
-        // These packages do nothing by being imported: what nobody uses of them goes, classes with
-        // static fields too (a tenth of the editor).
+        // Importing these packages has no side effects, so unused exports are removed, including
+        // classes with static fields (a tenth of the editor).
         moduleSideEffects: [{ test: /node_modules\/@(codemirror|lezer)\//, sideEffects: false }],
       },
     },

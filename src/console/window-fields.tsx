@@ -1,12 +1,12 @@
-// The window of time as two fields: what the brush does, by keys.
+// The window of time as two fields, for users of the keyboard, who cannot drag over the plot.
 
 import { secondsOfField, timeField } from './format.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { timeWindow } from './state.ts';
 
 /**
- * A field passes through times that nobody means while it is typed in: a time is taken when it has
- * been there for this long, or on Enter.
+ * A time is applied when the field has not changed for this long, or on Enter. While the user
+ * types, the field contains times that are not meant.
  */
 const SETTLED_MS = 700;
 
@@ -19,7 +19,7 @@ export function WindowFields({ first, last }: { first: number; last: number }) {
   const window = timeWindow.value;
   const [drafts, setDrafts] = useState<Drafts>({});
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // A brush, another table or the button below settle it.
+  // Dragging over the plot, another table, or the button below discard what was typed.
   useEffect(() => setDrafts({}), [window, first, last]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const wanted = {
@@ -74,7 +74,7 @@ export function WindowFields({ first, last }: { first: number; last: number }) {
   );
 }
 
-/** Empty for times that such a field cannot hold. */
+/** Returns the field's text for a time, which is empty if the field cannot hold that time. */
 function fieldOf(seconds: number): string {
   const text = timeField(seconds);
   return /^\d{4}-/.test(text) ? text : '';

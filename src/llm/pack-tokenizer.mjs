@@ -1,8 +1,8 @@
-// Copies the part of the tokenizer package that counting needs to build/tokenizer: 2.5 of 30 MB, so
-// that an installed Hedgerow does not depend on the package.
+// Copies the files that counting tokens needs, 2.5 MB of the tokenizer package's 30 MB, to
+// build/tokenizer, so that an installed Hedgerow does not depend on the package.
 //
-// The table of tokens becomes lines of JSON, which can be read in steps: the package's own module
-// blocks its thread for 0.3 to 0.5 s.
+// The table of tokens is written as lines of JSON, which can be read in steps. Loading the
+// package's own module would block the thread for 0.3 to 0.5 s.
 
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,10 @@ const target = fileURLToPath(new URL('../../build/tokenizer/', import.meta.url))
 const beside = `${target}.new`;
 const TOKENS_A_LINE = 4096;
 
-/** Creates a tokenizer without tokens, and gives the tokens that tokens.ts adds to it. */
+/**
+ * Source of the module build/tokenizer/packed.js. `create` returns a tokenizer without tokens, and
+ * `lines` returns the lines of tokens that tokens.ts adds to it.
+ */
 const PACKED = `const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { BytePairEncodingCore } = require('./BytePairEncodingCore.js');
@@ -39,7 +42,7 @@ writeFileSync(join(beside, 'packed.js'), PACKED);
 const tokens = require(ranks).default;
 const lines = [];
 for (let from = 0; from < tokens.length; from += TOKENS_A_LINE) {
-  // Array.from: holes become undefined.
+  // Array.from turns holes into undefined, which `includes` below finds.
   const line = Array.from(tokens.slice(from, from + TOKENS_A_LINE));
   if (line.includes(undefined)) throw new Error('a rank without a token: tokens.ts counts them in order');
   lines.push(JSON.stringify(line));

@@ -11,7 +11,7 @@ const source = new URL('./', import.meta.resolve('swagger-ui-dist/package.json')
 mkdirSync(target, { recursive: true });
 for (const name of FILES) {
   const copy = fileURLToPath(new URL(name, target));
-  // Renamed once it is complete, since a service may be running.
+  // The copy is renamed once it is complete, because a running service may read the file meanwhile.
   copyFileSync(fileURLToPath(new URL(name, source)), `${copy}.new`);
   renameSync(`${copy}.new`, copy);
 }

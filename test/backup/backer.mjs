@@ -1,4 +1,4 @@
-// Opens a directory and makes backups of it repeatedly while it inserts rows, until it is killed.
+// Opens a directory and repeatedly backs it up while inserting rows, until the process is killed.
 // Reports on stdout: `ready`, `begin` (a backup begins), `made <lsn> <path>`.
 //
 // node backer.mjs DIR BACKUP_DIR

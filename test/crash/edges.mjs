@@ -1,13 +1,14 @@
-// The edges of batch b, the same in the writing process and in the one that checks them.
+// Computes the edges of a batch from its number, so that the writing process and the process that
+// checks its work agree on them.
 
-/** Rows in a batch: 1 to 300. */
+/** Returns the number of rows in a batch, 1 to 300. */
 export function batchRows(batch) {
   return 1 + ((batch * 7919) % 300);
 }
 
 /**
- * `weight` encodes batch and index. Times increase, with some late ones, so that compactions
- * rewrite older segments too.
+ * Returns one edge of a batch. Its `weight` encodes batch and index. Times increase from batch to
+ * batch, except for some late edges, so that compactions rewrite older segments too.
  */
 export function edgeOf(batch, index) {
   const late = (batch * 31 + index) % 17 === 0 ? 5000 : 0;
@@ -17,16 +18,16 @@ export function edgeOf(batch, index) {
 }
 
 /**
- * Every tenth batch is followed by a transaction that deletes edges of an earlier batch. Returns
- * that batch, or null if there is no such transaction.
+ * Returns the earlier batch whose edges a transaction deletes after this batch, or null if there
+ * is no such transaction. From batch 29 on, every tenth batch has one.
  */
 export function deletedAfter(batch) {
   return batch % 10 === 9 && batch >= 20 ? batch - 7 : null;
 }
 
 /**
- * Whether the transaction deletes this index of the batch. It deletes all such edges, so that it
- * must be visible as a whole or not at all.
+ * Returns whether the transaction deletes the edge with this index. Either all such edges of a
+ * batch are deleted or none.
  */
 export function isDeleted(index) {
   return index % 2 === 0;

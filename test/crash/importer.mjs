@@ -1,6 +1,6 @@
-// Imports batches into a directory, several at once, until it is killed. Reports on stdout what was
-// acknowledged: `ready`, `b <batch> <last id>`, `d <batch whose edges were deleted>`, `c` (a
-// compaction begins), `e` (it ended).
+// Imports batches into a directory, several at once, until the process is killed. Reports on stdout
+// what was acknowledged: `ready`, `b <batch> <last id>`, `d <batch whose edges were deleted>`, `c`
+// (a compaction begins), `e` (it ended).
 //
 // node importer.mjs DIR FIRST_BATCH COMPACT_EVERY (batches; 0: never)
 

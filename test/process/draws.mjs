@@ -1,5 +1,5 @@
-// Seeded random numbers (mulberry32), the same as test/support/random.ts, for processes that run
-// without a loader.
+// Generates seeded random numbers (mulberry32), the same as test/support/random.ts, for processes
+// that run without a TypeScript loader.
 
 export class Draws {
   #state;

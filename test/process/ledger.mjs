@@ -1,17 +1,17 @@
-// The expected state of a database that several lanes write to: what was acknowledged, what is open
-// (begun but not acknowledged), and which operation may come next.
+// Keeps the expected state of a database that several lanes write to: what was acknowledged, what
+// is open (begun but not acknowledged), and which operation may be next.
 //
 // Every operation has a number and touches only items that no open operation touches. So after a
-// crash each open operation is there as a whole or absent as a whole, independently of the others:
-// the judge decides by what it finds, then compares everything. The content of a row follows from
-// its tag (operation x 1,000 + place), so that the writing process and the judging one need to
-// exchange only numbers.
+// crash each open operation must be either fully applied or not applied at all, independently of
+// the others. The judge (the process that checks the database) finds out which of the two holds
+// for each, then compares everything. The content of a row follows from its tag (operation x 1,000
+// + place), so that the writing process and the judge need to exchange only numbers.
 
 export const PRIMARY = 'hyperedges';
 export const ROWS_PER_OPERATION = 1000;
 /** Epoch seconds at which the writer's clock is fixed. */
 export const NOW_SECONDS = 2_000_000;
-/** Seconds that a TTL compaction keeps: rows at 1,000,000 and later stay, older ones go. */
+/** Time to live of a TTL compaction, seconds: it removes rows before 1,000,000, no later ones. */
 export const TTL_SECONDS = 1_500_000;
 const MOST_TABLES = 6;
 const LONG_TEXT = 'long '.repeat(120);
@@ -35,7 +35,7 @@ export function edgeOf(tag, old, formation = formationOf(tag)) {
   return { event_ts, members, properties: { weight, formation } };
 }
 
-/** The key under which the answer of an operation is kept. */
+/** Returns the key under which the answer to an operation is stored. */
 export function answerKey(number) {
   return `key-${number}`;
 }
@@ -49,7 +49,7 @@ export class Ledger {
   next = 1;
   tables = new Map();
   documents = new Map();
-  /** Kept answers: operation number -> id of its first row, or null (a rule). */
+  /** Stored answers: operation number -> id of the operation's first row, or null if unknown. */
   answers = new Map();
   /** Operations begun, but neither acknowledged nor judged. */
   open = new Map();
@@ -75,7 +75,8 @@ export class Ledger {
   }
 
   /**
-   * Records that the operation is there. `firstIds`: id of the first row of each part, where known.
+   * Records that the operation is applied. `firstIds`: the id of the first row of each part, if it
+   * is known.
    */
   apply(n, firstIds = []) {
     const operation = this.open.get(n);
@@ -88,7 +89,7 @@ export class Ledger {
     this.open.delete(n);
   }
 
-  /** The live rows of a table: tag -> {old, formation, id or undefined}. */
+  /** Returns the live rows of a table: tag -> {old, formation, id or undefined}. */
   rowsOf(name) {
     const rows = new Map();
     for (const [n, group] of this.tables.get(name).groups) {
@@ -104,8 +105,8 @@ export class Ledger {
   }
 
   /**
-   * The next operation, of one of `kinds` (name -> weight); undefined if what was drawn is not
-   * possible now.
+   * Draws the next operation. `kinds` maps the names of the possible kinds to their weights.
+   * Returns undefined if the operation drawn is not possible now.
    */
   plan(random, kinds) {
     const kind = draw(random, kinds);
@@ -233,8 +234,8 @@ const PLANS = {
 const ALONE = new Set(['createTable', 'dropTable', 'addColumn', 'dropColumn', 'createIndex', 'dropIndex', 'threshold', 'ttl']);
 
 /**
- * `alone`: tables that no other open operation may use; `tables`: tables in use; `items`: rows and
- * documents.
+ * Returns what an operation touches. `alone`: tables that no other open operation may use.
+ * `tables`: tables that it shares with others. `items`: rows and documents.
  */
 function touchedBy(operation) {
   const touched = { alone: [], tables: [], items: [] };

@@ -35,7 +35,7 @@ export function say(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs and reports one operation; never rejects. True if it was acknowledged. */
+/** Runs and reports one operation; never rejects. Resolves to true if it was acknowledged. */
 export async function carryOut(database, ledger, operation, backupDir) {
   ledger.begin(operation);
   say(`b ${JSON.stringify(operation)}`);
@@ -52,7 +52,10 @@ export async function carryOut(database, ledger, operation, backupDir) {
   }
 }
 
-/** With a full disk nothing was applied, unless the log has failed. The judge relies on that. */
+/**
+ * Returns whether an error proves that nothing was applied. A full disk does, unless the log has
+ * failed as well: then the message asks for a restart.
+ */
 function isCertain(error) {
   return error?.code === 'disk_full' && !error.message.includes('restart');
 }
@@ -146,8 +149,8 @@ const WORK = {
     await database.compact(table === undefined ? {} : { table });
   },
   async backup(database, { n }, _ledger, backupDir) {
-    // In the same second and at the same LSN the name is taken: the existing backup has the same
-    // content.
+    // A backup in the same second and at the same LSN has the same name, and also the same content,
+    // so that error is ignored.
     await database.backup({ dir: backupDir, compactFirst: n % 3 === 0 }).catch((error) => {
       if (error.code !== 'backup_exists') throw error;
     });

@@ -1,8 +1,9 @@
-// One phase of a database's life, for injected system call failures: marks its beginning and end in
-// the system call trace, and reports as writers do.
+// Runs one phase of a database's life, so that failures of its system calls can be injected. Marks
+// the beginning and the end of the phase in the system call trace, and reports like writer.mjs. A
+// mark is a lookup of a file that does not exist.
 //
-// node phases.mjs '{"phase","dir","expected","backups"}'
-// A mark is a lookup of a file that does not exist.
+// node phases.mjs '{"phase","dir","expected","backups","target"?}'
+// `target` is the directory of a restore.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Ledger, PRIMARY } from './ledger.mjs';
@@ -22,7 +23,7 @@ function inserts(count, rows) {
 const WORK = {
   commit: () => inserts(3, 5),
   commits: () => inserts(60, 1),
-  /** More than fits in a log file of 64 KB. */
+  /** Inserts more than fits in a log file of 64 KB. */
   rotation: () => inserts(4, 500),
   transaction: () => [
     { kind: 'transaction', keyed: true, deletes: [], updates: [], parts: [{ table: PRIMARY, start: 0, rows: 600, old: false }] },

@@ -1,6 +1,6 @@
-// Opens a directory and carries out operations in several lanes until it is killed or all are done.
-// Prints `ready`, then what operations.mjs reports, and finally `done`. A line on stdin (`more
-// <count>`) makes it continue with that many further operations.
+// Opens a directory and carries out operations in several lanes until the process is killed or all
+// operations are done. Prints `ready`, then the reports of operations.mjs, and finally `done`. The
+// line `more <count>` on stdin starts that many further operations, and `close` ends the process.
 //
 // node writer.mjs '{"dir","expected","seed","lanes","operations","kinds","inline"?,"backups"}'
 // `expected` is the file of the ledger.
@@ -14,7 +14,7 @@ import { carryOut, openSmall, say } from './operations.mjs';
 const task = JSON.parse(process.argv[2]);
 const ledger = new Ledger(JSON.parse(readFileSync(task.expected, 'utf8')));
 const random = new Draws(task.seed);
-/** Maximum consecutive impossible draws before a lane gives up because nothing is free any more. */
+/** A lane stops after so many consecutive draws of operations that are not possible. */
 const MOST_TRIES = 300;
 let left = task.operations;
 

@@ -1,7 +1,7 @@
-// Child of overload.test.ts: loads a service over raw sockets in an open loop (requests arrive at a
-// fixed rate, whatever happens to earlier ones).
+// Child process of overload.test.ts: sends a service requests over raw sockets in an open loop,
+// that is at a fixed rate, whether or not earlier requests have been answered.
 //
-// Reads a JSON object of settings from its first argument, and prints a JSON object at the end.
+// The first argument is a JSON object of settings. At the end it prints a JSON object of results.
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,7 +10,7 @@ const settings = JSON.parse(process.argv[2]);
 const { port, key, connections, silent, rate, seconds, edges, firstTime } = settings;
 
 const WINDOW = 100;
-/** State of a connection in /proc/net/tcp. */
+/** The code of an established connection in /proc/net/tcp. */
 const ESTABLISHED = '01';
 const WHOLE = `/v1/hyperedges?table=fixed&start_ts=0&end_ts=${edges}`;
 const HEAD = `HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n`;
@@ -19,13 +19,16 @@ const result = { offered: 0, held: 0, statuses: {}, wrong: [], cut: 0, acknowled
 let nextTime = firstTime;
 let state = 7;
 
-/** The generator of Numerical Recipes: every run sends the same requests in the same order. */
+/**
+ * Returns a random number below a limit. The generator is the one of Numerical Recipes with a fixed
+ * seed, so that every run sends the same requests in the same order.
+ */
 function random(below) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * below);
 }
 
-/** A random request, the statuses of success, and what its answer must contain. */
+/** Returns a random request, the status of success, and a text that its answer must contain. */
 function drawRequest() {
   const kind = random(10);
   if (kind < 4) {
@@ -54,7 +57,7 @@ class AnswerReader {
   #left = -1;
   #chunked = false;
 
-  /** True once the answer is complete. */
+  /** Reads the next bytes. Returns true once the answer is complete. */
   take(text) {
     if (this.#left < 0 && !this.#chunked) {
       this.head += text;
@@ -131,7 +134,8 @@ let stopping = false;
 const silentClients = new Set();
 
 /**
- * Opens a connection that requests everything and reads nothing; it is replaced when it is cut off.
+ * Opens a connection that requests all edges and reads nothing. Once the service cuts it off, it is
+ * replaced by another.
  */
 function openSilent() {
   const socket = connect(port, '127.0.0.1', () => {
@@ -143,8 +147,8 @@ function openSilent() {
 }
 
 /**
- * A paused socket does not notice its end, so the service's side of the connection is looked up in
- * the kernel's table.
+ * Replaces the silent connections that the service has cut off. A paused socket does not notice
+ * its end, so the service's side of the connection is looked up in the kernel's table.
  */
 function replaceCut() {
   const open = new Set();

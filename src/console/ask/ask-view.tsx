@@ -1,5 +1,5 @@
-// Questions in words: the answer with what supports each sentence, and what the firewall struck
-// out.
+// The view for questions in natural language: shows the answer, what supports each of its
+// sentences, and the sentences that the firewall struck out.
 
 import type { RagAnswer } from '../../client/index.ts';
 import { Reasoning } from '../../client/reasoning.ts';
@@ -174,7 +174,7 @@ function Answer({ answer }: { answer: RagAnswer }) {
   );
 }
 
-/** Parts of the question that looked like a wish and were not taken. */
+/** Lists the parts of the question that looked like conditions but were not applied. */
 function Ignored({ answer: { understood } }: { answer: RagAnswer }) {
   if (understood.ignored.length === 0) return null;
   return (

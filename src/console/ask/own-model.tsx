@@ -1,5 +1,5 @@
-// A language model of one's own: where it is, its name and its key. The key lives in this field
-// alone.
+// The form for a language model of the user's own: its address, name and key. The key is stored
+// nowhere but in the field of this form.
 
 import type { AskInput } from '../../client/index.ts';
 
@@ -11,7 +11,7 @@ export interface OwnModel {
 
 export const NO_MODEL: OwnModel = { baseUrl: '', model: '', key: '' };
 
-/** What the route takes; empty fields are left to the service. */
+/** Returns the fields of the request. Empty ones are left out, so the service's settings apply. */
 export function modelFields({ baseUrl, model, key }: OwnModel): Partial<AskInput> {
   return {
     ...(baseUrl.trim() === '' ? {} : { base_url: baseUrl.trim() }),

@@ -1,5 +1,5 @@
-// The statement editor on the page: loads it when it is first needed, and keeps it and the
-// statement the same.
+// The statement editor as a component of the page: loads the editor when it is first shown, and
+// keeps its text equal to the statement.
 
 import type { Table } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
@@ -65,8 +65,8 @@ export function EditorFrame(props: Props) {
 }
 
 /**
- * At once and not with the next picture: meanwhile a key could be pressed, and an older text would
- * overwrite it.
+ * Copies each change of the statement into the editor, and each wanted name. This happens at once,
+ * not at the next rendering: a key pressed in between would be overwritten by the older text.
  */
 function follow(editor: StatementEditor, text: ReadonlySignal<string>): () => void {
   const unfollowText = effect(() => editor.setText(text.value));

@@ -1,9 +1,10 @@
-// Stands in for @codemirror/language (vite.config.mjs says so): a parser of languages would be half
-// of what completion weighs, and statements are read by names.ts.
+// Replaces @codemirror/language in the build (see vite.config.mjs): its language parser would be
+// half of the bytes of completion, and the editor does not need it, because names.ts reads the
+// statements.
 
 /**
- * Nothing that the editor uses of its packages asks for any of these: they are named in an import
- * beside what it uses.
+ * Stands for every export, and throws. It is never called: the code that the editor uses from its
+ * packages does not call these functions, although the modules of that code import them.
  */
 function notHere() {
   throw new Error('The editor has no parser of languages.');

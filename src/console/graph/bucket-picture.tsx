@@ -1,5 +1,5 @@
-// Too many edges to draw each: time from left to right, a lane for each of the busiest nodes, a dot
-// where it is active.
+// The picture for more edges than can be drawn one by one. Time runs from left to right in equal
+// stretches. Each of the busiest nodes has a lane, with a dot in each stretch that has edges of it.
 
 import { countText, timeText } from '../format.ts';
 import { type NodeNames, nodeText } from '../node-names.ts';
@@ -13,7 +13,7 @@ interface Props {
   readonly names: NodeNames;
   readonly pinned: Choice | undefined;
   readonly onPin: (choice: Choice | undefined) => void;
-  /** Look at one stretch of time alone. */
+  /** Called to show a single stretch of time. */
   readonly onStretch: (window: TimeWindow) => void;
 }
 
@@ -53,7 +53,7 @@ export function BucketPicture({ graph, names, pinned, onPin, onStretch }: Props)
         onMouseLeave={() => setHovered(undefined)}
       >
         {graph.nodes.map((node, at) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside the picture is the way by key.
+          // biome-ignore lint/a11y/noStaticElementInteractions: keyboards use the list.
           <g
             key={node}
             class={`node${looked === node ? ' node-near' : ''}${pinned?.kind === 'node' && pinned.node === node ? ' node-pinned' : ''}`}
@@ -127,14 +127,14 @@ interface StretchProps {
   readonly onStretch: Props['onStretch'];
 }
 
-/** The line joins what is active together, as a hyperedge of the whole stretch. */
+/** Draws one stretch of time: a dot for each active node, and a line that joins them. */
 function Stretch({ column: { edge, x, counts, window }, laneOf, most, looked, onStretch }: StretchProps) {
   const lanes = edge.members.map((node) => laneOf.get(node)!);
   if (lanes.length === 0) return null;
   const top = Math.min(...lanes);
   const bottom = Math.max(...lanes);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the fields of the window of time are the way by key.
+    // biome-ignore lint/a11y/noStaticElementInteractions: keyboards use the time fields.
     <g
       class="stretch"
       onClick={() => {

@@ -1,4 +1,5 @@
-// Beside the picture: what is pinned, its stored edges, and more of a node's edges on request.
+// The panel beside the picture: shows what is pinned and its stored edges, and fetches more edges
+// of a node on request.
 
 import { EdgeTag } from '../edge-tag.tsx';
 import { countText, timeText } from '../format.ts';
@@ -12,7 +13,7 @@ interface Props {
   readonly names: NodeNames;
   readonly table: string;
   readonly onPin: (choice: Choice | undefined) => void;
-  /** Undefined: the picture has no room for more. */
+  /** Fetches the edges of a node. Undefined if the picture has no room for more. */
   readonly onExpand: ((node: number) => Promise<void>) | undefined;
 }
 

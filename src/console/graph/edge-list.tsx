@@ -1,4 +1,4 @@
-// The picture as a table, for those who would rather read it: each drawn edge with its members.
+// The picture as a table, for users who prefer to read: lists each drawn edge with its members.
 
 import { EdgeTag } from '../edge-tag.tsx';
 import { countText } from '../format.ts';

@@ -21,7 +21,7 @@ interface Props {
   readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** With more nodes only the busiest, and those looked at, have their name written beside them. */
+/** If there are more nodes than this, only the `BUSIEST`, and those looked at, show their names. */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;
 const INSIDE_LENGTH = 3;
@@ -34,7 +34,7 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   const near = new Set<number>();
   for (const edge of graph.drawn) if (holds(edge, looked)) for (const node of edge.members) near.add(node);
   if (looked?.kind === 'node') near.add(looked.node);
-  // Large hulls lie below small ones, or they would hide them.
+  // Large hulls are drawn before small ones, because they would hide them otherwise.
   const drawn = useMemo(() => [...graph.drawn].sort((a, b) => b.members.length - a.members.length), [graph]);
   const hues = useMemo(() => huesOf(drawn), [drawn]);
   const labelled = useMemo(() => labelledNodes(graph), [graph]);
@@ -92,7 +92,7 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   );
 }
 
-/** So many hulls over each other would be one dark heap; then each is drawn fainter. */
+/** More hulls than this would make a dark heap, so each of them is drawn fainter. */
 const MANY_HULLS = 10;
 
 function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {
@@ -101,7 +101,7 @@ function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: Nod
   return `picture${dense}${looked === undefined ? '' : ' picture-looked'}${names.size === 0 ? '' : ' picture-named'}`;
 }
 
-/** Half of what a node takes from left to right, its label included. */
+/** Returns a function that returns half the width of a node, including its label. */
 export function halfWidthOf(names: NodeNames, degree: Graph['degree']): (node: number) => number {
   return (node) => {
     const text = nodeText(names, node);
@@ -122,8 +122,8 @@ interface NameProps {
 }
 
 /**
- * Short numbers are drawn inside their node, longer labels below it and above all nodes, so that no
- * node hides them.
+ * Draws a label under its node. Labels are drawn after all nodes, so that no node hides them. Only
+ * short numbers are drawn inside their nodes.
  */
 function Name({ text, place, radius, look }: NameProps) {
   return (
@@ -148,8 +148,11 @@ function translation({ x, y }: Point): string {
   return `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
 }
 
-/** With room for hulls and names; a few nodes are not blown up to the whole frame. */
-/** The squares of edges may lie outside the area of the nodes. */
+/**
+ * Returns the box of everything that is drawn, with room for hulls and names. A minimum size keeps
+ * a few nodes from being enlarged to the whole frame. Squares of edges may be outside the area of
+ * the nodes, so they are counted too.
+ */
 function contentOf({ nodes, edges }: Placement): Box {
   const { left, top, width, height } = boxOf([...nodes.values(), ...edges.values()]);
   const [wide, high] = [Math.max(width + 84, 380), Math.max(height + 84, 300)];
@@ -189,7 +192,7 @@ function Links({ edge, placement }: ShapeProps) {
   );
 }
 
-/** Wider for what happened more often. */
+/** Returns the width of a line, which is wider if the same members occur in more edges. */
 function lineWidth({ edges }: DrawnEdge): string {
   return Math.min(7, 1.6 + 0.9 * Math.log2(edges.length)).toFixed(1);
 }

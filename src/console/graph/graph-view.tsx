@@ -1,5 +1,5 @@
-// A result drawn: as hulls, as lines to its edges, or by stretches of time. Nodes can be pinned and
-// expanded.
+// Draws a result as hulls, as lines from edges to their members, or by stretches of time. Nodes can
+// be pinned, and their other edges fetched.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { Empty, Failure } from '../failure.tsx';
@@ -18,12 +18,12 @@ import { type Choice, edgesOf, type FoundEdge, type Graph, graphOf, hullsAreClea
 import { type Form, GraphPicture, halfWidthOf } from './graph-picture.tsx';
 import { layOut, type Placement, type Point } from './layout.ts';
 
-/** A node's edges come in at most this number. */
+/** Maximum number of edges fetched for one node. */
 const MOST_EXPANDED = 100;
 interface Props {
   readonly rows: Result['rows'];
   readonly isCut: boolean;
-  /** That the statement has set, when it lets no more through. */
+  /** The LIMIT of the statement, if the result has reached it. */
   readonly limit: number | undefined;
   readonly table: string;
 }
@@ -63,7 +63,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
     }
   };
   const form = wanted ?? (hullsAreClear(graph) ? 'hulls' : 'links');
-  // What is pinned may be gone from another result.
+  // A node or edge that was pinned may be missing from a newer result.
   const isThere =
     pinned?.kind === 'node' ? graph.degree.has(pinned.node) : graph.drawn.some(({ key }) => key === pinned?.key);
   const choice = isThere ? pinned : undefined;
@@ -106,7 +106,7 @@ const FORMS = [
 
 function FormSwitch({ form, onChange }: { form: Form; onChange: (form: Form) => void }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would bring its frame and legend along.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would show a frame and a legend.
     <div class="switch" role="group" aria-label="How edges are drawn">
       {FORMS.map(([name, title, about]) => (
         <button key={name} type="button" title={about} aria-pressed={form === name} onClick={() => onChange(name)}>
@@ -128,8 +128,8 @@ function summaryOf({ kind, nodes, edgeCount, drawn, nodesLeftOut }: Graph): stri
 }
 
 /**
- * Within one result nodes that were there keep their places, so that a picture grows instead of
- * jumping.
+ * Returns the positions of nodes and edges. When edges are added to a result, the nodes that were
+ * already drawn keep their positions, so that the picture grows instead of jumping.
  */
 function usePlacement(graph: Graph, halfWidth: (node: number) => number, rows: Result['rows']): Placement {
   const last = useRef<{ rows: Result['rows']; points: ReadonlyMap<number, Point> }>({ rows, points: new Map() });
@@ -142,7 +142,7 @@ function usePlacement(graph: Graph, halfWidth: (node: number) => number, rows: R
   }, [graph, halfWidth, rows]);
 }
 
-/** The frame is wide beside its panel, and high on a narrow screen. */
+/** Returns width / height of the frame: it is wide beside its panel, and tall on narrow screens. */
 function aspectOfFrame(): number {
   return matchMedia('(min-width: 800px)').matches ? 1.25 : 0.75;
 }

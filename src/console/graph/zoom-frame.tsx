@@ -11,16 +11,16 @@ export interface Box {
 }
 
 interface Props {
-  /** What there is to see; the picture is fitted to it whenever it changes. */
+  /** The box of everything that is drawn. When it changes, the picture is fitted to it. */
   readonly content: Box;
   readonly pictureClass: string;
-  /** What must be in sight: the picture moves to it when it is not. */
+  /** A point that must be visible: the picture is moved if it is not. */
   readonly focus: { readonly x: number; readonly y: number } | undefined;
-  /** For those who cannot see it. */
+  /** Describes the picture to users who cannot see it. */
   readonly label: string;
-  /** A word on what is looked at, in the corner. */
+  /** A short text below the picture about the part under the pointer. */
   readonly caption: ComponentChildren;
-  /** A click beside everything. */
+  /** Called for a click on the background. */
   readonly onBackground: () => void;
   readonly children: ComponentChildren;
 }
@@ -28,7 +28,7 @@ interface Props {
 const STEP = 1.25;
 const CLOSEST = 24;
 const FARTHEST = 3;
-/** A pointer that moves less has not moved. */
+/** A pointer that moves less than this counts as still. */
 const STILL_PX = 4;
 
 export function ZoomFrame({ content, focus, pictureClass, label, caption, onBackground, children }: Props) {
@@ -62,12 +62,12 @@ export function ZoomFrame({ content, focus, pictureClass, label, caption, onBack
     <div class="zoom-frame">
       <section
         class="zoom-ground"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what is moved by keys must be reachable by key.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys act on the focused element.
         tabIndex={0}
         aria-label={`${label} Arrow keys move the picture, plus and minus zoom, 0 shows all of it.`}
         onKeyDown={byKey}
         onWheel={(event) => {
-          // The wheel alone belongs to the page, until the picture has been chosen.
+          // Without Ctrl the wheel scrolls the page, unless the picture has the focus.
           if (!event.ctrlKey && !event.metaKey && document.activeElement !== event.currentTarget) return;
           event.preventDefault();
           zoom(STEP ** (-event.deltaY / 100), event.clientX, event.clientY);
@@ -119,7 +119,8 @@ function ZoomButtons({ isWhole, onZoom, onFit }: ButtonProps) {
 }
 
 /**
- * Narrower frames begin with a part of the picture that can be read, and are moved to see the rest.
+ * Frames narrower than this first show only a part of the picture, large enough to be read. The
+ * user moves the picture to see the rest.
  */
 const NARROW_PX = 500;
 const MOST_UNITS_IN_PX = 1.35;
@@ -159,12 +160,12 @@ const KEYS: Readonly<Record<string, KeyAct | undefined>> = {
   ArrowDown: { kind: 'move', dx: 0, dy: -50 },
 };
 
-/** Units of the picture in a pixel of the page. */
+/** Returns the number of picture units in a pixel of the page. */
 function scaleOf(box: Box, picture: SVGSVGElement): number {
   return Math.max(box.width / Math.max(1, picture.clientWidth), box.height / Math.max(1, picture.clientHeight));
 }
 
-/** The place under the pointer stays under it; without one the middle does. */
+/** Returns the box after zooming. The point at (x, y), or else the middle, stays where it is. */
 function zoomed(now: Box, content: Box, factor: number, picture: SVGSVGElement, x?: number, y?: number): Box {
   const width = Math.min(content.width * FARTHEST, Math.max(content.width / CLOSEST, now.width / factor));
   const ratio = width / now.width;
@@ -188,7 +189,7 @@ interface Place {
   readonly y: number;
 }
 
-/** One pointer moves the picture, two zoom it. */
+/** Returns event handlers with which one pointer moves the picture and two pointers zoom it. */
 function usePointers(
   move: (dx: number, dy: number) => void,
   zoom: (factor: number, x: number, y: number) => void,

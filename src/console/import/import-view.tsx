@@ -1,4 +1,5 @@
-// Import of a small file through the browser: choose, look at the plan, write.
+// The view that imports a small file through the browser. The user chooses a file, checks the plan,
+// and starts the writing.
 
 import { Failure } from '../failure.tsx';
 import { bytesText } from '../format.ts';
@@ -9,20 +10,20 @@ import { EXAMPLE, EXAMPLE_NAME } from './example.ts';
 import { PlanPanel } from './plan-panel.tsx';
 import { readSource, type SourceFile } from './read-file.ts';
 
-/** What a browser holds with ease; `hedgerow import` takes files of any size. */
+/** Limit of a file's size, for the browser's memory. `hedgerow import` takes files of any size. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 interface Source {
   readonly name: string;
   readonly file: SourceFile;
-  /** Counts the choices: the same file chosen again is planned anew. */
+  /** Counts the files chosen, so that choosing the same file again makes a new plan. */
   readonly number: number;
 }
 
 export function ImportView() {
   const [source, setSource] = useState<Source | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  /** One that may be read in another encoding. */
+  /** The file chosen, if it is not UTF-8 and may be read in an older encoding. */
   const [oldFile, setOldFile] = useState<File | undefined>(undefined);
   const [isOver, setOver] = useState(false);
   const take = (name: string, text: string) => {

@@ -1,4 +1,5 @@
-// Which columns of a file are the time, the members and the properties of an edge.
+// The form that chooses which columns of a file are the time, the members and the properties of an
+// edge.
 
 import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
 import type { ComponentChildren } from '../preact.ts';
@@ -24,7 +25,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
   const { timeColumn, timeFormat, memberColumns, propertyColumns, separator, hasNames } = mapping;
   const change = (changed: Partial<Mapping>) => onChange({ ...mapping, ...changed });
   const setMembers = (columns: readonly string[]) => {
-    // One that a person has chosen stays.
+    // A separator that the user has chosen is not replaced by a guess.
     const mark = separator === guessSeparator(file, memberColumns) ? guessSeparator(file, columns) : separator;
     change({
       memberColumns: columns,

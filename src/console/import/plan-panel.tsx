@@ -1,5 +1,5 @@
-// What will come of a file: its edges as they would be stored, what is left out, where they go;
-// then the writing itself.
+// Shows what an import of a file would do: the edges as they would be stored, the rows left out,
+// and the target table. Then it writes the edges.
 
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
@@ -114,7 +114,7 @@ function targetWords({ name, create, addColumns, nodes }: Target): string {
   return `${name} is there: the edges are added to it${added}${beside}.`;
 }
 
-/** The stem of the file's name, as a table can be called. */
+/** Returns a valid table name made from the file's name without its extension. */
 function nameFor(file: string): string {
   const stem = file
     .replace(/\..*$/, '')
@@ -131,7 +131,7 @@ interface OutcomeProps {
   readonly name: string;
 }
 
-/** Before anyone has said where the members are, no row is a bad one. */
+/** Shows the planned edges. Until columns of members are chosen, no row counts as rejected. */
 function Outcome({ plan, mapping, rowCount, name }: OutcomeProps) {
   if (mapping.memberColumns.length === 0) {
     return (
@@ -191,7 +191,7 @@ function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
   );
 }
 
-/** Whatever statement was there before: its edges, so that they can be seen at once. */
+/** Opens the query view with a statement that reads the table; it replaces the one there. */
 function showTable(table: string): void {
   wantedStatement.value = `MATCH (e:${quoted(table)})\nRETURN *\nLIMIT 200`;
   openView('query');

@@ -1,5 +1,5 @@
-// The result of a measure in the form that suits it: a number, bars with a curve, a plot over time,
-// a table.
+// Shows the result of a measure in a suitable form: a number, bars with a curve, a plot over time,
+// or a table.
 
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-tag.tsx';
@@ -10,11 +10,11 @@ import { PlotFrame } from '../plot-frame.tsx';
 import { useMemo } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 
-/** So many entries of a map or list are shown, the largest first. */
+/** Maximum number of entries shown of a map (the largest) or of a list (the first). */
 const MOST_SHOWN = 25;
 const MOST_IN_SET = 60;
 
-/** What the numbers of a result mean. */
+/** What the ids in a result identify, and how they are shown. */
 interface Meaning {
   readonly ids: 'nodes' | 'edges' | 'numbers';
   readonly names: NodeNames;
@@ -24,7 +24,7 @@ interface Meaning {
 interface Props {
   readonly answer: MeasureAnswer;
   readonly measure: Measure | undefined;
-  /** There may be more entries than the page has asked for. */
+  /** True if there may be more entries than the page has asked for. */
   readonly isCut: boolean;
 }
 
@@ -55,7 +55,7 @@ export function MeasureResult({ answer, measure, isCut }: Props) {
   );
 }
 
-/** Characters of an answer that are shown. */
+/** Maximum number of characters shown of an answer. */
 const MOST_JSON = 200_000;
 
 function Json({ answer }: { answer: MeasureAnswer }) {
@@ -75,8 +75,8 @@ function Json({ answer }: { answer: MeasureAnswer }) {
 }
 
 /**
- * By the words of its schema; the s-measures, and those of line graphs, say by their definition
- * whether they are about nodes or edges.
+ * Returns what the ids in a measure's result identify. The descriptions in its schema contain it,
+ * except for s-measures and line graphs: there the definition that was used decides.
  */
 function idsOf(measure: Measure | undefined, { definition, measure: name }: MeasureAnswer): Meaning['ids'] {
   const { description = '' } = (measure?.result ?? {}) as { description?: string };
@@ -129,7 +129,7 @@ function ListValue({ list, meaning }: { list: readonly unknown[]; meaning: Meani
 
 type Pair = readonly [number, number, number];
 
-/** Of two ids, the lesser first, and a number. */
+/** Returns whether each entry is a pair of ids, the smaller one first, with a number. */
 function isPairs(list: readonly unknown[]): boolean {
   return list.every((item) => {
     if (!Array.isArray(item) || item.length !== 3 || !item.every((part) => typeof part === 'number')) return false;
@@ -196,7 +196,7 @@ const MOST_BARS = 500;
 
 function Activity({ list }: { list: ActivityList }) {
   const input = useMemo(() => {
-    // With a limit they come by their count.
+    // With a limit the answer is sorted by count.
     const byTime = [...list].sort((a, b) => a.ts - b.ts);
     return {
       x: byTime.map(({ ts }) => ts),
@@ -218,12 +218,12 @@ function Activity({ list }: { list: ActivityList }) {
   );
 }
 
-/** The width of a bucket, as far as times tell. */
+/** Returns the smallest gap between two times, the best guess of a bucket's width. */
 function leastGap(times: readonly number[]): number {
   return times.slice(1).reduce((least, ts, at) => Math.min(least, ts - times[at]!), times.length > 1 ? Infinity : 1);
 }
 
-/** Largest first, as bars beside their numbers; all of them as a curve when there are more. */
+/** Shows the largest values as bars, and also all values as a curve if not all have a bar. */
 function Bars({ entries, meaning }: { entries: readonly [string, number | null][]; meaning: Meaning }) {
   const sorted = [...entries].sort((a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity) || Number(a[0]) - Number(b[0]));
   const most = Math.max(...sorted.slice(0, 1).map(([, value]) => Math.abs(value ?? 0)), 1e-12);
@@ -262,7 +262,7 @@ function Bars({ entries, meaning }: { entries: readonly [string, number | null][
   );
 }
 
-/** All values by rank: outliers show at once. */
+/** Draws all values by rank, which makes outliers visible. */
 function Curve({ values }: { values: readonly number[] }) {
   const input = useMemo(
     () => ({
@@ -286,7 +286,7 @@ function Curve({ values }: { values: readonly number[] }) {
   );
 }
 
-/** Plain ones as they are, maps and lists below with a heading. */
+/** Shows the plain fields of an object, then each map or list under a heading of its own. */
 function Fields({ entries, meaning }: { entries: readonly [string, unknown][]; meaning: Meaning }) {
   const isNested = (value: unknown) => typeof value === 'object' && value !== null;
   const plain = entries.filter(([, value]) => !isNested(value));

@@ -1,5 +1,5 @@
-// Measures of the chosen table within the window of time: choose one, set its parameters, see its
-// result.
+// The view that computes a measure of the chosen table within the chosen window of time. The user
+// chooses the measure and its parameters.
 
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
@@ -11,9 +11,9 @@ import '../style/views.css';
 import { MeasureResult } from './measure-result.tsx';
 import { type FieldTexts, type ObjectSchema, ParameterForm, valuesOf } from './parameter-form.tsx';
 
-/** The window of time above says the first two, and `top` is another name of `limit`. */
+/** The window of time above sets the first two, and `top` is another name of `limit`. */
 const ELSEWHERE = new Set(['start_ts', 'end_ts', 'top']);
-/** All at once is seldom what one wants to look at. */
+/** The limit if the user sets none, because few users want to see all entries at once. */
 const MOST_ENTRIES = '1000';
 
 export function MeasuresView() {
@@ -115,10 +115,10 @@ function WhyNot({ error }: { error: unknown }) {
   );
 }
 
-/** The reason of a measure that a person has stopped. */
+/** The reason for aborting a measure that the user has stopped. */
 class Stopped extends Error {}
 
-/** What is being computed. */
+/** The measure that is being computed. */
 interface Running {
   /** Milliseconds since the page was opened. */
   readonly startedAt: number;
@@ -128,11 +128,11 @@ interface Running {
 
 interface Computed {
   readonly answer: MeasureAnswer;
-  /** The page asked for the first entries only, and there are no fewer. */
+  /** True if the page asked only for the first entries, and got as many as it asked for. */
   readonly isCut: boolean;
 }
 
-/** One at a time; it ends with the view, on the server too. */
+/** Computes one measure at a time. Leaving the view aborts it, on the server too. */
 function useComputation() {
   const [computed, setComputed] = useState<Computed | undefined>(undefined);
   const [running, setRunning] = useState<Running | undefined>(undefined);
@@ -158,7 +158,7 @@ function useComputation() {
   return { computed, running, failure, compute, stop: () => leaving.current?.abort(new Stopped()) };
 }
 
-/** How long it has taken so far: nobody can tell how much of a measure is done. */
+/** Shows the elapsed time, because the service does not report how much of a measure is done. */
 function Course({ startedAt, measure, table }: Running) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
@@ -172,7 +172,7 @@ function Course({ startedAt, measure, table }: Running) {
   );
 }
 
-/** True when as many entries have come as the page lets through where nobody has set a limit. */
+/** Returns whether the result has reached the page's own limit; false if the user has set one. */
 function isCutAt(result: unknown, limit: unknown, texts: FieldTexts): boolean {
   if (typeof limit !== 'number' || (texts.limit ?? '') !== '' || typeof result !== 'object' || result === null)
     return false;
@@ -181,7 +181,7 @@ function isCutAt(result: unknown, limit: unknown, texts: FieldTexts): boolean {
 
 function parametersOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const window = timeWindow.value;
-  // Of a course over time the largest alone would be no course.
+  // A series over time is not limited: only its largest entries would not be a series.
   const isCourse = schema.properties?.bucket_seconds !== undefined;
   const isCut = schema.properties?.top !== undefined && !isCourse && (texts.limit ?? '') === '';
   return {

@@ -1,4 +1,4 @@
-// A form made from the JSON schema of a measure's parameters.
+// Generates a form from the JSON schema of a measure's parameters.
 
 import { useId } from '../preact.ts';
 
@@ -15,12 +15,12 @@ export interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** Texts of the fields by parameter; an empty one leaves the parameter out. */
+/** The texts of the fields, by parameter. An empty text leaves the parameter out. */
 export type FieldTexts = Readonly<Record<string, string>>;
 
 /**
- * Values as the schema wants them. Throws an Error with a sentence for a field that says something
- * else.
+ * Converts the texts of the fields to the types of the schema. Throws an Error with a message for
+ * the user if a text does not have its type.
  */
 export function valuesOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const values: Record<string, unknown> = {};

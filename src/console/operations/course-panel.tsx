@@ -1,4 +1,4 @@
-// What was seen since this view was opened: requests a second and memory, each as a plot.
+// Plots requests per second and memory since this view was opened.
 
 import { bytesText, countText, numberText } from '../format.ts';
 import { PlotFrame } from '../plot-frame.tsx';

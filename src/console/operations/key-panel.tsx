@@ -1,4 +1,5 @@
-// API keys, for admins: who has which, a new one shown once, and taking one back.
+// The panel for API keys, for admins: lists the keys, makes a new one and shows it once, and
+// revokes keys.
 
 import type { CreatedKey, Key, NewKey } from '../../client/index.ts';
 import { HedgerowApiError } from '../../client/index.ts';

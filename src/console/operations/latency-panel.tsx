@@ -1,5 +1,5 @@
-// How long requests and reads take: from the half to the 99 of 100 that are fastest, on a scale of
-// powers of ten.
+// Shows how long requests and reads take: a bar from the median to the 99th percentile, on a
+// logarithmic scale.
 
 import { countText, numberText, secondsText } from '../format.ts';
 import { useState } from '../preact.ts';
@@ -8,7 +8,7 @@ import { type Latency, latenciesOf, type Sample } from './metrics-text.ts';
 
 const MOST_ROUTES = 12;
 
-/** How a read finds its rows, in words. */
+/** Names for the user of the ways in which a read finds its rows. */
 const STRATEGIES: ReadonlyMap<string, string> = new Map([
   ['tpi', 'reads by time'],
   ['fmi', 'reads by node'],
@@ -76,7 +76,7 @@ export function LatencyPanel({ samples }: { samples: readonly Sample[] }) {
   );
 }
 
-/** Exponents of ten. */
+/** The ends of the scale, as exponents of ten (seconds). */
 interface Scale {
   readonly low: number;
   readonly high: number;

@@ -1,4 +1,5 @@
-// How the service is doing: health, log, load, latencies; compaction, and keys for admins.
+// The view that shows the state of the service: health, load, log and latencies. It also starts
+// compactions, and lets admins manage keys.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import type { Health, WalStatus } from '../../client/index.ts';
@@ -98,7 +99,7 @@ function momentOf({ health, samples }: Look): Moment {
   return { ts: Date.now() / 1000, requests, memoryBytes };
 }
 
-/** Of one table, or of all. */
+/** Returns a function that compacts one table or all of them, and the outcome of its last call. */
 function useCompaction(refresh: () => Promise<void>) {
   const [note, setNote] = useState('');
   const [refusal, setRefusal] = useState<unknown>(undefined);

@@ -1,4 +1,4 @@
-// The buttons that make files of a result, and how far the file is.
+// The buttons that save a result as a file, and the progress of the file being written.
 
 import { countText } from '../format.ts';
 import { useEffect, useRef, useState } from '../preact.ts';

@@ -1,5 +1,5 @@
-// Asks before statements that take something away for good: they run on a click, not by the keys
-// that run everything else.
+// Asks for confirmation before statements that delete data permanently. Only a click on its button
+// runs them, not the keys that run other statements.
 
 import '../style/views.css';
 import { lossOf } from '../../formats/losses.ts';
@@ -14,7 +14,7 @@ export function lossesOf(statements: readonly string[]): string[] {
 export function LossQuestion() {
   const leave = useRef<HTMLButtonElement>(null);
   const question = asked.value;
-  // A text that was changed meanwhile is another one.
+  // The question is void once the text has been changed.
   const isStale = question !== undefined && question.text !== statement.value;
   useEffect(() => {
     if (isStale) asked.value = undefined;

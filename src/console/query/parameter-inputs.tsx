@@ -1,4 +1,4 @@
-// A field for each parameter of the statement, and what it is taken for.
+// Shows a field for the value, and one for the type, of each parameter of the statement.
 
 import { tables } from '../state.ts';
 import { parametersOf } from '../statement-words.ts';
@@ -9,8 +9,8 @@ import { statement } from './query-state.ts';
 import type { Parameters } from './run-statement.ts';
 
 /**
- * For the statement that is run. Throws an Error with a sentence for a field that is empty, or says
- * something else than its kind.
+ * Returns the parameter values for the statement that is run. Throws an Error with a message for
+ * the user if a field is empty, or does not contain a value of its kind.
  */
 export const parameterValues = (own: string): Parameters => valuesFor(own, tables.value, fieldOf);
 
@@ -27,7 +27,7 @@ const PLACEHOLDERS: Readonly<Record<ParameterKind, string>> = {
 export function ParameterInputs({ onRun }: { onRun: () => void }) {
   const text = statement.value;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would bring its frame and legend along.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would show a frame and a legend.
     <div class="parameters" role="group" aria-label="Parameters">
       {parametersOf(text).map((name) => (
         <Parameter key={name} name={name} guess={kindIn(text, name, tables.value)} onRun={onRun} />

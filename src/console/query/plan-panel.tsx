@@ -1,4 +1,4 @@
-// The plan of the statement that was run, and on request what each of its steps really did.
+// Shows the plan of the statement that was run and, on request, what each of its steps did in fact.
 
 import { Failure } from '../failure.tsx';
 import { useEffect, useRef, useState } from '../preact.ts';

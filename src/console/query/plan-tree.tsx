@@ -1,9 +1,9 @@
-// The plan of a statement as a tree of operators, with what they really did when it was run.
+// Shows the plan of a statement as a tree of operators, with their actual rows and times if it ran.
 
 import { numberText, secondsText } from '../format.ts';
 import type { PlanNode, PlanRow } from './plan.ts';
 
-/** Said in other words, or in the tree's own shape. */
+/** Fields that the tree shows in its own way, not among the details of an operator. */
 const SHOWN_APART: ReadonlySet<string> = new Set([
   'operator',
   'children',

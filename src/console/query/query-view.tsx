@@ -1,4 +1,4 @@
-// Statements: the editor, what came of running it, and the ways to look at that.
+// The view for statements: the editor, and the results of what was run.
 
 import { HedgerowApiError } from '../../client/index.ts';
 import { Boundary } from '../boundary.tsx';
@@ -35,7 +35,7 @@ const LossQuestion = lazy(() => import('./loss-question.tsx').then((module) => m
 const ParameterInputs = lazy(() => import('./parameter-inputs.tsx').then((module) => module.ParameterInputs), '');
 const TransactionNote = lazy(() => import('./transaction-note.tsx').then((module) => module.TransactionNote));
 
-/** A fault that the server has placed in the statement. */
+/** The position in the statement of an error that the server has reported. */
 interface Fault {
   readonly line: number;
   readonly column: number;
@@ -89,7 +89,7 @@ function runningText(): string {
   return count === 1 ? 'Running ...' : `Running ${at} of ${count} ...`;
 }
 
-/** Why the statement, or one of several, was not run to its end. */
+/** Says why the statement, or one of several, was not run to its end. */
 function WhyNot() {
   if (failed.value === undefined) return null;
   const { error, at, count, hasWritten } = failed.value;
@@ -104,8 +104,9 @@ function WhyNot() {
 }
 
 /**
- * The table, the brush and other views change the statement; a changed one is run, and so is one
- * whose data has changed meanwhile.
+ * Changes the statement when another table or window is chosen, or when another view has written a
+ * statement. A changed statement is run, and so is one whose data has changed meanwhile; statements
+ * that write are not run without the user.
  */
 function useStatementSources(): void {
   const table = tableName.value;
@@ -120,7 +121,7 @@ function useStatementSources(): void {
     if (wanted !== undefined) {
       holdToWindow(wanted);
       wantedStatement.value = undefined;
-      // It may come from a link: what writes waits until a person has read it.
+      // The statement may be from a link, so one that writes waits until the user has read it.
       if (onlyReads(wanted)) void run();
     } else if (restored !== undefined) {
       followStatement(statement.value);
@@ -128,14 +129,14 @@ function useStatementSources(): void {
     } else if (writeFirstStatement(table)) {
       void run();
     } else if (onlyReads(statement.value)) {
-      // The window of another table is none of this statement's.
+      // A window of the chosen table does not apply to a statement that reads another table.
       const isChanged = hasMoved && asksChosenTable() && holdToWindow();
       if (isChanged || (isStale && running.value === undefined)) void run();
     }
   }, [table, window, wanted]);
 }
 
-/** The place of a fault, as one value while the error is shown. */
+/** Returns the position of an error; the same object as long as the error is the same. */
 function useFault(error: unknown): Fault | undefined {
   const last = useRef<{ error: unknown; fault: Fault | undefined }>({ error: undefined, fault: undefined });
   if (last.current.error !== error) {
@@ -145,7 +146,7 @@ function useFault(error: unknown): Fault | undefined {
   return last.current.fault;
 }
 
-/** Steps through the history; the statement being written waits at its end. */
+/** Returns a function that steps through the history. After its end is the unfinished statement. */
 function useRecall(past: readonly string[]): (step: -1 | 1) => string | undefined {
   const place = useRef({ at: past.length, draft: '' });
   const shown = useRef(past);

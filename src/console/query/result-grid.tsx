@@ -1,5 +1,5 @@
-// Rows as a table, and values in its cells: null looks different from an empty text, and long
-// values are cut until they are opened.
+// Shows rows as a table. In its cells null looks different from an empty text, and a long value is
+// cut until the user opens it.
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';
@@ -11,9 +11,9 @@ import type { Result } from './run-statement.ts';
 
 interface Props {
   readonly result: Result;
-  /** Of the result. */
+  /** The rows of the result that are shown. */
   readonly rows: readonly QueryRow[];
-  /** How many rows come before these. */
+  /** Number of rows of the result before these. */
   readonly first: number;
 }
 
@@ -44,7 +44,7 @@ export function Grid({ result, rows, first }: Props) {
   );
 }
 
-/** Says that not all names of a table are shown. */
+/** Says so if not all names of a table's nodes are shown. */
 export function NamesNote({ result }: { result: Result }) {
   const tables = [...columnKinds(result).values()].flatMap(({ kind, table }) => (kind === 'members' ? [table] : []));
   const isCut = useNamesCut(tables[0] ?? '');
@@ -84,17 +84,17 @@ function MembersCell({ members, table }: { members: readonly number[]; table: st
   );
 }
 
-/** Values without a visible character are described in words. */
+/** Returns words for a value without a visible character; undefined for any other value. */
 function nothingIn(value: unknown): string | undefined {
   if (value === null || value === undefined) return 'null';
   if (value === '') return 'empty text';
   return Array.isArray(value) && value.length === 0 ? 'empty list' : undefined;
 }
 
-/** Characters of a value that are shown at first. */
+/** Number of characters of a value shown before the user opens it. */
 const MOST_SHOWN = 240;
 
-/** Longer ones are given room, or the other columns would press them into a narrow strip. */
+/** Values longer than this get a minimum width; other columns would squeeze them otherwise. */
 const LONG = 50;
 
 function Clipped({ text, count }: { text: string; count: number | undefined }) {

@@ -1,4 +1,4 @@
-// What came of each of several statements; one of them is looked at.
+// Lists the outcomes of several statements. The user chooses the one whose result is shown.
 
 import '../style/views.css';
 import { countText, secondsText } from '../format.ts';

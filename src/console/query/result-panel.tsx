@@ -1,4 +1,4 @@
-// A result and the ways to look at it: rows, JSON, plan, graph; and as a file.
+// Shows a result as rows, graph, plan or JSON, and offers it as a file.
 
 import { Failure } from '../failure.tsx';
 import { given } from '../given.ts';
@@ -24,13 +24,13 @@ const TABS = [
 ] as const;
 type Tab = (typeof TABS)[number][0];
 
-/** Greatest number of rows of a result that the drawing looks at. */
+/** Maximum number of rows of a result that are fetched for the graph. */
 const MOST_GRAPH_ROWS = 5000;
 
 export function ResultPanel({ result }: { result: Result }) {
   const [tab, setTab] = useState<Tab>(result.statement === given.statement ? given.tab : 'rows');
   const [error, setError] = useState<unknown>(undefined);
-  /** What was looked at before an EXPLAIN showed its plan; nobody has chosen another since. */
+  /** The tab shown before an EXPLAIN opened the plan; undefined once the user chooses a tab. */
   const before = useRef<Tab | undefined>(undefined);
   const choose = (chosen: Tab) => {
     before.current = undefined;
@@ -111,7 +111,7 @@ function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<
     if (wantsMore) void onMore();
   }, [result]);
   if (wantsMore) return <p class="waiting">Drawing ...</p>;
-  // Whatever table is chosen at the left: the edges are those of the statement's.
+  // The edges are of the statement's first table, which need not be the one chosen at the left.
   const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
   const isCut = result.hasMore || result.isCut;
   return <GraphView rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;

@@ -1,4 +1,4 @@
-// Rows of a result, a page at a time, however they are shown.
+// Shows the rows of a result page by page; the children decide how a page is drawn.
 
 import type { QueryRow } from '../../client/index.ts';
 import { Empty } from '../failure.tsx';
@@ -20,7 +20,7 @@ export function RowPages({ result, onMore, children }: Props) {
   const [isBusy, setBusy] = useState(false);
   const { rows, hasMore, isCut } = result;
   if (rows.length === 0) return <NoRows result={result} />;
-  // The page that is wanted may not have come.
+  // The wanted page may not exist, if fetching it has failed.
   const page = Math.min(wanted, Math.ceil(rows.length / PAGE_ROWS) - 1);
   const first = page * PAGE_ROWS;
   const shown = rows.slice(first, first + PAGE_ROWS);

@@ -1,5 +1,5 @@
-// The proof of a derived fact as a tree: conclusions with their rules above, stored edges as leaves
-// that open.
+// Shows the proof of a derived fact as a tree: inner nodes are conclusions with their rules, and
+// leaves are stored edges, which the user can open.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-tag.tsx';
@@ -29,7 +29,7 @@ interface StepProps {
   readonly node: ProofNode;
   readonly byId: ReadonlyMap<string, ProofNode>;
   readonly table: string;
-  /** Steps on the way down; a proof that leads back to itself would have no end. */
+  /** Ids of the steps above this one, so that a cyclic proof does not recurse forever. */
   readonly above: ReadonlySet<string>;
 }
 

@@ -1,5 +1,5 @@
-// Derives facts from the edges that a text finds, with the stored rules, and shows the proof of the
-// one chosen.
+// Derives facts with the stored rules from the edges that a text query finds, and shows the proof
+// of the fact that the user chooses.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { Reasoning } from '../../client/reasoning.ts';
@@ -12,7 +12,7 @@ import { ProofTree } from './proof-tree.tsx';
 
 const MOST_LISTED = 200;
 
-/** The window of time in words, as the route takes it: it has no fields for it. */
+/** Adds the window of time to the query in words, because the route has no fields for it. */
 export function withTimes(query: string, window: TimeWindow | undefined): string {
   if (window === undefined) return query;
   const [from, to] = [window.start, window.end].map((seconds) => timeText(seconds).replace(' ', 'T'));

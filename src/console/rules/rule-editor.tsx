@@ -1,4 +1,5 @@
-// One rule as JSON: checked by the service while it is written, stored when it is right.
+// The editor for one rule as JSON. The service checks the rule while it is written; only a valid
+// rule can be stored.
 
 import type { NewRule, RuleValidation } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
@@ -8,7 +9,7 @@ import { loadCatalog, rules } from '../state.ts';
 import { RuleLine } from './rule-line.tsx';
 import { unknownPredicates } from './rule-words.ts';
 
-/** So long after the last key the service is asked. */
+/** Delay between the last key and the check by the service. */
 const PAUSE_MS = 250;
 
 type Check =
@@ -132,7 +133,10 @@ function CheckNote({ check }: { check: Check }) {
   }
 }
 
-/** Such a rule may be stored before the one it waits for, so this is no fault. */
+/**
+ * Warns of predicates that nothing derives. This is not an error, because a rule may be stored
+ * before the one that derives its predicates.
+ */
 function Unknown({ rule }: { rule: NewRule }) {
   const found = unknownPredicates(rule, rules.value);
   if (found.length === 0) return null;

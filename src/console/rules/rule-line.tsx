@@ -1,5 +1,4 @@
-// A rule as one writes it: its head and conditions, broken between them where the line is too
-// short.
+// Shows a rule in logical notation: its head and conditions, with line breaks only between them.
 
 import { ruleParts } from './rule-words.ts';
 

@@ -1,4 +1,4 @@
-// Rules: the stored ones, one being written, and what follows from them.
+// The view for rules: lists the stored ones, edits one, and derives facts.
 
 import type { StoredRule } from '../../client/index.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
@@ -82,10 +82,10 @@ export function RulesView() {
   );
 }
 
-/** Each whole rule is a request of its own, so no more are looked at. */
+/** Maximum number of rules shown, because each complete rule takes a request of its own. */
 const MOST_SHOWN = 60;
 
-/** The complete rules of the first summaries of the list, in the same order. */
+/** Returns the complete rules of the first summaries in the list, in the same order. */
 function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[] {
   const [stored, setStored] = useState<readonly StoredRule[]>([]);
   const summaries = rules.value;
@@ -101,7 +101,7 @@ function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[
   return stored;
 }
 
-/** As it is written: without what the service adds. */
+/** Returns the JSON text of a rule as a user would write it, without the service's own fields. */
 function editable({ version: _version, stratum: _stratum, ...rule }: StoredRule): string {
   const conditions = rule.if.map((condition) => `    ${JSON.stringify(condition)}`).join(',\n');
   const head = { ...rule, if: undefined, then: undefined };

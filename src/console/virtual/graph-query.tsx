@@ -1,4 +1,4 @@
-// Asks a virtual graph: its query language, the SQL that comes of it, the hyperedges.
+// Queries a virtual graph: a field for the query, the hyperedges found, and the SQL that was run.
 
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
@@ -7,12 +7,12 @@ import { Scrolling } from '../scrolling.tsx';
 import { limitOf } from '../statement-words.ts';
 import { type VirtualAnswer, virtualGraphs } from './calls.ts';
 
-/** Hyperedges that are shown. */
+/** Maximum number of hyperedges shown. */
 const MOST_EDGES = 200;
 
 /**
- * One more than are shown tells that there are more; a LIMIT of the query that lets fewer through
- * stays.
+ * Returns the number of hyperedges to request: one more than are shown, to find out whether there
+ * are more, or the LIMIT of the query if that is smaller.
  */
 function edgesToAsk(query: string): number {
   return Math.min(limitOf(query) ?? Infinity, MOST_EDGES + 1);
@@ -58,7 +58,7 @@ export function GraphQuery({ id, label }: { id: string; label: string }) {
   );
 }
 
-/** Every member of the first edge of a specification, by its name and label. */
+/** Returns a query for every member of an edge: the one with the label, else the first one. */
 function firstQuery(spec: Record<string, unknown>, label: string): string {
   const edges = Array.isArray(spec.edges)
     ? (spec.edges as { label: string; members: { name: string; node_label: string }[] }[])

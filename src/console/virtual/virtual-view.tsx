@@ -1,5 +1,5 @@
-// Virtual graphs: hypergraphs over files and databases that stay where they are. Propose, adjust,
-// store, query.
+// The view for virtual graphs: hypergraphs over files and databases that stay where they are. The
+// user can propose a specification, edit, store and query it.
 
 import { ConfirmButton } from '../confirm-button.tsx';
 import { Failure } from '../failure.tsx';
@@ -138,7 +138,7 @@ function SpecEditor({ spec, notes, onChange, onStore }: SpecProps) {
   );
 }
 
-/** Stored anew, or in the place of the one with its id. */
+/** Stores a specification, and replaces the one with the same id if there is one. */
 async function storeSpec(text: string, graphs: GraphList): Promise<string> {
   let spec: { id?: unknown };
   try {

@@ -1,6 +1,6 @@
 // Preloaded into the service: prints a line for every step of its event loop in which the main
-// thread worked for more than 100 ms (Linux only; HEDGEROW_LOOP_LIMIT_MS sets another limit), and
-// how much of that was garbage collection.
+// thread worked for more than 100 ms (HEDGEROW_LOOP_LIMIT_MS sets another limit). The line also
+// contains how much of that time was garbage collection. Works on Linux only.
 // With HEDGEROW_LOOP_PROFILE=1 it also prints where the time went: stacks with the innermost
 // function first.
 
@@ -11,10 +11,13 @@ import { isMainThread } from 'node:worker_threads';
 
 const LIMIT_MS = Number(process.env.HEDGEROW_LOOP_LIMIT_MS ?? 100);
 const STDERR = 2;
-/** Delay before a step is reported: its garbage collections are only reported after it. */
+/** Delay before a step is reported, because Node reports garbage collections after the step. */
 const TOLD_AFTER_MS = 20;
 
-/** CPU time of the main thread in milliseconds; less than the elapsed time on a busy machine. */
+/**
+ * Returns the CPU time of the main thread in milliseconds, which is less than the elapsed time on
+ * a busy machine.
+ */
 function ranMs() {
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]) / 1e6;
 }
@@ -33,7 +36,7 @@ if (isMainThread && process.argv.includes('serve')) {
   profiler?.post('Profiler.start');
   let profiledSince = performance.now();
 
-  /** Prints the functions that used the last `ms` milliseconds, and starts a new profile. */
+  /** Prints the stacks that ran most in the last `ms` milliseconds, and starts a new profile. */
   const tellWhere = (ms) => {
     profiler.post('Profiler.stop', (_, { profile }) => {
       const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
