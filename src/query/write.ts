@@ -57,7 +57,9 @@ export interface Written {
 
 /** Rows that are staged between two pauses. */
 const ROWS_A_STEP = 200;
-/** Bytes that a changed row takes until the commit, in addition to those that the search holds. */
+/**
+ * Memory in bytes that a changed row takes until the commit, in addition to what the search holds.
+ */
 const BYTES_OF_CHANGE = 256;
 
 export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<null, Written, void> {
@@ -81,7 +83,10 @@ function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parame
   }
 }
 
-/** Adds the position of the value that the error names, or else the position of the first value. */
+/**
+ * Adds to the error the position of the value that it names, or of the first value if it names
+ * none.
+ */
 function valueRefused(error: unknown, text: string, columns: readonly string[], places: readonly Span[]): unknown {
   const named = error instanceof HedgerowError ? error.errors?.[0] : undefined;
   const name = String(named?.loc[0]).toLowerCase();
@@ -164,8 +169,8 @@ function* updateFound(
 }
 
 /**
- * Returns the rows of a batch, compacted and charged, because they are held until all rows have
- * been found.
+ * Returns the rows of a batch as a compact set and charges its memory, because it is held until all
+ * rows have been found.
  */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);

@@ -22,7 +22,7 @@ export interface Derivation {
   premises: number[];
 }
 
-/** Facts that one step numbers: some tenths of a millisecond. */
+/** Number of facts whose places one step records. This takes some tenths of a millisecond. */
 const STEP_FACTS = 50_000;
 /** The handle of a fact is the number of its predicate times this, plus its row. */
 const ROWS = 2 ** 32;
@@ -71,7 +71,7 @@ export class Model {
 
   /**
    * Returns the place of a derived fact in the result of `derived`, from 0. `derived` must have
-   * ended.
+   * been run to its end before.
    */
   placeOf(fact: number): number {
     const { number, given } = this.#predicate(fact);

@@ -10,11 +10,12 @@ import type { TokenStream } from './token-stream.ts';
  */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);
-  if (above !== undefined)
-    throw stream.failAt(above.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
+  if (above !== undefined) throw stream.failAt(above.start, `operators are nested more than ${MAX_HEIGHT} deep.`);
 }
 
-/** Returns the first expression that is more than `left` levels below `node`. */
+/**
+ * Returns the first expression that is `left` levels below `node`, or undefined if there is none.
+ */
 function firstAbove(node: Expression, left: number): Expression | undefined {
   if (left === 0) return node;
   switch (node.kind) {

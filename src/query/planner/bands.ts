@@ -129,8 +129,8 @@ export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: r
 }
 
 /**
- * Returns the start as a bound for other windows. An unbounded end of a window implies nothing
- * about them.
+ * Returns the start of a window, or -Infinity if it has none: it then implies nothing about other
+ * windows.
  */
 function startOf({ startTs }: Bounds): number {
   return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;

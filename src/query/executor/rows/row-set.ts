@@ -103,7 +103,7 @@ function offsetsOf(sizes: Uint32Array): Uint32Array {
   return offsets;
 }
 
-/** Returns all rows of a set as those of one pattern. */
+/** Returns a batch of all rows of a set, as rows of one pattern. */
 export function batchOf(set: RowSet, pattern: number): Batch {
   const sides: (Side | undefined)[] = [];
   sides[pattern] = { set, rows: undefined };
@@ -130,7 +130,10 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
   return { set, rows: picked };
 }
 
-/** Returns the approximate bytes of a set. Texts that were counted before are not counted again. */
+/**
+ * Returns the approximate size in bytes of a set. Texts that were counted before are not counted
+ * again.
+ */
 export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
   for (const column of set.columns.values()) {
