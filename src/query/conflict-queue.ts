@@ -1,6 +1,5 @@
-// Retries writes that lost a conflict. This is for writes outside explicit transactions. The first
-// attempt runs at once. Retries run one after another, so that they do not conflict with each
-// other.
+// Retries writes outside explicit transactions that lost a conflict. The first attempt runs at
+// once. Retries run one after another, so that they do not conflict with each other.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';

@@ -318,7 +318,7 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
   return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
 }
 
-/** Number of rows of SHOW TABLES that one step makes. It takes less than a millisecond. */
+/** Number of rows of SHOW TABLES that one step makes. Such a step takes less than a millisecond. */
 const PAGE_TABLES = 256;
 
 function* tablePages(tables: readonly Table[]): Generator<readonly TableItem[]> {

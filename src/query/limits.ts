@@ -1,5 +1,5 @@
-// Limits of one statement. They ensure that every statement text is parsed and bound in linear time
-// and bounded memory.
+// Limits of one statement; each constant is a maximum. The limits ensure that every statement text
+// is parsed and bound in linear time and bounded memory.
 
 /** Characters of a statement. For longer inserts there are the bulk route and COPY. */
 export const MAX_STATEMENT_LENGTH = 2 ** 20;

@@ -76,7 +76,7 @@ export class StatementCache {
     return this.#bytes;
   }
 
-  /** Throws `syntax_error`. */
+  /** Parses a statement, or returns it from the cache. Throws `syntax_error`. */
   prepare(text: string): Prepared {
     const known = this.#kept.get(text);
     if (known !== undefined) {

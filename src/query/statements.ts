@@ -93,7 +93,7 @@ export class Statements {
     });
   }
 
-  /** Throws `syntax_error`. */
+  /** Parses a statement, or returns it from the cache. Throws `syntax_error`. */
   prepare(text: string): Prepared {
     return this.#cache.prepare(text);
   }
@@ -382,7 +382,7 @@ export class Statements {
     try {
       if (step()) await slices(step);
     } catch (error) {
-      // This ends a search that is still running. A failed statement does not change the
+      // A search that is still running is ended. A failed statement does not change the
       // transaction.
       steps.return(undefined as never);
       transaction.rewind(mark);

@@ -1,5 +1,5 @@
-// Runs INSERT, UPDATE and DELETE inside a transaction: finds all rows first, then stages the
-// changes.
+// Runs INSERT, UPDATE and DELETE inside a transaction. UPDATE and DELETE find all rows before they
+// stage the first change.
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -169,8 +169,8 @@ function* updateFound(
 }
 
 /**
- * Returns the rows of a batch as a compact set and charges its memory, because it is held until all
- * rows have been found.
+ * Returns the rows of a batch as a compact set, which is held until all rows have been found.
+ * Charges the memory of this set.
  */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);
@@ -199,8 +199,8 @@ const TOO_MANY_CHANGES =
   'The statement changes too many rows at once; change them in parts, say WHERE event_ts BETWEEN .. AND ..';
 
 /**
- * Returns the scan that finds the affected rows. With `whole`, the scan reads every column of that
- * table.
+ * Returns the scan that finds the affected rows. If the table `whole` is given, the scan reads all
+ * its columns.
  */
 function searchOf(
   pattern: BoundPattern,

@@ -66,7 +66,7 @@ function meets(node: ProofNode | undefined, condition: Condition, bindings: Bind
         isInstance(condition.atom, node.args, bindings)
       );
     case 'compare':
-      // checkStatements checks that the guard holds.
+      // `checkStatements` checks that the guard holds.
       return (
         node.kind === 'guard' &&
         node.compare[1] === condition.op &&

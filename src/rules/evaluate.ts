@@ -52,7 +52,7 @@ const PLAN_ROWS = 1000;
 const ROUND_ROWS = 100;
 
 /**
- * Applies all rules in `set`, even disabled ones, which the caller must remove first. `base`
+ * Applies all rules in `set`, even disabled ones, so the caller must remove those first. `base`
  * contains facts of any predicates; their confidence is 1. Yields about every 1 to 2 ms, or every
  * 10 ms when there are millions of facts. The result does not depend on the order of the facts and
  * rules. Throws `too_many_facts`.
@@ -242,8 +242,8 @@ class StratumRun implements Round {
   }
 
   /**
-   * Returns an `Emit` that keeps the derivation with the best confidence; among these, one with the
-   * least depth.
+   * Returns an `Emit` that keeps the derivation with the best confidence and, among equally good
+   * ones, the one with the least depth.
    */
   #emit({ rule, number }: NumberedRule, { head, premises, levels }: RulePlan): Emit {
     const progress = this.#progress.get(rule.head.pred)!;

@@ -1,5 +1,5 @@
-// Assigns a number to each constant, in the order that answers have. Two constants of the same type
-// then compare as their assigned numbers do.
+// Assigns a number to each constant, in the order in which answers list constants. Two constants of
+// the same type then compare as their assigned numbers do.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';

@@ -30,7 +30,10 @@ const ROWS = 2 ** 32;
 export class Model {
   readonly #world: FactWorld;
   readonly #rules: readonly CheckedRule[];
-  /** Places of facts in `derived`: by predicate, then by row (the first derived row is 0). */
+  /**
+   * Places of facts in the result of `derived`: by predicate, then by row, counted from the first
+   * derived row.
+   */
   readonly #places: Int32Array[] = [];
 
   constructor(world: FactWorld, rules: readonly CheckedRule[]) {

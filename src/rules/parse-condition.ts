@@ -64,10 +64,7 @@ export function readCondition(
   return atom && { condition: { kind: 'atom', atom: atom.atom }, wire: atom.wire };
 }
 
-/**
- * Returns the fields that show the form of a condition: a valid condition has one of the three
- * forms.
- */
+/** Returns the fields that determine the form of a condition. A valid condition has exactly one. */
 function formsOf(fields: Fields): string[] {
   const isThere = (name: string) => fields[name] !== undefined && fields[name] !== null;
   const forms: string[] = ['not', 'compare'].filter(isThere);

@@ -86,7 +86,10 @@ export interface ProofTags {
   stepTag(fact: number): string;
   /** Returns `RULE-<n>`. */
   ruleTag(ruleId: string): string;
-  /** Returns undefined if given facts whose first argument is this number are not about an edge. */
+  /**
+   * Returns the table and time of the edge with this id. Returns undefined if given facts with this
+   * number as their first argument are not about an edge.
+   */
   edge(edgeId: number): { table: string; event_ts: number } | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The facts of one predicate as columns of constant numbers. Each fact is stored once, with its
-// confidence and its derivation.
+// The facts of one predicate as columns of numbers that stand for constants (interner.ts). Each
+// fact is stored once, with its confidence and its derivation.
 //
 // Invariants: Rows are never moved or removed. Each premise of a row has a lower depth than the
 // row, or it has the same depth, was found earlier and has at least the row's confidence.

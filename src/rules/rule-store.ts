@@ -20,8 +20,8 @@ export interface RuleDocuments {
    */
   entries(store: string): [id: string, value: unknown][];
   /**
-   * Resolves when all changes are durable. A null value removes the entry. `attach` makes the
-   * answer that is stored together with the changes.
+   * Stores changes; resolves when all of them are durable. A null value removes the entry. `attach`
+   * makes the answer that is stored together with the changes.
    */
   change(changes: readonly { store: string; id: string; value: unknown }[], attach?: () => unknown): Promise<number>;
 }
@@ -68,7 +68,7 @@ export class RuleStore {
     });
   }
 
-  /** Throws `rule_not_found`. */
+  /** Returns a stored rule. Throws `rule_not_found`. */
   get(id: string): StoredRule {
     return storedIn(this.#set, id);
   }

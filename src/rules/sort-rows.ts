@@ -1,4 +1,4 @@
-// Sorts rows of constant numbers by the first column, then the second, and so on.
+// Sorts rows of numbers that stand for constants: by the first column, then the second, and so on.
 
 import type { Steps } from '../schedule/steps.ts';
 

@@ -73,7 +73,7 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) MEMBERS [1.5] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [1, 1.5] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [null] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
-    ['MATCH (a:Contact) MEMBERS [a.n] RETURN *', 'invalid_statement 1:28', 'no row can be named here'],
+    ['MATCH (a:Contact) MEMBERS [a.n] RETURN *', 'invalid_statement 1:28', 'there are no aliases here'],
     ['MATCH (a:Contact) MEMBERS [count(*)] RETURN *', 'invalid_statement 1:28', 'aggregates are allowed in RETURN'],
     // Aggregates and groups.
     [where('count(*) > 1'), 'invalid_statement 1:35', 'not in WHERE'],
@@ -96,7 +96,7 @@ describe('the binder refuses', () => {
     [
       'MATCH (a:Contact) RETURN a.n ORDER BY count(*)',
       'invalid_statement 1:39',
-      'an aggregate to order by must be returned too',
+      'an aggregate in ORDER BY must also be returned',
     ],
     [
       'MATCH (a:Contact) RETURN DISTINCT a.n ORDER BY a.score',

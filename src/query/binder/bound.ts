@@ -5,8 +5,8 @@ import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
 
 /**
- * `list` is a list of integers (members) or of the values that COLLECT gathered. `row` is a whole
- * row as an object. `null` is the type of the null literal.
+ * `list` is a list: members, a literal, a parameter, or the values that COLLECT gathered. `row` is
+ * a whole row as an object. `null` is the type of the null literal.
  */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
 
@@ -25,8 +25,8 @@ interface Typed {
   /** Source text, for the names of result columns and for plans. */
   readonly text: string;
   /**
-   * True for a number that is the time of an edge, or the MIN, MAX or AVG of such times. A text
-   * compared with such a number is read as a time.
+   * True for a number that is a time: `event_ts`, `datetime(x)`, or the MIN, MAX or AVG of times. A
+   * text compared with such a number is read as a time.
    */
   readonly isTime?: boolean | undefined;
 }
@@ -132,7 +132,7 @@ export interface BoundSize extends Typed {
   readonly operand: BoundExpression;
 }
 
-/** floor(event_ts / bucket_seconds) of a pattern's row. */
+/** The bucket of a pattern's row: `floor(event_ts / bucket_seconds)`. */
 export interface BoundBucket extends Typed {
   readonly kind: 'bucket';
   readonly pattern: number;
@@ -164,7 +164,7 @@ export interface BoundShared extends Typed {
   readonly right: number;
 }
 
-/** |left.event_ts - right.event_ts| <= width. */
+/** The condition `|left.event_ts - right.event_ts| <= width`. */
 export interface BoundOverlaps extends Typed {
   readonly kind: 'overlaps';
   readonly left: number;
@@ -172,7 +172,7 @@ export interface BoundOverlaps extends Typed {
   readonly width: BoundExpression;
 }
 
-/** 0 < later.event_ts - earlier.event_ts <= width. */
+/** The condition `0 < later.event_ts - earlier.event_ts <= width`. */
 export interface BoundFollows extends Typed {
   readonly kind: 'follows';
   readonly later: number;

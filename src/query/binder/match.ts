@@ -50,7 +50,7 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
   const grouped = isGrouped ? grouping.split(items, node, output) : items;
   const returned = new ReturnedItems(items, identities);
   // If there are no groups, no aggregate is returned, so an aggregate in ORDER BY is an error.
-  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
+  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate in ORDER BY must also be returned');
   const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
   return {
     kind: 'match',

@@ -74,7 +74,7 @@ export class Scope {
     const index = this.findPattern(alias.name);
     if (index >= 0) return index;
     const known = this.patterns.map((pattern) => pattern.alias);
-    const names = known.length === 0 ? 'no row can be named here' : `there is ${shownNames(known)}`;
+    const names = known.length === 0 ? 'there are no aliases here' : `there is ${shownNames(known)}`;
     throw this.error(alias, `${shownName(alias.name)} is not an alias; ${names}.${didYouMean(alias.name, known)}`);
   }
 

@@ -1,4 +1,4 @@
-// Reads texts as times where a time is expected: `e.event_ts >= "2024-05-02"` compares seconds.
+// Reads texts as times where a time is expected, for example in `e.event_ts >= "2024-05-02"`.
 // Literals become constants here; the values of parameters are read when the statement runs.
 
 import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';

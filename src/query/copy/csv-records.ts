@@ -230,8 +230,8 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
 }
 
 /**
- * Returns whether a record of several lines has the wrong number of cells. Its opening quote then
- * probably lacks a closing quote, and the next quote in the file was taken for it.
+ * Returns whether a record of several lines has the wrong number of cells. Then its opening quote
+ * probably has no closing quote, and a quote in a later line was mistaken for one.
  */
 function isSwallowed({ cells, lines }: QuotedRecord, { width }: CutRules): boolean {
   return width !== undefined && lines > 1 && cells.length !== width;

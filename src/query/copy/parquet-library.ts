@@ -49,7 +49,7 @@ export interface LeafColumn {
   readonly flat: boolean;
 }
 
-/** Throws for a column that is not in the schema. */
+/** Returns the properties of a chunk's column. Throws if the column is not in the schema. */
 export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: ColumnMetaData): LeafColumn {
   const schemaPath = getTreePath(schema, path_in_schema);
   const { element } = schemaPath.at(-1)!;

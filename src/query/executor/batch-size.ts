@@ -17,9 +17,9 @@ import type { Batch } from './rows/row-set.ts';
 const VALUES_A_STEP = 250_000;
 /** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
-/** Cost of an item of a compared list in values. The items are put into a set. */
+/** Cost, in values, of an item of a compared list. The items are put into a set. */
 const VALUES_A_ITEM = 8;
-/** Cost of a whole row or a list of members in values. They become JavaScript objects. */
+/** Cost, in values, of a whole row or a list of members. Both become JavaScript objects. */
 const VALUES_AN_OBJECT = 16;
 
 /** The cost of expressions for one row, in values. */
@@ -186,8 +186,8 @@ export function rowValues(weight: Weight, { sides }: Batch): number {
 }
 
 /**
- * Returns the number of characters in the longest text or list among values of groups. The number
- * of items in a list is converted to characters.
+ * Returns the length of the longest of some values of groups, in characters. A list counts as
+ * `LETTERS_A_VALUE` characters per item.
  */
 export function longestValue(values: readonly Value[]): number {
   let longest = 0;

@@ -132,7 +132,10 @@ export class QueryContext {
     return this.#rowsOf(rowValues(this.#weights, batch), share);
   }
 
-  /** Splits a batch into parts, each of which is processed in one step. Throws as `rowsAtOnce`. */
+  /**
+   * Splits a batch into parts, each of which is processed in one step. Throws the same error as
+   * `rowsAtOnce`.
+   */
   *parts(batch: Batch): Generator<Batch, void, void> {
     for (let from = 0; from < batch.count; ) {
       const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);

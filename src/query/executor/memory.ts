@@ -89,7 +89,7 @@ export function valueBytes(value: unknown): number {
 export class HeldBytes {
   readonly #seen = new WeakSet<object>();
 
-  /** Returns the bytes of the distinct texts to which a vector refers. */
+  /** Returns the size in bytes of the distinct texts to which a vector refers. */
   ofTexts(texts: readonly string[]): number {
     if (this.#seen.has(texts)) return 0;
     this.#seen.add(texts);
@@ -98,7 +98,7 @@ export class HeldBytes {
     return bytes;
   }
 
-  /** Returns the bytes of a vector that is kept. */
+  /** Returns the size in bytes of a vector that is kept. */
   ofVector(vector: Vector, count: number): number {
     switch (vector.kind) {
       case 'number':

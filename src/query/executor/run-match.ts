@@ -217,7 +217,7 @@ function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
 const BYTES_OF_ROW = 80;
 const BYTES_OF_VALUE = 16;
 
-/** Keeps the first of equal result rows. */
+/** Yields only the first of equal result rows. */
 function* distinct(chunks: Batches<ResultChunk>, seen: DistinctRows): Batches<ResultChunk> {
   for (const chunk of chunks) {
     if (chunk === null) {
@@ -245,8 +245,8 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
 }
 
 /**
- * If SKIP and LIMIT together ask for at most this many rows, only the rows that come first in the
- * order so far are kept.
+ * If SKIP plus LIMIT is at most this, only those rows are kept that come first, in the requested
+ * order, among the rows read so far.
  */
 const FEW_SORTED = 4096;
 
@@ -260,15 +260,16 @@ function isMadeLate(expression: BoundExpression): boolean {
 }
 
 /**
- * Returns the bytes that a batch of one pattern keeps in memory. The sets of a join are charged
- * where they are read.
+ * Returns the number of bytes that a batch of one pattern keeps in memory. The sets of a join are
+ * charged where they are read.
  */
 function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
 }
 
 /**
- * Returns the bytes of kept rows. An undefined vector belongs to an item that is evaluated later.
+ * Returns the size in bytes of kept rows. An undefined vector belongs to an item that is evaluated
+ * later.
  */
 function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { held }: QueryContext): number {
   let bytes = 0;

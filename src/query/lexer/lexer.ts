@@ -8,8 +8,8 @@ import { errorAt } from '../syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
 
 /**
- * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. Linear in the length
- * of the text.
+ * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. The time is linear in
+ * the length of the text.
  */
 export function tokenize(text: string): Token[] {
   return finish(tokenizing(text));

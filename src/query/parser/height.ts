@@ -5,8 +5,8 @@ import type { Expression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /**
- * Throws `syntax_error` if an expression is too high for recursive processing. Linear in the size
- * of the expression; the recursion is no deeper than the limit.
+ * Throws `syntax_error` if an expression is too high for recursive processing. The time is linear
+ * in the size of the expression, and the recursion is no deeper than the limit.
  */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);

@@ -129,8 +129,7 @@ export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: r
 }
 
 /**
- * Returns the start of a window, or -Infinity if it has none: it then implies nothing about other
- * windows.
+ * Returns the start of a window as a limit for other windows: -Infinity if the window has no start.
  */
 function startOf({ startTs }: Bounds): number {
   return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;

@@ -58,8 +58,8 @@ export interface ScanPlan {
 }
 
 /**
- * Pairs with close times: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern on
- * the left side whose times are compared.
+ * Pairs whose times are close to each other: `low <= right.event_ts - left.event_ts <= high`.
+ * `left` is the pattern on the left side whose times are compared.
  */
 export interface Band {
   readonly left: number;

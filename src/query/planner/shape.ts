@@ -32,9 +32,7 @@ export interface MatchShape {
   readonly needs: readonly ColumnNeeds[];
   /** Set if the core can write the rows of the result itself. */
   readonly written: WrittenRows | undefined;
-  /**
-   * True if values are computed for each row: an integer may overflow, perhaps only in a late row.
-   */
+  /** True if a value is computed for each row. It may then overflow, perhaps only in a late row. */
   readonly computes: boolean;
 }
 

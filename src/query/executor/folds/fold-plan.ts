@@ -37,8 +37,8 @@ export interface NumberTest {
 }
 
 /**
- * `rows` counts rows. `numbers` uses figures of a field. With `values`, the operand is evaluated
- * once per combination of its fields' values.
+ * `rows` counts rows. `numbers` uses figures (count, sum, extremes) of a field. With `values`, the
+ * operand is evaluated once per combination of its fields' values.
  */
 export type FoldAggregate =
   | { readonly kind: 'rows' }

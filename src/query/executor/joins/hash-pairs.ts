@@ -18,7 +18,10 @@ import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pa
 
 /** Maximum number of rows whose keys are evaluated at once. */
 const KEYS_AT_ONCE = 8192;
-/** Ids stay below this: tens of bytes are charged for each row, and a statement may hold 512 MB. */
+/**
+ * Ids stay below this: tens of bytes are charged for each row, and a statement may hold at most 512
+ * MB.
+ */
 const MOST_IDS = 2 ** 26;
 /** Estimated size in bytes of a row of the build side. */
 const BYTES_OF_ROW = 40;

@@ -190,8 +190,8 @@ export function* memberPairs(
 }
 
 /**
- * Returns the set of which both are parts. Returns undefined if there is none, or if the left part
- * is so small that an index of its own nodes takes less work.
+ * Returns the set of which both sets are parts. Returns undefined if there is no such set, or if
+ * the left part is so small that an index of its own nodes takes less work.
  */
 function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
   const whole = left.part?.whole;
@@ -302,7 +302,10 @@ class Walk {
     this.#shared = new Uint16Array(right.rows);
   }
 
-  /** Returns the number of partners. The bounds are relative to `time`. */
+  /**
+   * Puts the partners of a left row into `found` and returns their number. The bounds are relative
+   * to `time`.
+   */
   find(row: number, time: number): number {
     const { offsets } = this.#left;
     const { leftCodes, first, starts, rows } = this.#index;

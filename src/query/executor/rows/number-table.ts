@@ -138,8 +138,8 @@ export class NumberTable {
   }
 
   /**
-   * Returns the place of a number, a new one if it did not occur before. 0 and -0 have the same
-   * place. The number must not be NaN.
+   * Returns the place of a number, which is a new place if the number did not occur before. 0 and
+   * -0 have the same place. The number must not be NaN.
    */
   placeOf(value: number): number {
     const integer = value | 0;

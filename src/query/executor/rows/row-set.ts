@@ -53,7 +53,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
   };
 }
 
-/** Returns the first row with a time >= `time`; `times` are in ascending order. */
+/** Returns the first row with a time >= `time`, or `to` if there is none; `times` must ascend. */
 export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
   let low = from;
   let high = to;
@@ -66,8 +66,8 @@ export function lowerBound(times: Float64Array, time: number, from = 0, to = tim
 }
 
 /**
- * Returns the rows between two times, both inclusive, of a set in ascending order of time. Nothing
- * is copied.
+ * Returns the rows of a set between two times, both inclusive. The set must be in ascending order
+ * of time. Nothing is copied.
  */
 export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
   const first = lowerBound(whole.times, startTs);

@@ -14,7 +14,10 @@ import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 import { ValueIds } from './value-ids.ts';
 
-/** Ids stay below this: tens of bytes are charged for each id, and a statement may hold 512 MB. */
+/**
+ * Ids stay below this: tens of bytes are charged for each id, and a statement may hold at most 512
+ * MB.
+ */
 const MOST_IDS = 2 ** 26;
 
 export class TupleIds {

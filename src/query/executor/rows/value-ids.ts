@@ -43,7 +43,7 @@ export class ValueIds {
   /** The list or row that occurred last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
-  /** The id of null; NONE if null did not occur yet. */
+  /** The id of null; `NONE` if null did not occur yet. */
   #nullId = NONE;
   /** Memory in bytes of texts, lists and rows. */
   #valueBytes = 0;

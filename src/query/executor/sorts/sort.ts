@@ -61,8 +61,8 @@ export class Sorter {
   }
 
   /**
-   * Number of rows held. With a small limit it is at most about 2 * limit plus the length of one
-   * run, if the caller cuts in time.
+   * Number of rows held. With a small limit it is at most about 2 * limit + 4096, if the caller
+   * cuts in time.
    */
   get size(): number {
     return this.#rows.length;
