@@ -54,7 +54,7 @@ export interface ExecuteOptions {
   readonly slices: RunSteps;
   /**
    * Called with the row that answers a write. Its return value is stored as the answer in the
-   * write's log frame. It is not called if nothing is logged.
+   * write's log frame. This function is not called if nothing is logged.
    */
   readonly attach?: Attach<object> | undefined;
 }

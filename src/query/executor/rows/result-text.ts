@@ -66,8 +66,8 @@ export function* writeChunk(
 }
 
 /**
- * There is a pause even within a row if the row exceeds `BYTES_A_REST` by this many bytes, because
- * it has many long texts.
+ * If the bytes written since the last pause exceed `BYTES_A_REST` by this many, there is a pause
+ * even within a row. This happens if a row has many long texts.
  */
 const MOST_OF_ROW = 512 * 1024;
 /** Maximum length of a JSON text that is cached for other rows with the same value. */
