@@ -1,5 +1,5 @@
-// Binds the grouping of a MATCH: collects the aggregates in its items and turns the other items
-// into group keys.
+// Binds the grouping of a MATCH: collects the aggregates in the returned items and turns items
+// without aggregates into group keys.
 
 import type { CallNode, MatchNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -11,7 +11,7 @@ import type { Scope } from './scope.ts';
 
 export class Grouping {
   readonly aggregates: BoundAggregate[] = [];
-  /** The plain items, by which rows are grouped. */
+  /** The items without aggregates. Rows are grouped by their values. */
   readonly keys: BoundExpression[] = [];
   readonly #identities: Identities;
   readonly #aggregatePlaces = new Map<string, number>();
@@ -35,8 +35,8 @@ export class Grouping {
   };
 
   /**
-   * Rewrites items so that they read keys and aggregates instead of rows. Plain items become keys.
-   * The other items may contain only keys, aggregates and constants.
+   * Rewrites items so that they read keys and aggregates instead of rows. Items without aggregates
+   * become keys. The other items may contain only keys, aggregates and constants.
    */
   split(items: readonly BoundItem[], node: MatchNode, scope: Scope): BoundItem[] {
     for (const { expression } of items) {

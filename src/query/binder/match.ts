@@ -38,7 +38,7 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
     text,
     patterns,
     parameters,
-    noAggregates: 'aggregates stand in RETURN and ORDER BY, not in WHERE',
+    noAggregates: 'aggregates are allowed in RETURN and ORDER BY, not in WHERE',
   });
   const where = node.where === undefined ? [] : conjuncts(bindCondition(node.where, rows, 'WHERE'));
   const identities = new Identities();
@@ -49,8 +49,8 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
   const isGrouped = grouping.aggregates.length > 0;
   const grouped = isGrouped ? grouping.split(items, node, output) : items;
   const returned = new ReturnedItems(items, identities);
-  // If there are no groups, any aggregate is in ORDER BY and is not returned, which is an error.
-  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
+  // If there are no groups, no aggregate is returned, so an aggregate in ORDER BY is an error.
+  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate in ORDER BY must also be returned');
   const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
   return {
     kind: 'match',
@@ -78,7 +78,7 @@ function bindPatterns(
       throw errorAt(
         text,
         node.alias.start,
-        `alias ${shown(node.alias.name)} stands twice; take another name.`,
+        `alias ${shown(node.alias.name)} occurs twice; take another name.`,
         undefined,
         'invalid_statement',
       );
@@ -88,7 +88,7 @@ function bindPatterns(
   });
 }
 
-/** Binds the nodes of MEMBERS: integers, without fields of other patterns. */
+/** Binds the nodes of MEMBERS: integers that do not depend on columns. */
 function bindMembers(node: PatternNode, text: string, parameters: ParameterValues): BoundPattern['members'] {
   if (node.members === undefined) return undefined;
   const scope = new Scope({ text, patterns: [], parameters });

@@ -12,7 +12,7 @@ import { TokenStream } from './token-stream.ts';
 
 /**
  * Returns the syntax tree of `text`. Throws `syntax_error` with the line, the column, what was
- * found and what was expected. Linear in the length of the text.
+ * found and what was expected. The time is linear in the length of the text.
  */
 export function parseStatement(text: string): Statement {
   return readStatement(text).statement;
@@ -110,7 +110,7 @@ function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Stateme
     // Other databases write EXPLAIN ANALYZE.
     const advice =
       stream.current.upper === 'ANALYZE' ? ' Write ANALYZE alone: it runs the statement and shows its plan.' : '';
-    const what = `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.${advice}`;
+    const what = `${upper} takes a statement that is not itself an EXPLAIN or ANALYZE.${advice}`;
     throw stream.failAt(stream.current.start, what);
   }
   const statement = anyStatement(stream);
