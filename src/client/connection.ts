@@ -109,7 +109,7 @@ export class Connection {
   }
 
   /**
-   * Returns the error to throw. If the caller's signal has aborted, that is the signal's reason,
+   * Returns the error to throw. If the caller's signal has aborted, returns the signal's reason,
    * unchanged.
    */
   #errorOf(thrown: unknown, attempt: Attempt, signal: AbortSignal | undefined): unknown {

@@ -24,7 +24,7 @@ export interface ChatOptions {
   readonly configuredBaseUrl?: string;
   /** Timeout of the whole call: lookup, connection and answer. */
   readonly timeoutMs?: number;
-  /** Maximum size of the answer. */
+  /** Maximum size of the answer in bytes. */
   readonly maxBytes?: number;
 }
 

@@ -9,8 +9,8 @@ const SHORTEST = 4;
  */
 const SHORTEST_ANYWHERE = 8;
 /**
- * Only the first this many characters of a key are searched for everywhere in a text. The rest of
- * the key is compared only after a match, so that no combination of key and text is slow.
+ * Number of characters at the start of a key that are searched for everywhere in a text. The rest
+ * of the key is compared only after a match, so that no combination of key and text is slow.
  */
 const HEAD = 64;
 

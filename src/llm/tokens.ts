@@ -44,7 +44,9 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 /** The copy that the build makes (pack-tokenizer.mjs). */
 interface PackedTokenizer {
   create(): EncodingCore;
-  /** The tokens by rank, as lines of JSON, each an array of texts and bytes. */
+  /**
+   * Returns the tokens by rank, as lines of JSON. Each line is an array of texts and byte arrays.
+   */
   lines(): string[];
 }
 
@@ -82,7 +84,7 @@ export function* loadTokens(): Generator<void, void, void> {
 /**
  * Returns the number of tokens in a text. The number is exact if the text has at most 64 K
  * characters, a space within every 512, and no unbroken run of more than 128 letters, symbols or
- * spaces; otherwise off by a few per cent at most. Never throws.
+ * spaces. If not, it is off by a few per cent at most. Never throws.
  */
 export function countTokens(text: string): number {
   const steps = tokenSteps(text);

@@ -42,8 +42,9 @@ function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'pla
 }
 
 /**
- * Returns whether a passage is part of a longer stored text. It must begin and end with whole
- * words, unless it is the long beginning of a text or is cut off by "...".
+ * Returns whether a passage is part of a longer stored text. The passage must begin and end with
+ * whole words. If it is the beginning of a stored text, it may end within a word, provided that it
+ * is long or is followed by "...".
  */
 function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<string>): boolean {
   const isWord = /[\p{L}\p{N}]/u;

@@ -176,8 +176,8 @@ export function numberVerdict(
   const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
   const isBeside = (one: Beside) => after !== undefined && one.after === after && one.token.ordinal === token.ordinal;
   const beside = numbers.filter((one) => isBeside(one) || (before !== undefined && one.before === before));
-  // The word after a number, which is counted, is stronger evidence than the word before it. So
-  // "three designers" does not agree with "three engineers, two designers".
+  // The word after a number names what is counted, and is stronger evidence than the word before.
+  // Therefore "three designers" does not agree with "three engineers, two designers".
   const counted = beside.filter((one) => isNext && one.isNext && isBeside(one));
   if (counted.length > 0) return same(counted) ? 'same' : 'other';
   if (beside.length > 0) return same(beside) ? 'same' : 'other';

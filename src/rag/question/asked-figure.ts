@@ -10,7 +10,7 @@ export type AskedFigure =
   | { readonly kind: 'first' | 'last' }
   /**
    * Asks for the most frequent value in a column or, if `column` is null, for the node that is in
-   * most edges.
+   * the most edges.
    */
   | { readonly kind: 'most'; readonly column: string | null };
 

@@ -21,7 +21,7 @@ interface Said {
 
 type Read = { readonly filters: Filter[]; readonly end: number } | { readonly reason: string; readonly end: number };
 
-/** Maximum number of words in a column name, if the text writes underscores as blanks. */
+/** Maximum number of words in a column name whose underscores are written as blanks. */
 const MOST_NAME_WORDS = 8;
 const OTHER_NAMES = { 'mean dist': 'mean_dist_m', mean_dist: 'mean_dist_m', 'mean distance': 'mean_dist_m' };
 
@@ -289,7 +289,9 @@ function isPartOfValue(reading: Reading, at: number): boolean {
   return /^[-/.@:+#&]$/.test(word.text) && next?.glued === true && next.kind !== 'sign' && next.kind !== 'quoted';
 }
 
-/** Names whose comparisons are read as a window or as nodes. */
+/**
+ * Names that are not reported, because comparisons with them are read as a time window or as nodes.
+ */
 const OTHERS = new Set(['event_ts', 'timestamp', 'ts', 'time', 'node', 'nodes', 'vertex', 'vertices', 'node_id']);
 const NOT_FILTERED = new Set(['id', 'size', 'table', 'properties', 'member', 'members', 'bucket']);
 

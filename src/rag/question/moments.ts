@@ -18,8 +18,8 @@ import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, type Word }
 import { writtenDate } from './written-dates.ts';
 
 /**
- * A moment in a text. `first` and `last` are used if it is the bound of a window. A time of day is
- * a single second; if it is written without seconds, its `span` is the whole minute.
+ * A moment in a text. `first` and `last` are used if the moment is the bound of a window. A time of
+ * day is a single second; if it is written without seconds, its `span` is the whole minute.
  */
 export interface Moment extends Stretch {
   readonly kind: 'moment';
@@ -264,8 +264,8 @@ const DIGITS_ALONE = 9;
 /** Maximum number of digits in an epoch second. */
 const MOST_DIGITS = 11;
 /**
- * Words that a number before them does not count. After `since`, a shorter number before such a
- * word is an epoch second too.
+ * Words that are not counted by a number before them. After `since`, a shorter number before such a
+ * word is also read as an epoch second.
  */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|for|with|where|which|that|having|node|nodes|top|latest|oldest|newest|first|last|by)$/;

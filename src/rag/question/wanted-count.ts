@@ -26,11 +26,11 @@ const ALONE: readonly [EdgeOrder, Phrases][] = [
   ['oldest', phrases('oldest', 'earliest', 'oldest first')],
 ];
 /**
- * Words whose number counts edges only if a word for edges follows: `show 5 events`. The number in
- * `top 5` also counts edges if no other noun follows.
+ * Words before a number that counts edges only if a word for edges follows: `show 5 events`. The
+ * number in `top 5` counts edges even if no noun follows.
  */
 const NEEDS_NOUN = phrases('show me', 'show', 'only');
-/** Words that a number before them does not count. */
+/** Words that are not counted by a number before them. */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|from|for|with|where|which|that|having|about|by|as|is|are|were|was|did|do|does|top|latest|newest|oldest|most|weight|formation)$/;
 
