@@ -82,7 +82,7 @@ export function timeoutOf(settings: Settings, id: OperationId, options: CallOpti
 export function settingsOf(options: ClientOptions): Settings {
   const { protocol } = new URL(options.url);
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new TypeError(`The url begins with ${protocol}, but it takes http: or https:.`);
+    throw new TypeError(`The url begins with ${protocol}, but it must begin with http: or https:.`);
   }
   // Checked here, because the error of `Headers` would contain the key in its message.
   if (/[^ -~]/.test(options.apiKey?.trim() ?? ''))

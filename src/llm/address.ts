@@ -40,7 +40,7 @@ export function checkModelAddress(
 ): ModelAddress {
   const url = parsed(baseUrl);
   const host = plainHost(url.hostname);
-  if (host === undefined || url.port === '0') throw invalid('names no host and port that can be asked');
+  if (host === undefined || url.port === '0') throw invalid('names no valid host and port');
   const isConfigured = isSameAddress(baseUrl, configuredBaseUrl);
   const entries = allowedHosts.map(listedHost).filter((entry) => entry !== undefined);
   const listed = new Set(entries.filter((entry) => takesPort(entry, url, isConfigured)).map((entry) => entry.host));
@@ -124,7 +124,7 @@ function parsed(baseUrl: string): URL {
   if (/^[^/]*\/\/[^/?#]*@/.test(baseUrl)) throw invalid('must not hold a user name or a password');
   if (/[?#]/.test(baseUrl)) throw invalid('must not hold a query or a fragment');
   const url = plainUrl(baseUrl);
-  if (url === undefined) throw invalid('is no web address');
+  if (url === undefined) throw invalid('is not a web address');
   return url;
 }
 

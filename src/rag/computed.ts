@@ -117,7 +117,7 @@ async function ofNodes(
   const { name } = tools.table;
   if (kind === 'count') {
     const count = counts.degrees.size;
-    const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', those that were named not counted' : ''}.`;
+    const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', not counting those that were named' : ''}.`;
     return { computed_by: counts.by, sentence, edge: undefined };
   }
   let best: [node: number, count: number] | undefined;

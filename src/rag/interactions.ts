@@ -47,7 +47,7 @@ export class Interactions {
       return (await unpack(kept.bytes)).toString();
     throw refusal(
       'interaction_not_found',
-      `There is no interaction ${JSON.stringify(id.slice(0, 100))} of this key. The last ${MOST_INTERACTIONS} are kept until a restart; ask with the key that made it, or as admin.`,
+      `There is no interaction ${JSON.stringify(id.slice(0, 100))} that this key may read. The last ${MOST_INTERACTIONS} are kept until the server restarts. Use the key that asked the question, or an admin key.`,
     );
   }
 }

@@ -129,7 +129,7 @@ const ADDRESS = /\b(?:https?:|ftp:|file:|mailto:|data:|javascript:|vbscript:|www
  * Such an address could lead the reader to another site, or send data there.
  */
 function foreignAddress(text: string, values: Values): string | undefined {
-  if (ELEMENT.test(text)) return 'it holds an element of markup';
+  if (ELEMENT.test(text)) return 'it contains an HTML element';
   const isForeign = ([match]: RegExpExecArray) => {
     const address = match.toLowerCase().replace(/[.,;:!?]+$/, '');
     return address !== '' && ![...values.texts()].some((stored) => stored.includes(address));

@@ -169,10 +169,10 @@ function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
 
 function tagProblem(text: string, tags: readonly Tag[], support: Support): string | undefined {
   if (tags.length === 0) return 'it has no tag';
-  if (REORDERING.test(text)) return 'it turns the order of its characters around';
+  if (REORDERING.test(text)) return 'it contains characters that reverse the order of display';
   const numbered = { HEDGE: support.edges, STEP: support.steps, RULE: support.rules };
   const unknown = tags.find(({ kind, number }) => !numbered[kind].has(number));
-  return unknown && `${formatTag(unknown)} names nothing that this answer rests on`;
+  return unknown && `${formatTag(unknown)} names nothing that this answer may cite`;
 }
 
 function claimProblem(
@@ -243,7 +243,7 @@ function echoesOf(support: Support): string[] {
 
 function echoProblem(text: string, echoes: readonly string[]): string | undefined {
   const plain = echoes.length === 0 ? '' : comparable(text);
-  return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
+  return echoes.some((echo) => plain.includes(echo)) ? 'it repeats a stored text that contains its tag' : undefined;
 }
 
 /** Joins the kept sentences, with a line break or a space where others were removed. */

@@ -253,7 +253,7 @@ export function strangeName(text: string, { afterNames, stems }: Told, { knows, 
     if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return true;
     return /^(?:is|was|were)$/.test(next?.text ?? '') && words.some((one) => columns().has(one.text.toLowerCase()));
   });
-  return strange && `${text.slice(strange.start, strange.end)} is a name in nothing that is cited`;
+  return strange && `${text.slice(strange.start, strange.end)} is a name that nothing cited contains`;
 }
 
 /** Words for parts of the day, and the hours at which each part begins and ends. */

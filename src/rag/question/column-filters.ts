@@ -38,7 +38,7 @@ export function readFilters(reading: Reading, table: AskedTable): Filter[] {
     const read = found === undefined ? strangerAt(reading, at) : conditionOf(reading, found);
     if (read === undefined) continue;
     const isOr = at > 0 && at - 1 === lastEnd && isWord(reading, at - 1, 'or');
-    if (isOr) putAside(reading, at - 1, at, 'Conditions hold together; "or" between them is not understood.');
+    if (isOr) putAside(reading, at - 1, at, 'All conditions must hold; "or" between them is not understood.');
     const isNot = isWord(reading, at - 1, 'not', 'without');
     const begin = isNot ? at - 1 : at;
     const turned = isNot && 'filters' in read ? opposite(read.filters) : undefined;
@@ -308,7 +308,7 @@ function strangerAt(reading: Reading, at: number): Read | undefined {
   if (freeWord(reading, value) === undefined || freeWord(reading, value)!.kind === 'sign') return undefined;
   const end = numberAt(reading, value)?.end ?? value + 1;
   const reason = NOT_FILTERED.has(word.lower)
-    ? `${word.text} is no column that edges are filtered by.`
+    ? `${word.text} is not a column by which edges can be filtered.`
     : `The table has no column ${word.text}.`;
   return { reason, end };
 }

@@ -349,8 +349,7 @@ function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   if (unit === undefined) return undefined;
   const stop = count.end + 1;
   const start = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
-  if (start === undefined)
-    return { kind: 'none', reason: 'This is no whole number of units that the calendar can go back.', end: stop };
+  if (start === undefined) return { kind: 'none', reason: 'The number is not whole or is too large.', end: stop };
   return { start, end: nowTs, stop };
 }
 
@@ -388,7 +387,7 @@ function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): 
   if (count === undefined || unit === undefined) return undefined;
   const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
   const end = count.end + 1;
-  if (instant === undefined) return { kind: 'none', reason: 'This is no time that the calendar knows.', end };
+  if (instant === undefined) return { kind: 'none', reason: 'The number is not whole or is too large.', end };
   const stretch = { first: instant, last: instant };
   return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
 }

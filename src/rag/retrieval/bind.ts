@@ -66,7 +66,7 @@ export interface Bound {
   readonly binds: boolean;
 }
 
-const NO_EDGE_IN_WINDOW = 'No edge of the table lies in this time; it is left out.';
+const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the window is ignored.';
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
@@ -267,9 +267,7 @@ export function ignoredWords(
   const left = [...free].filter(([word]) => !found.has(word)).map(([, text]) => text);
   const reasonOf = (text: string) => {
     const names = near.get(text.toLowerCase());
-    return names === undefined
-      ? NO_WORD
-      : `It is part of names: ${names.join(', ')}. Say the whole name that is meant.`;
+    return names === undefined ? NO_WORD : `It is part of names: ${names.join(', ')}. Give the full name.`;
   };
   const told =
     left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 ? said.words : left;
