@@ -15,7 +15,7 @@ export interface CallInput {
   /** Sent as NDJSON, instead of `body`. */
   lines?: string;
   accept?: string;
-  /** True if the call only reads, whatever its HTTP method. */
+  /** True if the call only reads data, whatever its HTTP method is. */
   reads?: boolean;
   /** Sent as `X-Session-Id`. */
   session?: string | undefined;

@@ -1,4 +1,5 @@
-// Texts of the API description that belong to no single route: its introduction and its groups.
+// Texts of the API description that do not belong to a single route: its introduction and its
+// groups.
 
 import type { Tag } from '../http/index.ts';
 

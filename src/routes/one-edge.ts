@@ -19,7 +19,7 @@ import { wantsIso } from './rows-query.ts';
 import { rowsTag } from './rows-reply.ts';
 import { edgeParameters, edgeQuery, rowSchema } from './schemas/rows.ts';
 
-/** Is not the name of any session, since session names begin with a key id. */
+/** A text that is not the name of any session, because session names begin with a key id. */
 const NO_SESSION = '';
 
 async function getEdge(call: Call): Promise<Reply> {

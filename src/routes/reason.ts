@@ -107,8 +107,8 @@ function logAnswer(call: Call, { interaction_id, table, mode, model, firewall, t
 }
 
 /**
- * Calls `answer` while it holds one of the limited places for questions. `answer` must see to it
- * that `leave` is called once the answer has been sent; if `answer` fails, this function calls
+ * Reserves one of the limited places for questions, and calls `answer`. `answer` must ensure that
+ * `leave` is called once the response has been sent; if `answer` fails, this function calls
  * `leave`. Rejects with `overloaded` if no place is free.
  */
 async function inRoom<T>(

@@ -56,8 +56,8 @@ const remove = validated({
 });
 
 /**
- * Properties shared by the two routes whose body is a rule. The rules' own reader checks the body,
- * since it reports everything that is wrong.
+ * Properties shared by the two routes whose body is a rule. These routes do not use `validated`:
+ * the rule parser checks the body, because it reports all faults at once.
  */
 const WITH_RULE = {
   database: true,
