@@ -111,7 +111,7 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
   };
   if (step()) await call.services.scheduler.run(step);
   if (refused) return false;
-  if (count === 0) throw refusal('invalid_input', 'The body holds no edge; send one JSON edge a line.');
+  if (count === 0) throw refusal('invalid_input', 'The body contains no edge; send one JSON edge per line.');
   return true;
 }
 

@@ -139,7 +139,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     path: '/v1/hyperedges',
     role: 'readwrite',
     audit: 'hyperedge.inserted',
-    summary: 'Insert one edge, or with NDJSON one edge a line, all or none.',
+    summary: 'Insert one edge or, with NDJSON, one edge per line, all or none.',
     negotiates: false,
     bodyTypes: JSON_OR_NDJSON_BODY,
     schemas: {
@@ -170,7 +170,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/hyperedges/node/{node_id}',
     role: 'readonly',
-    summary: 'Edges that hold a node, ordered by time and id.',
+    summary: 'Edges that contain a node, ordered by time and id.',
     negotiates: true,
     bodyTypes: NO_BODY,
     schemas: {

@@ -35,7 +35,7 @@ const autocompact = validated({
   method: 'POST',
   path: '/v1/autocompact',
   role: 'readwrite',
-  summary: 'Set the number of log entries that starts a compaction by itself; 0 turns it off.',
+  summary: 'Set the number of log entries at which a compaction starts automatically; 0 turns it off.',
   audit: 'table.altered',
   idempotent: true,
   body: autocompactBody,

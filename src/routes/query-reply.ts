@@ -87,7 +87,7 @@ export async function collectRows(
       if (text.length > most)
         throw refusal(
           'query_too_large',
-          'The statements of this batch give too many rows; add a LIMIT, or send them alone.',
+          'The statements of this batch return too many rows; add a LIMIT, or send them alone.',
         );
       return !text.isEnded;
     };

@@ -101,7 +101,7 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
   const claims: Claim[] = [...quotes, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
   for (const { token, agrees, field } of numbers) {
     const { start, end } = token;
-    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not what is cited`;
+    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not in what is cited`;
     claims.push({ start, end, agrees, kind: PLACE_FIELDS.has(field ?? '') ? 'place' : 'value', wrong });
   }
   return { claims, numbers, times: times.map(({ token }) => token), masked };
@@ -155,7 +155,7 @@ function pairClaims(text: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   /** Adds a claim that covers the value only, so that a quotation mark before it is not blanked. */
   const add = (end: number, name: string, word: string, agrees: boolean) => {
-    const wrong = `${name} ${word} is not what is cited`;
+    const wrong = `${name} ${word} is not in what is cited`;
     claims.push({ start: end - word.length, end, agrees, kind: 'value', wrong });
   };
   const textsOf = (name: string) => textsOfField(name.toLowerCase(), values.edges).map(comparable);
