@@ -9,7 +9,7 @@
 // part[0..i] that is also a suffix of it. The invariant: after each letter of the text, `matched`
 // is the length of the longest prefix of the part that ends there. On a mismatch the next shorter
 // candidate is `borders[matched - 1]`. Each letter raises `matched` by at most one and each
-// fallback lowers it, so there are at most two steps per letter.
+// fallback lowers it, so there are at most two steps per letter on average.
 //
 // Example: the borders of "abab" are 0, 0, 1, 2. In "abaabab", after "aba" the next letter is not
 // the "b" expected; the candidate "a" (borders[2] = 1) fails as well, then "a" starts a new match.

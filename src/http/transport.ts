@@ -1,6 +1,6 @@
-// The port between http/ and the HTTP implementation. Two implementations pass one contract suite
-// (test/http/transport.test.ts): uWebSockets.js (transport-uws.ts), if one of its binaries loads,
-// and node:http (transport-node.ts). choose-transport.ts decides between them.
+// The interface between http/ and the HTTP implementation. Two implementations pass one contract
+// suite (test/http/transport.test.ts): uWebSockets.js (transport-uws.ts), if one of its binaries
+// loads, and node:http (transport-node.ts). choose-transport.ts decides between them.
 
 import type { SocketCounts } from './socket-counts.ts';
 
@@ -89,7 +89,7 @@ export interface TransportResponse {
    * complete.
    */
   tryEnd(body: string | Uint8Array, totalSize: number): [isTaken: boolean, isComplete: boolean];
-  /** Bytes of the body that were taken. */
+  /** Number of bytes of the body that were taken. */
   getWriteOffset(): number;
   /**
    * Ends after the headers. For HEAD, call `tryEnd` first, with no bytes and the size that GET
