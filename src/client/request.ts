@@ -89,8 +89,8 @@ function queryOf(query: Readonly<Record<string, string | number | undefined>>): 
 }
 
 /**
- * Returns 128 random bits. `crypto.randomUUID` cannot be used, because browsers offer it only to
- * pages served over https.
+ * Returns 128 random bits as hexadecimal digits. `crypto.randomUUID` cannot be used, because
+ * browsers offer it only to pages served over https.
  */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

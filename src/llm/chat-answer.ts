@@ -8,7 +8,7 @@ import { maskKey } from './mask-key.ts';
 import { modelFailed, statusFailure } from './model-failure.ts';
 import { tokenSteps } from './tokens.ts';
 
-/** The parts of the request that reading the answer needs. */
+/** The parts of the request that are needed to read the answer. */
 export interface Asked {
   readonly prompt: Prompt;
   readonly model: string;

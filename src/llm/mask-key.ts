@@ -47,7 +47,10 @@ function maskSpelled(text: string, key: string): string {
   return masked + text.slice(from);
 }
 
-/** Returns the offset after the last character that matches, if `rest` is compared from `start`. */
+/**
+ * Compares `rest` with the text from `start` on. Returns the offset after the last character that
+ * matches.
+ */
 function endOfKey(text: string, start: number, rest: string): number {
   let at = start;
   for (const character of rest) {

@@ -23,7 +23,7 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 export interface DerivedSource {
   readonly rules: RuleSet;
   readonly edges: readonly RetrievedEdge[];
-  /** Name of the table, which the evidence in proofs repeats. */
+  /** Name of the table; the evidence in proofs contains it. */
   readonly table: string;
   readonly bucketSeconds: number;
   /**

@@ -19,7 +19,7 @@ import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
 
-/** The parts of the service that answering a request needs. */
+/** The parts of the service that are needed to answer a request. */
 export interface Tools extends ComputeTools {
   /** Undefined in the mode `neuro`. */
   rules: RuleSet | undefined;

@@ -58,8 +58,9 @@ const page = validated({
         'The console was not built; run npm run build:console. The API is described at /docs.',
       );
     }
-    // If no key is needed, the page says so. Otherwise the page would have to send a request
-    // without a key, and a service that needs a key would refuse it and log a failure.
+    // If no key is needed, the page is marked accordingly. To find out by itself, the page would
+    // have to send a request without a key. A service that needs a key would refuse it and log a
+    // failure.
     const html = services.authDisabled ? new TextDecoder().decode(bytes).replace(KEY_IS_WANTED, KEY_IS_NOT) : bytes;
     return contentReply(200, 'text/html; charset=utf-8', html, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
   },

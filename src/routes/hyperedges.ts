@@ -1,5 +1,5 @@
 // Hyperedges: insert, delete, range and node lookup. These are the hot routes of the service, so
-// their input is checked by code written for it and not by schemas.
+// their input is checked by hand-written code and not by schemas.
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {

@@ -31,7 +31,7 @@ import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
  */
 const STEP_MS = 3;
 const PIECE_BYTES = 64 * 1024;
-/** Maximum total bytes of the rows that the operations of a batch may return. */
+/** Maximum total size in bytes of the rows that the operations of a batch may return. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
 /** Number of rows of a batch that are parsed into objects in one step. */
 const LINES_A_STEP = 500;

@@ -22,8 +22,8 @@ const BOUND_OF = new Map(
   Object.entries(WORDS).flatMap(([bound, words]) => words.split('|').map((word) => [word, bound as Bound] as const)),
 );
 /**
- * The last words of these phrases, and articles that may follow. They are tested first, because
- * `BEFORE` is slow.
+ * The last words of the phrases in `WORDS`, and articles that may follow. They are tested first,
+ * because `BEFORE` is slow.
  */
 const LAST_WORDS = new Set(
   [...BOUND_OF.keys()].map((words) => words.split(' ').at(-1)!).concat('the le el la den dem am'.split(' ')),

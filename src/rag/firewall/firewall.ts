@@ -43,7 +43,7 @@ export interface FirewallResult {
   supported_count: number;
   stripped_count: number;
   stripped: { sentence: string; reason: string }[];
-  /** Edges tagged by the kept sentences, in order of first mention. */
+  /** Ids of the edges that the kept sentences cite, in order of first mention. */
   citedEdges: number[];
 }
 

@@ -26,8 +26,8 @@ const MOST_NAME_WORDS = 8;
 const OTHER_NAMES = { 'mean dist': 'mean_dist_m', mean_dist: 'mean_dist_m', 'mean distance': 'mean_dist_m' };
 
 /**
- * Reads all conditions and takes their words. Conditions that cannot be expressed are put aside
- * with a reason.
+ * Reads all conditions and marks their words as taken. Conditions that cannot be expressed are put
+ * aside with a reason.
  */
 export function readFilters(reading: Reading, table: AskedTable): Filter[] {
   const names = columnNames(table);

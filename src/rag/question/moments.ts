@@ -27,7 +27,10 @@ export interface Moment extends Stretch {
   readonly span: Stretch;
   /** Index of the word after the moment. */
   readonly end: number;
-  /** Whether the moment is recognised anywhere. If false, only after a word like `since`. */
+  /**
+   * Whether the moment is recognised anywhere. If false, it is recognised only after a word like
+   * `since`.
+   */
   readonly alone: boolean;
   /**
    * Whether the year or week is not stated. The latest year or week that has begun is assumed, but
@@ -168,8 +171,8 @@ function namedDay(reading: Reading, at: number, nowTs: number, place: Place): Mo
 }
 
 /**
- * Reads "3 days ago". The moment is the whole day for days and longer units. For shorter units, it
- * is one unit that begins at that time.
+ * Reads "3 days ago". The `span` of the moment is the whole day for days and longer units. For
+ * shorter units, `span` is one unit that begins at that time.
  */
 function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMoment | undefined {
   const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);

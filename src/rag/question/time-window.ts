@@ -38,8 +38,8 @@ export interface SaidWindow {
 const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
 
 /**
- * Reads all parts and takes their words. Parts that are relative or have no year are resolved
- * against `nowTs`.
+ * Reads all parts and marks their words as taken. Parts that are relative or have no year are
+ * resolved against `nowTs`.
  */
 export function readWindow(reading: Reading, nowTs: number): SaidWindow {
   let window: Bounds | null = null;

@@ -15,7 +15,7 @@ export type Way = readonly number[];
 
 /** Maximum number of pairs to look up. Twenty nodes have this number of pairs. */
 const MOST_PAIRS = 190;
-/** Number of rows per pair from which on it is worth looking up pairs. */
+/** Minimum number of rows per pair at which it is worth looking up pairs. */
 const ROWS_OF_A_PAIR = 200;
 
 /**
