@@ -236,8 +236,8 @@ test('an address that other machines can reach needs HEDGEROW_ALLOW_INSECURE=1 w
 test('misspelt variable names are reported with the likely name', () => {
   const { warnings } = load({ HEDGEROW_DURABLITY: 'async', HEDGEROW_VIRTUAL_DSN_PG: 'x', HEDGEROW_SHELL: '1' });
   expect(warnings).toEqual([
-    'HEDGEROW_DURABLITY is no setting of this service; did you mean HEDGEROW_DURABILITY?',
-    'HEDGEROW_SHELL is no setting of this service',
+    'HEDGEROW_DURABLITY is not a setting of this service; did you mean HEDGEROW_DURABILITY?',
+    'HEDGEROW_SHELL is not a setting of this service',
   ]);
 });
 
