@@ -50,8 +50,8 @@ import type {
 } from './types.ts';
 
 /**
- * Limit, in log files, for a log that grows only by documents and stored answers. Above it,
- * LogRelief has the log truncated. 8 files of the default size are 128 MB.
+ * Size of the log, in log files, above which LogRelief shortens it. 8 files of the default size are
+ * 128 MB.
  */
 const RELIEF_LOG_FILES = 8;
 
@@ -196,8 +196,8 @@ export class Database {
   /**
    * Opens the database in a directory, which is created if missing: takes the lock, reads the
    * manifest and replays the log. Rejects with `conflict` when another process holds the lock, and
-   * with `corrupt` when the log or the manifest is damaged; a corrupt segment only makes its table
-   * refuse.
+   * with `corrupt` when the log or the manifest is damaged. A corrupt segment only makes its table
+   * refuse requests.
    */
   static async open(options: EngineOptions): Promise<Database> {
     if (!IDENTIFIER.test(options.primaryTable)) {

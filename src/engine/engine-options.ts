@@ -38,8 +38,8 @@ export interface EngineOptions {
    */
   compactionBytes?: number;
   /**
-   * Minimum size in bytes of the reserve file, which is released so that a DROP or a compaction
-   * with a TTL finds room on a full disk. Default 0: no reserve.
+   * Minimum size in bytes of the reserve file, which is deleted so that a DROP or a compaction with
+   * a TTL finds room on a full disk. Default 0: no reserve.
    */
   reserveBytes?: number;
   /**

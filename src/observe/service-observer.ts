@@ -40,7 +40,7 @@ export interface ObserverOptions {
 export interface ServiceObserver extends Observer {
   /** Makes the gauges show this database from now on. */
   attach(database: FiguresSource): void;
-  /** Counts a group of log frames; to be passed to the engine as `observeLog`. */
+  /** Counts a group of log frames. The engine takes this function as its option `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
   /**
    * Removes the gauges of the database and keeps the counters. Call this before the database

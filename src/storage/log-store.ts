@@ -2,9 +2,9 @@
 // frames. `log.ts` stores them in files. Every implementation must pass the tests in
 // `test/storage/log-contract.ts`.
 //
-// LSNs number the operations, from 1, without gaps. A frame is one atomic commit: it is in the log
-// completely, with all its LSNs, or not at all. durableLsn <= headLsn, and neither decreases while
-// the log is open. A log is "poisoned" after its first failure: it refuses writes until it is
+// The operations have consecutive LSNs, starting at 1. A frame is one atomic commit: it is in the
+// log completely, with all its LSNs, or not at all. durableLsn <= headLsn, and neither decreases
+// while the log is open. A log is "poisoned" after its first failure: it refuses writes until it is
 // opened again.
 
 import type { HedgerowError } from '../errors.ts';
@@ -35,8 +35,8 @@ export interface LogStore {
   /** The first failure, which poisoned the log; null if there was none. */
   readonly failed: HedgerowError | null;
   /**
-   * Whether the log itself proves that there was a manifest, so that the next open detects if the
-   * manifest is missing. While this is false, the manifest must be made durable before the first
+   * Whether the log itself proves that there was a manifest, so that the next open would notice a
+   * missing manifest. While this is false, the manifest must be made durable before the first
    * append.
    */
   readonly provesManifest: boolean;

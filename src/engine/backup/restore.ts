@@ -150,10 +150,10 @@ async function verify(options: RestoreOptions, { temporary }: Place, { facts }: 
   const [problem] = report.problems;
   if (problem !== undefined) throw noBackup(`${problem.file} at offset ${problem.offset}: ${problem.what}`);
   if (report.log.head_lsn !== facts.lsn)
-    throw noBackup(`its log ends with LSN ${report.log.head_lsn}, but it says to hold LSN ${facts.lsn}`);
+    throw noBackup(`its log ends with LSN ${report.log.head_lsn}, but its description names LSN ${facts.lsn}`);
   const names = report.tables.map((table) => table.name);
   if (JSON.stringify(names) !== JSON.stringify([...facts.tables].sort()))
-    throw noBackup(`it holds the tables ${names.join(', ')}, but says to hold ${facts.tables.join(', ')}`);
+    throw noBackup(`it holds the tables ${names.join(', ')}, but its description names ${facts.tables.join(', ')}`);
 }
 
 /**

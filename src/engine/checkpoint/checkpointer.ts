@@ -50,8 +50,8 @@ export class Checkpointer {
   #dropped: Table[] = [];
   #installing = false;
   /**
-   * LSN of the manifest found at open. The catalog and the documents of that manifest are loaded
-   * before the replay, while the replay itself may begin below this LSN.
+   * LSN of the manifest found at open. Its catalog and documents are loaded before the replay. The
+   * replay may begin at a lower LSN, but a manifest that it installs must not have a lower one.
    */
   foundLsn = 0;
 
@@ -107,7 +107,7 @@ export class Checkpointer {
     try {
       await reserve.use(() => this.install([]));
     } catch (error) {
-      notice?.('a table was dropped, but no manifest can be written now; its files go with the next one', {
+      notice?.('a table was dropped, but no manifest can be written now; its files are removed with the next one', {
         table: table.name,
         detail: (error as Error).message,
       });

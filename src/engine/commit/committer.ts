@@ -14,8 +14,8 @@
 // Invariants: the memory that a frame needs is reserved before the frame is appended, so that
 // nothing can throw between the append and the end of applying. If applying throws nevertheless,
 // memory no longer matches the log: the frame never becomes visible, and writes are refused until a
-// restart replays the log. Otherwise the next compaction could install a manifest that claims rows
-// which no segment contains.
+// restart replays the log. If writes continued, the next compaction could install a manifest that
+// claims rows which no segment contains.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -30,8 +30,8 @@ interface CommitOptions {
   apply?: ((firstLsn: number) => void) | undefined;
   visible?: (() => void) | undefined;
   /**
-   * Whether the frame may use the last room of the log, which is reserved for operations that free
-   * space.
+   * Whether the frame may use the last space of the log, which is reserved for operations that lead
+   * to free disk space.
    */
   urgent?: boolean;
 }
@@ -86,7 +86,7 @@ export class Committer {
   failed: HedgerowError | null = null;
   /**
    * During replay: the LSN reached so far, which counts as the head of the log, because a
-   * compaction during replay must not claim more than that. Otherwise null.
+   * compaction during replay must not claim more than that. Null when there is no replay.
    */
   replayedLsn: number | null = null;
   /** Resolves when the current exclusive writer ends; undefined if there is none. */
@@ -174,7 +174,7 @@ export class Committer {
     this.#tornLsn = Math.min(this.#tornLsn, lsn);
     const error = new HedgerowError(
       'log_failed',
-      `A commit is in the log, but could not be applied in memory (${(cause as Error).message}). Reads go on, writes are refused. Restart: the log is whole.`,
+      `A commit is in the log, but could not be applied in memory (${(cause as Error).message}). Reads go on, writes are refused. Restart: the log is complete.`,
       { cause },
     );
     this.refuse(error);

@@ -63,7 +63,7 @@ export interface Stretch {
   upper: RowKey | undefined;
   /**
    * Whether to fill files completely and leave the remainder in the last one, which suits rows that
-   * arrive in time order. Otherwise the rows are split into equal files.
+   * arrive in time order. If false, the rows are divided equally among the files.
    */
   append: boolean;
 }

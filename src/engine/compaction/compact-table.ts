@@ -1,6 +1,6 @@
 // Compacts one table: freezes its memtables, chooses the stretches of segments to rewrite
-// (choose.ts), and has both merged into new segments. Once a manifest lists the new segments,
-// readers get a new version of the table.
+// (choose.ts), and merges memtables and stretches into new segments. Once a manifest lists the new
+// segments, readers get a new version of the table.
 //
 // Reads and writes continue throughout. Installing the manifest is the only commit point: before it
 // nothing has changed, after it everything has. One manifest may cover several tables, so a

@@ -11,8 +11,8 @@ import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /**
- * A group of tables that share one manifest ends at this number of tables or, if that is reached
- * first, at this many bytes of new segments.
+ * A group of tables that share one manifest ends when it has this many tables, or new segments of
+ * this total size.
  */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
@@ -56,7 +56,7 @@ export class Compactor {
   readonly #options: CompactorOptions;
   readonly #maxBytes: number;
   #scratch: Core | undefined;
-  /** Number of compactions of a table that succeeded. */
+  /** Number of successful compactions; several tables count as several. */
   finished = 0;
   /** Number of compactions waiting for the mutex. */
   queued = 0;
@@ -229,8 +229,8 @@ export class Compactor {
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**
- * The row limit is chosen so that a segment has about SEGMENT_BYTES, but not below LEAST_ROWS;
- * FILE_BYTES limits it in any case.
+ * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but it is at least
+ * LEAST_ROWS. FILE_BYTES limits the segment in any case.
  */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;

@@ -6,11 +6,11 @@
 // row) give the number of bytes below a key at the cost of one seek per memtable.
 //
 // `cut` finds the key at which the next part ends, by bisection over all memtables at once. It
-// keeps two positions per memtable: a part that ends at the positions `within` fits, one that ends
-// at the positions `over` is too large. Each step picks the memtable with the most bytes between
-// the two, and seeks the key in the middle of that range in all memtables. If the records below
-// that key fit, the positions found become `within`, else `over`. The search ends when the part is
-// at least half full, so few steps are enough.
+// keeps two positions per memtable, `within` and `over`: a part that ends at all the `within`
+// positions fits, a part that ends at all the `over` positions is too large. Each step picks the
+// memtable with the most bytes between the two, and seeks the key in the middle of that range in
+// all memtables. If the records below that key fit, the positions found become `within`, else
+// `over`. The search ends when the part is at least half full, so few steps are enough.
 //
 // Example: memtables with the keys 1 3 5 7 and 2 4 6 8, records of 10 bytes, a limit of 50 bytes.
 // The key in the middle of the first memtable is 5. The four records below 5 take 40 bytes, which

@@ -18,8 +18,8 @@ const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
 const COMMITS_A_LOOK = 32;
 /**
  * OLDEST_LSNS: a table is compacted when the base LSN of its oldest memtable is this far below the
- * head, because a memtable stores LSNs as 32-bit offsets from its base. LSNS_A_LOOK: growth of the
- * log between two checks for that.
+ * head, because a memtable stores LSNs as 32-bit offsets from its base LSN. LSNS_A_LOOK: number of
+ * LSNs between two checks for such tables.
  */
 const OLDEST_LSNS = 2 ** 31;
 const LSNS_A_LOOK = 2 ** 26;
