@@ -229,8 +229,8 @@ export class Compactor {
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**
- * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but it is at least
- * LEAST_ROWS. FILE_BYTES limits the segment in any case.
+ * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but it is at
+ * least LEAST_ROWS. FILE_BYTES limits the segment in any case.
  */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;

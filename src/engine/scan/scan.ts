@@ -41,7 +41,7 @@ const SLICE_US = 3000;
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Rows that a lookup indexes between two readings of the clock; this takes about 1 ms. */
+/** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */
 const INDEX_ROWS = 8192;
 /** Maximum number of dead rows of a segment that one search for a live row skips. */
 const MOST_DEAD = 8192;
@@ -382,8 +382,8 @@ export class Scan {
   }
 
   /**
-   * Returns a key, above the cursor's own, at which another source may have its next row. Another
-   * source may also have the cursor's key: a dead or hidden version of the same row.
+   * Returns the first key above the cursor's own at which another source may have its next row. If
+   * another source has the cursor's own key, that is a dead or hidden version of the same row.
    */
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
     const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
@@ -416,8 +416,9 @@ export class Scan {
   }
 
   /**
-   * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the
-   * source's next step does not count it again. `counted`: all buckets were counted before.
+   * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the next
+   * step of the source does not count this bucket again. `counted`: whether all buckets of the
+   * source were counted before.
    */
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;

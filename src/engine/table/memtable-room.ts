@@ -123,7 +123,7 @@ export class MemtableRoom {
 
   /** Frees a memtable that no version contains any more. */
   release(memtable: CoreMemtable): void {
-    // If the memtable has an instance of its own, garbage collection frees that.
+    // If the memtable has an instance of its own, garbage collection frees the instance.
     if (this.#own.delete(memtable)) return;
     assert(this.#hosts.has(memtable.host), 'a shared memtable lies in an instance of this room');
     this.#small.delete(memtable);

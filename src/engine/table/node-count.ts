@@ -42,7 +42,7 @@ interface Counted {
 
 /**
  * Maximum number of node ids that one call counts at once, over all tables; each table costs as
- * much as TABLE_IDS additional ids. This takes less than 10 ms.
+ * much as TABLE_IDS additional ids. Such a call takes less than 10 ms.
  */
 const AT_ONCE_IDS = 50_000;
 const TABLE_IDS = 1000;
@@ -50,8 +50,8 @@ const TABLE_IDS = 1000;
 const STEP_TABLES = 64;
 const SLICE_US = 4000;
 /**
- * During this time, only a `pause` separates two slices. Later, each slice is followed by a rest of
- * REST_MS, three times as long as the slice.
+ * For this long after the start of a pass, only a `pause` separates two slices. Later, each slice
+ * is followed by a rest of REST_MS, three times as long as the slice.
  */
 const HURRY_US = 100_000;
 const REST_MS = 12;

@@ -125,7 +125,7 @@ export class SectionCheck {
   finish(): void {
     for (const [index, { offset, checksum }] of this.#entries.entries()) {
       if (this.#sums[index] !== checksum)
-        throw corruption(this.#path, offset, 'the checksum of the section there does not hold');
+        throw corruption(this.#path, offset, 'the checksum of the section there does not match');
     }
   }
 }
