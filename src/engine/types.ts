@@ -113,7 +113,10 @@ export interface EngineHealth {
   tables: number;
   segments: number;
   resident_bytes: number;
-  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
+  /**
+   * Other memory charged to the budget: node filters, memory pinned by cursors, node counts in
+   * progress.
+   */
   charged_bytes: number;
   /** Part of `charged_bytes`: memtables kept only for open cursors and transactions. */
   pinned_bytes: number;
@@ -128,7 +131,7 @@ export interface EngineHealth {
   log_failed: string | null;
   /**
    * Epoch second until which requests with an unknown Idempotency-Key are refused, because a file
-   * of stored answers was damaged; null if no file was.
+   * of stored answers was damaged; null if no file was damaged.
    */
   answers_damaged_until: number | null;
 }
@@ -142,9 +145,9 @@ export interface EngineFigures {
   corruptTables: number;
   indexes: number;
   segments: number;
-  /** Bytes of the segments in memory. */
+  /** Total size in bytes of the segments that are in memory. */
   residentBytes: number;
-  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
+  /** The same as `charged_bytes` in the health statistics. */
   chargedBytes: number;
   /** Part of `chargedBytes`: memtables kept only for open cursors and transactions. */
   pinnedBytes: number;

@@ -54,8 +54,8 @@ export function timeBounds(
 ): { least: number; greatest: number } | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
-  // Segments are in key order, so the first live row of all segments is the first one in the first
-  // segment that has any.
+  // Segments are in key order, so the first live row of all segments is that of the first segment
+  // with a live row.
   let least = endTime(source, view, stretches, 1) ?? Infinity;
   let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {

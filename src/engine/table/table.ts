@@ -48,10 +48,10 @@ import { type MemtableEntry, Version } from './version.ts';
 
 /**
  * A memtable receives rows only while their LSNs are less than this far above its base LSN. It
- * stores LSNs as 32-bit offsets, and one commit has fewer than 2^30.
+ * stores LSNs as 32-bit offsets, and one commit has fewer than 2^30 LSNs.
  */
 const MOST_LSNS = 2 ** 31;
-/** With at least this many rows in memtables, they are read separately from those in segments. */
+/** `scanApart` reads the rows in memtables separately if there are at least this many. */
 const APART_ROWS = 64;
 
 /**
@@ -254,7 +254,7 @@ export class Table implements ScanSource, TableState {
     if (this.corrupt !== null) {
       throw new HedgerowError(
         'table_corrupt',
-        `Table ${this.name} refuses: ${this.corrupt.message}`,
+        `Table ${this.name} refuses requests: ${this.corrupt.message}`,
         this.corrupt.fields ? { fields: this.corrupt.fields } : {},
       );
     }
@@ -323,8 +323,9 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Returns the memtable for the next `rows` rows; a new one if the last is full or its base LSN is
-   * too far below. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   * Returns the memtable for the next `rows` rows: the last one or, if that is full or its base LSN
+   * is too far below `baseLsn`, a new one. `baseLsn` is the newest LSN before the rows. Throws
+   * `overloaded`.
    */
   writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];

@@ -8,8 +8,8 @@
 // whether the row found is a newer version.
 //
 // An update becomes a KILL of the old row and an INSERT of the new row with the same id. In the
-// frame, neighbouring operations of one kind and table form a run. For long runs, the inserts of
-// consecutive updates are held back until the kills of all these updates are in the frame:
+// frame, neighbouring operations of one kind and table form a run. To make runs long, the inserts
+// of consecutive updates are held back until the kills of all these updates are in the frame:
 //
 //   staged   update a | update b | insert c
 //   frame    KILL a, KILL b | INSERT a', INSERT b', INSERT c

@@ -41,8 +41,8 @@ export class TransactionTable implements ScanOverlay {
   // Rows by id
 
   /**
-   * Returns the row with the key's id, as the transaction sees it. The key's time is used only if
-   * the row is in the snapshot. Throws `table_corrupt`.
+   * Returns the row with the key's id, as the transaction sees it. The key's time is used only to
+   * find a row of the snapshot. Throws `table_corrupt`.
    */
   find(key: RowKey): StagedTarget | undefined {
     this.#know();

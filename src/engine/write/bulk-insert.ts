@@ -24,7 +24,7 @@ export class BulkInsert {
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
   count = 0;
-  /** Bytes of the encoded records; the last few edges may not be encoded yet. */
+  /** Size of the encoded records in bytes; the last few edges may not be encoded yet. */
   bytes = 0;
   #ended = false;
 
