@@ -6,7 +6,7 @@ export type KeyRole = 'readonly' | 'readwrite' | 'admin';
 export interface Principal {
   /** Identifier of the key; null if no key was needed. */
   readonly keyId: string | null;
-  /** `none`: an unidentified caller on a route that needs no key. */
+  /** `none` is the role of an unidentified caller on a route that needs no key. */
   readonly role: KeyRole | 'none';
 }
 

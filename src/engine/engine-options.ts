@@ -33,8 +33,8 @@ export interface EngineOptions {
    */
   segmentRows?: number;
   /**
-   * Maximum bytes of records in a segment, and in one step of a compaction; default 16 MB. A larger
-   * row gets a segment of its own.
+   * Maximum total size in bytes of the records in a segment, and in one step of a compaction;
+   * default 16 MB. A larger row gets a segment of its own.
    */
   compactionBytes?: number;
   /**

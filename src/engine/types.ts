@@ -218,7 +218,7 @@ export interface ScanBounds {
   nodes?: readonly number[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
-  /** Maximum number of rows; undefined: all. */
+  /** Maximum number of rows. If it is omitted, there is no limit. */
   limit?: number | undefined;
   /** Selects only rows strictly after this key, to resume a cursor. */
   after?: RowKey | undefined;
@@ -226,8 +226,8 @@ export interface ScanBounds {
 
 export type ScanFormat =
   /**
-   * `json`: rows separated by commas, without brackets. `ndjson`: each row ends with a newline.
-   * `rows`: selects or renames columns.
+   * With `json`, rows are separated by commas, without brackets. With `ndjson`, each row ends with
+   * a newline. `rows` selects or renames columns.
    */
   | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
   /** Column blocks with the fields that the plan requests (core/column-block.ts). */

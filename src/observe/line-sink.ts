@@ -14,7 +14,7 @@
 /** The file or pipe to which lines are written, one write at a time. */
 export interface Destination {
   /**
-   * Accepts all of `text`; then calls the listener's `done` or `failed` once. After `failed`, the
+   * Accepts all of `text`. Later calls the listener's `done` or `failed` once. After `failed`, the
    * destination keeps the text and tries to write it again on the next call.
    */
   write(text: string): void;

@@ -37,7 +37,7 @@ interface LogForm {
   format: 'text' | 'json';
   level: LogLevel;
   now: () => Date;
-  /** Default: a redactor that masks by patterns only and has no registered secrets. */
+  /** By default a redactor that masks by patterns only and has no registered secrets. */
   redactor?: Redactor;
 }
 

@@ -56,7 +56,7 @@ export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger
  * the file cannot be opened.
  */
 export function openFile(file: string, listener: DestinationListener): Destination {
-  // Only a synchronous open throws, so the file is first opened synchronously and closed at once.
+  // Only a synchronous open throws, so the file is first opened synchronously and then closed.
   // The handle that is kept is opened in the background.
   appendTo(file, true, NEVER).destroy();
   return background(file, listener);

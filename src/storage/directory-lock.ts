@@ -26,7 +26,7 @@
 // has published. A directory listing contains every name that exists during the whole listing, so B
 // sees A. A's socket accepts connections as long as A lives and has not withdrawn, so B never
 // concludes that it is alone. The lock of a dead process needs no special case: a dead socket is
-// only removed, never taken over, and two candidates that find one both publish their own sockets.
+// only removed, never taken over, and every candidate that finds one publishes its own socket.
 //
 // Why some candidate gets the lock: the candidate with the smallest published id never withdraws
 // for a greater id. The others withdraw when they look, and then wait at step 1.

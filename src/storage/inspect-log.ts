@@ -18,7 +18,7 @@ import { readFully, readWhole } from './whole-file.ts';
 /**
  * A frame, or a place where a frame should be. `ok` means that the frame is complete, that its
  * checksum matches, that it has the epoch of the file, and that its LSNs follow those of the
- * previous frame. If it is false, the other fields contain what was found there, or zeros.
+ * previous frame. If `ok` is false, the other fields contain what was found there, or zeros.
  */
 export interface InspectedFrame {
   offset: number;

@@ -49,8 +49,8 @@ export interface LogStore {
   /**
    * Like `append`, but for a frame of many megabytes. The frame is built in slices, with a `pause`
    * between them, and queued when it is complete. Until this resolves, nothing else may be appended
-   * and the parts must not change. Rejects with the errors that `append` throws; then nothing was
-   * queued.
+   * and the parts must not change. Rejects with the errors that `append` throws; if it rejects,
+   * nothing was queued.
    */
   appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
   /**

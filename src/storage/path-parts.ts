@@ -31,7 +31,7 @@ const MAX_PART_BYTES = 255;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const DRIVE = /^[A-Za-z]:/;
 /**
- * A percent-encoded character. Decoding such a name once more would make it a different name.
+ * A percent-encoded character. It is refused, because decoding the path once more would change it.
  */
 const ENCODED = /%[0-9A-Fa-f]{2}/;
 

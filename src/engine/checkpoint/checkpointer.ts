@@ -191,8 +191,7 @@ export class Checkpointer {
       const text = await this.#text.tables([...tables.all()], changed);
       const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
       const pieces = documentOf(head, text.pieces);
-      // Another process may have taken over during the pauses; then its manifest must not be
-      // replaced.
+      // If another process has taken over during the pauses, its manifest must not be replaced.
       committer.log.assertOwner();
       await installManifestText(fs, dir, crc32c, pieces, pause);
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);

@@ -56,7 +56,7 @@ export class LsnWaits {
   }
 
   /**
-   * Resolves all waits with false, and later ones at once, because no further LSN will be reached.
+   * Resolves all waits, now and in future, with false, because no further LSN will be reached.
    */
   end(): void {
     this.#ended = true;

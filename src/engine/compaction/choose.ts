@@ -44,10 +44,10 @@ export interface ChooseInput {
   newRowsBehind: number;
   /** Total number of new rows; used only if there is no segment. */
   totalNewRows: number;
-  /** Rows with a smaller time expire (TTL); -Infinity: none. */
+  /** Rows with a smaller time expire (TTL). If it is -Infinity, no rows expire. */
   cutoffTs: number;
   maxRows: number;
-  /** Maximum bytes of records in a new segment; its file is about as large, or smaller. */
+  /** Maximum total size in bytes of the records in a new segment; the file is usually smaller. */
   maxBytes?: number;
 }
 
@@ -58,7 +58,7 @@ export interface ChooseInput {
 export interface Stretch {
   from: number;
   to: number;
-  /** Key range [lower, upper) of the new rows to merge in; undefined: unbounded. */
+  /** Key range [lower, upper) of the new rows to merge in. An undefined bound is no limit. */
   lower: RowKey | undefined;
   upper: RowKey | undefined;
   /**

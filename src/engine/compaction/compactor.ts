@@ -25,7 +25,9 @@ export interface CompactorOptions {
   runner: CompactionRunner;
   /** Maximum rows per segment; segments of large rows contain fewer. */
   maxRows: number;
-  /** Maximum bytes of records per segment, and per step of a merge; default 16 MB. */
+  /**
+   * Maximum total size in bytes of the records per segment, and per step of a merge; default 16 MB.
+   */
   maxBytes?: number | undefined;
   /** Creates the core instance that reads the headers of new segments; called once. */
   instantiate: () => Core;
@@ -224,8 +226,8 @@ export class Compactor {
 }
 
 /**
- * Default limit for the bytes of records in a segment. There is a limit because a segment is built
- * in memory, which takes several times its size.
+ * Default for the maximum total size of the records in a segment. There is a maximum because a
+ * segment is built in memory, which takes several times its size.
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**

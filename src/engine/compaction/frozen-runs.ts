@@ -33,7 +33,7 @@ const BYTES_A_SLICE = 2 ** 20;
 
 interface Run {
   memtable: CoreMemtable;
-  /** Total bytes of the records before each position. */
+  /** Total size in bytes of the records before each position. */
   sums: Uint32Array;
   /** Rows before this position were taken. */
   taken: number;
@@ -75,7 +75,7 @@ export class FrozenRuns {
     return this.#runs.every(({ sums, taken }) => taken === sums.length - 1);
   }
 
-  /** Resolves with whether rows with a key below `upper` (undefined: any key) are left. */
+  /** Resolves with whether rows with a key below `upper` (any key if undefined) are left. */
   async hasBelow(upper: RowKey | undefined): Promise<boolean> {
     const ends = await this.#ends(upper);
     return this.#runs.some(({ taken }, index) => taken < ends[index]!);
@@ -83,9 +83,10 @@ export class FrozenRuns {
 
   /**
    * Returns the key at which the next part ends; the part consists of the remaining rows below that
-   * key. It has at most `bytes` bytes of records, or is a single larger row. Returns `upper`
-   * (undefined: no bound) if all remaining rows below `upper` fit. Otherwise the part has at least
-   * half of `bytes`, unless the next row is too large to be added.
+   * key. The records of a part have at most `bytes` bytes, unless it is a single larger row.
+   * Returns `upper` if all remaining rows below `upper` fit. (An undefined `upper` is no bound.) If
+   * they do not fit, the part has at least half of `bytes`, unless the next row is too large to be
+   * added.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);

@@ -69,7 +69,7 @@ const MAX_EMPTY = 1024;
  * the queue and the map.
  */
 const ENTRY_BYTES = 400;
-/** Bytes of a record in a file besides its texts. */
+/** Approximate size in bytes of a record in a file without the texts in it. */
 const BARE_RECORD_BYTES = 120;
 
 export interface IdempotencyStoreOptions {

@@ -98,8 +98,8 @@ export class Scan {
   hasMore: boolean;
 
   /**
-   * `ranges`: the encoded conditions of the request. `only`: restricts the scan to some segments,
-   * with or without the memtables; by default it reads everything in the view.
+   * `ranges` contains the encoded conditions of the request. `only` restricts the scan to some
+   * segments, with or without the memtables; by default the scan reads everything in the view.
    */
   constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
@@ -417,7 +417,7 @@ export class Scan {
 
   /**
    * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the next
-   * step of the source does not count this bucket again. `counted`: whether all buckets of the
+   * step of the source does not count this bucket again. `counted` is true if all buckets of the
    * source were counted before.
    */
   private count(lastBucket: number, counted = false): number {

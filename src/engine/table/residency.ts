@@ -44,7 +44,7 @@ export class Residency {
   #bytes = 0;
   #charged = 0;
 
-  /** `mostSegments`: maximum number of segments in memory, regardless of their size. */
+  /** `mostSegments` is the maximum number of segments in memory, regardless of their size. */
   constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
     this.#fs = fs;
     this.#module = module;

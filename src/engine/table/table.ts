@@ -97,7 +97,8 @@ export class Table implements ScanSource, TableState {
   readonly #batches: EdgeBatch[] = [];
 
   /**
-   * `state`: the fields, taken from the manifest or the log, that differ from those of a new table.
+   * `state` contains the fields, taken from the manifest or the log, that differ from the fields of
+   * a new table.
    */
   constructor(context: EngineContext, definition: TableDefinition, state: TableChange = {}) {
     Object.assign(this, state);
@@ -182,8 +183,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Records that a frame being applied adds `rows` live rows (negative: removes them). `lsn` is the
-   * LSN of the frame's last operation.
+   * Records that a frame being applied adds `rows` live rows, or removes them if `rows` is
+   * negative. `lsn` is the LSN of the frame's last operation.
    */
   changeRows(lsn: number, rows: number): void {
     if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);

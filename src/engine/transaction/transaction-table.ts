@@ -31,7 +31,7 @@ export class TransactionTable implements ScanOverlay {
   readonly #hiddenRows = new Map<CoreMemtable, Set<number>>();
   readonly #hiddenSegments = new Map<SegmentFile, DeadList>();
 
-  /** `staged`: the transaction's operations; the list grows later. */
+  /** `staged` contains the operations of the transaction; the list grows later. */
   constructor(table: Table, snapshot: Snapshot, staged: StagedList) {
     this.table = table;
     this.snapshot = snapshot;

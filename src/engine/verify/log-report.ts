@@ -21,7 +21,7 @@ import { type FileTools, type Problem, problemOf } from './problem.ts';
 
 export interface RunReport {
   kind: string;
-  /** Table id; 0 = none. */
+  /** Table id; 0 if the operations belong to no table. */
   table: number;
   operations: number;
   bytes: number;
@@ -272,7 +272,7 @@ function kindName(kind: number): string {
 
 /**
  * Returns the first LSN of the next file. Returns null if there is no next file or its header
- * cannot be read; then the end of this file is not checked against the next one.
+ * cannot be read; the end of this file is then not compared with the next file.
  */
 function stopLsnOf(tools: FileTools, path: string): number | null {
   const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));

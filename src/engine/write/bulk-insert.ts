@@ -86,7 +86,7 @@ export class BulkInsert {
  * a bulk insert is sliced.
  */
 const SLICED_TIMES = 8;
-/** A commit of at least this many bytes of records is made in slices, even if it has few rows. */
+/** A commit whose records have at least this many bytes is made in slices, even with few rows. */
 export const SLICED_BYTES = 2 ** 21;
 
 /** Commits encoded records as one frame; in slices if the frame is large. */
