@@ -37,11 +37,11 @@ export interface RateLimitOptions {
 
 export class RateLimit {
   readonly perMinute: number;
-  /** Number of requests that the key or address counted last may still make immediately. */
+  /** Number of requests that the key or address checked last may still make immediately. */
   remaining = 0;
   /** Milliseconds until the whole allowance of that key or address is back. */
   resetMs = 0;
-  /** If its last request was refused: milliseconds until a request would be accepted. */
+  /** If its request was refused: milliseconds until a request would be accepted. */
   retryMs = 0;
   /**
    * Keys are tracked separately, so that a flood of addresses cannot affect the allowance of a key.

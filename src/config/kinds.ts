@@ -6,7 +6,7 @@ import { IDENTIFIER } from '../model/columns.ts';
 export interface Kind<T> {
   /** Returns undefined if the text is not a value of this kind. */
   parse(text: string): T | undefined;
-  /** The end of the sentence "it takes ...". */
+  /** Completes the sentence "it takes ..." in messages. */
   readonly takes: string;
   /** Type of the value in a TOML file. */
   readonly form: 'string' | 'number' | 'boolean' | 'list';

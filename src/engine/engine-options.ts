@@ -39,7 +39,7 @@ export interface EngineOptions {
   compactionBytes?: number;
   /**
    * Minimum size in bytes of the reserve file, which is deleted so that a DROP or a compaction with
-   * a TTL finds room on a full disk. Default 0: no reserve.
+   * a TTL finds room on a full disk. By default (0) there is no reserve.
    */
   reserveBytes?: number;
   /**
@@ -68,8 +68,8 @@ export interface EngineOptions {
   residentSegments?: number;
   core?: 'release' | 'plain' | 'debug';
   /**
-   * The compiled core; default: the build named by `core`. The simulation passes a module that runs
-   * out of memory.
+   * The compiled core; by default the build named by `core`. The simulation passes a module that
+   * runs out of memory.
    */
   module?: CoreModule;
   /**

@@ -44,7 +44,7 @@ export interface LineSinkOptions {
   closeMs?: number;
   /** Maximum number of characters waiting in memory. */
   limit?: number;
-  /** Called when a write fails after a write that succeeded, and if the first write fails. */
+  /** Called for the first of consecutive failed writes. */
   failed?: (error: Error) => void;
   /** Called with the number of dropped lines when writing works again. */
   lost?: (lines: number) => void;

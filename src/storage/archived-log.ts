@@ -1,5 +1,5 @@
-// Converts log frames to the files of a log directory (FORMAT.md), for a backup. Whatever
-// implementation of the log the frames are from, the result can be opened as a log in files.
+// Converts log frames to the files of a log directory (FORMAT.md), for a backup. The frames may
+// come from any implementation of the log; the result can be opened as a log in files.
 //
 // The frames are read twice. A tar entry starts with its size, so a first pass determines which
 // frames each file contains and how large the file is.

@@ -24,7 +24,7 @@ const KEPT_BYTES = 2 ** 22;
 const SLICE_BYTES = 2 ** 20;
 
 export class FrameGroup {
-  /** Number of bytes of complete frames in `bytes`. */
+  /** Number of bytes at the start of `bytes` that complete frames occupy. */
   used = 0;
   frames = 0;
   operations = 0;

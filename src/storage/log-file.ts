@@ -140,7 +140,7 @@ export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<
   }
 }
 
-/** Returns the size of a file that has space for `bytes` of frames and a seal. */
+/** Returns the size of a file that has space for frames of `bytes` in total and a seal. */
 export function fileBytesFor(bytes: number): number {
   return FILE_HEADER_BYTES + bytes + FRAME_HEADER_BYTES;
 }

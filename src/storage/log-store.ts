@@ -114,7 +114,10 @@ export interface LogGroupFigures {
   frames: number;
   operations: number;
   bytes: number;
-  /** Time from the start of the write to the end of the sync, measured with `now`. */
+  /**
+   * Time from the start of the write to the end of the sync (with durability `async`, to the end of
+   * the write), measured with `now`.
+   */
   elapsedUs: number;
 }
 

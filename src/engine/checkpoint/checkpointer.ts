@@ -51,7 +51,8 @@ export class Checkpointer {
   #installing = false;
   /**
    * LSN of the manifest found at open. Its catalog and documents are loaded before the replay. The
-   * replay may begin at a lower LSN, but a manifest that it installs must not have a lower one.
+   * replay may begin at a lower LSN, but no manifest installed during the replay may have a lower
+   * LSN than this.
    */
   foundLsn = 0;
 

@@ -47,7 +47,10 @@ export interface ChooseInput {
   /** Rows with a smaller time expire (TTL). If it is -Infinity, no rows expire. */
   cutoffTs: number;
   maxRows: number;
-  /** Maximum total size in bytes of the records in a new segment; the file is usually smaller. */
+  /**
+   * Maximum total size in bytes of the records in a new segment. Its file is about as large, or
+   * smaller.
+   */
   maxBytes?: number;
 }
 

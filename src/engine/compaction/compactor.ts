@@ -58,7 +58,7 @@ export class Compactor {
   readonly #options: CompactorOptions;
   readonly #maxBytes: number;
   #scratch: Core | undefined;
-  /** Number of successful compactions; several tables count as several. */
+  /** Number of successful compactions of single tables. */
   finished = 0;
   /** Number of compactions waiting for the mutex. */
   queued = 0;

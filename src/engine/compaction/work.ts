@@ -3,7 +3,7 @@
 import type { BuilderColumn } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
-/** Starts a compaction. */
+/** The message that starts a compaction. */
 export interface OpenWork {
   /** Directory for the new files. */
   dir: string;

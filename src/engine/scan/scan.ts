@@ -49,7 +49,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Restricts a scan to some of the view's sources. */
 export interface ScanParts {
-  /** Undefined: all segments that may have rows. */
+  /** If undefined, the scan reads all segments that may have rows. */
   readonly segments: readonly SegmentFile[] | undefined;
   readonly memtables: boolean;
 }
@@ -64,7 +64,7 @@ export class Scan {
   private readonly view: ScanView;
   private readonly request: ScanRequest;
   private readonly nodes: readonly number[];
-  /** Undefined: no filter. */
+  /** Undefined if there is no filter. */
   private readonly ranges: RangeSet | undefined;
   private readonly limit: number;
   /** Plan for row text or for column blocks. */
@@ -81,7 +81,7 @@ export class Scan {
   /** With a filter: the matching rows of the segment reached last. */
   private matches: SegmentMatches | undefined;
   /**
-   * With a filter: the limit is reached, and it remains to find out whether one more row exists.
+   * With a filter: whether the limit is reached, but not known yet whether one more row exists.
    */
   private probing: boolean;
   /** With a filter: whether the sort order of a column was used. */

@@ -55,7 +55,7 @@ const SLICE_US = 4000;
  */
 const HURRY_US = 100_000;
 const REST_MS = 12;
-/** A pass begins only when this multiple of the cost of the last pass has elapsed since its end. */
+/** After a pass, the next one begins only when this multiple of its cost has elapsed. */
 const REST_OF_COST = 9;
 
 export class NodeCounter {

@@ -98,7 +98,7 @@ const RANGE_SHARE = 3;
 const NODE_SHARE = 100;
 /** No edge has more members. */
 const MOST_NODES = 255;
-/** Number of rows that an estimate adds to a node index, which takes about a millisecond. */
+/** Maximum number of rows that an estimate adds to a node index; takes about a millisecond. */
 const INDEX_ROWS = 8192;
 
 /**

@@ -1,9 +1,9 @@
 // A table: holds its definition and its current version. All writes and reads of its rows go
 // through this class.
 //
-// Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables equal a replay
-// of the log's operations after appliedLsn. An id is assigned once and an update keeps it: at every
-// LSN at most one row with a given id is alive. A row dies only once.
+// Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables contain what a
+// replay of the log's operations after appliedLsn would produce. An id is assigned once and an
+// update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
 import {

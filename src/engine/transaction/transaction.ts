@@ -165,7 +165,7 @@ export class Transaction {
 
   /**
    * Stages new content for one row that the transaction sees. The id stays; everything else may
-   * change. Throws like `deleteRow` or an insert.
+   * change. Throws the errors of `deleteRow` and `insert`.
    */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
     return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));

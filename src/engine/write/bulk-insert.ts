@@ -34,8 +34,8 @@ export class BulkInsert {
   }
 
   /**
-   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`;
-   * then the edge is not added, and others can still be.
+   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`.
+   * If it throws, the edge is not added; others can still be added.
    */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
@@ -82,8 +82,8 @@ export class BulkInsert {
 }
 
 /**
- * An insert is this many times cheaper than an update, so it takes this many times more rows before
- * a bulk insert is sliced.
+ * An insert is this many times cheaper than an update, so a bulk insert is sliced only if it has
+ * this many times more rows.
  */
 const SLICED_TIMES = 8;
 /** A commit whose records have at least this many bytes is made in slices, even with few rows. */
