@@ -59,7 +59,7 @@ export interface EngineOptions {
   slicedOperations?: number;
   /** Limits for the answers stored under Idempotency-Keys. Tests use lower limits. */
   replayLimits?: Partial<KeptAnswerLimits>;
-  /** Limits for memtables that share an instance of the core. Tests use lower limits. */
+  /** Limits for memtables and for the core instances that they share. Tests use lower limits. */
   memtableLimits?: Partial<MemtableLimits>;
   /**
    * Maximum number of segments in memory, regardless of their size in bytes. Each segment needs an

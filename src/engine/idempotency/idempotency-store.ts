@@ -62,7 +62,7 @@ export interface KeptAnswerFigures {
   memoryBytes: number;
 }
 
-/** The queue is shortened when at least this many slots are evicted or dead. */
+/** The queue is shortened when at least this many of its slots, and half, are evicted or dead. */
 const MAX_EMPTY = 1024;
 /**
  * Memory of an entry besides its body and ids (measured): two hashes, the object, and its slots in
