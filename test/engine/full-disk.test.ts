@@ -73,7 +73,7 @@ describe('a manifest for which there is no room', () => {
       full(fs);
       await database.dropTable('other');
       expect(notices).toContain(
-        'a table was dropped, but no manifest can be written now; its files go with the next one',
+        'a table was dropped, but no manifest can be written now; its files are removed with the next one',
       );
       expect(() => database.table('other')).toThrow(/no table/);
       await turn();

@@ -42,7 +42,7 @@ function checkLink(fs: Looks, path: string, realRoot: string): void {
     throw refused('goes over a link that leads nowhere');
   }
   if (!isInside(real, realRoot)) throw refused('goes over a link that leads out of the backup root');
-  if (fs.kindOf(real) !== 'directory') throw refused('goes over a link to what is no directory');
+  if (fs.kindOf(real) !== 'directory') throw refused('goes over a link to something other than a directory');
 }
 
 function refused(msg: string): HedgerowError {
