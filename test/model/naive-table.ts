@@ -20,7 +20,7 @@ export interface NaiveRequest {
   after?: RowKey | undefined;
 }
 
-/** A column keeps its key when it is renamed. */
+/** A column with a key that stays the same when the column is renamed. */
 export interface NaiveColumn extends ColumnDefinition {
   key: number;
 }

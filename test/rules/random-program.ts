@@ -30,8 +30,8 @@ interface Predicate {
 }
 
 /**
- * By code point, U+FFFD is below U+1F9F6. By UTF-16 code unit, it is above that character's first
- * surrogate.
+ * Texts of programs. U+FFFD is below U+1F9F6 by code point, but above the first surrogate of
+ * U+1F9F6 by UTF-16 code unit.
  */
 const TEXTS = ['', 'a', 'b', 'ab', 'A', '1', 'true', 'é', '\u{fffd}', '\u{1f9f6}', 'with "quotes" and \\', 'a, b'];
 const NUMBERS = [0, 1, 2, 3, 4, 5, -1, 0.5, 2.5, 1e21];

@@ -157,7 +157,7 @@ export class SimTransactions {
 
   /**
    * Updates or removes a known row, which `place` selects. If the transaction does not see the row,
-   * it must be refused.
+   * the change must be refused.
    */
   #changeRow(open: OpenTransaction, name: string, place?: number): void {
     const { random, source, ledger } = this.#world;
