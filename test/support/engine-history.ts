@@ -800,8 +800,8 @@ export class EngineHistory {
   }
 
   /**
-   * Compares the figures of a plan. They are only exact if all rows are in one place and none of
-   * them is dead, because otherwise rows are counted twice.
+   * Compares the figures of a plan. They are exact only if all rows are in one place and none of
+   * them is dead, so otherwise they are not compared.
    */
   #comparePlan(
     table: Table,
