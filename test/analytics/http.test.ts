@@ -72,7 +72,7 @@ test('measures are listed with parameters, results and sources', async () => {
 });
 
 describe('the analytics route refuses', () => {
-  test('the measure if measure and table are both unknown, and lists the known measures', async () => {
+  test('an unknown measure, even if the table is unknown too, and lists the known measures', async () => {
     for (const table of ['hyperedges', 'nope']) {
       const { status, json } = await post(`${table}/densty`, {});
       expect(status).toBe(400);
@@ -80,7 +80,7 @@ describe('the analytics route refuses', () => {
     }
   });
 
-  test('the table if the table is unknown and the parameters are wrong', async () => {
+  test('an unknown table with 404, even if the parameters are wrong too', async () => {
     for (const body of [{}, { params: { nope: 1 } }, { start_ts: 1 }]) {
       const { status, json } = await post('nope/density', body);
       expect([status, json.code]).toEqual([404, 'table_not_found']);

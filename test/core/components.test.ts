@@ -36,7 +36,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
     },
   );
 
-  it('are correct for random graphs, from no edges to one component', () => {
+  it('are correct for random graphs, from graphs without edges to connected ones', () => {
     const core = new Instance(build);
     const random = randomFrom(22);
     for (let vertices = 0; vertices < 60; vertices++) {

@@ -162,7 +162,8 @@ function exact(value: number): bigint {
 }
 
 function rounded(sum: bigint): number {
-  // Number() of a large integer rounds once. Small integers are scaled exactly.
+  // A large sum is cut to multiples of 2^-60 before it is rounded. A small one is rounded whole,
+  // and the scaling is exact.
   const shift = SCALE - 60n;
   const coarse = Number(sum / (1n << shift)) * 2 ** -60;
   return Math.abs(coarse) > 2 ** -7 ? coarse : Number(sum) * 2 ** -537 * 2 ** -537;

@@ -158,7 +158,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(textOf(rows, 2, 700)).toBe(expected.map((line) => `${line}\n`).join(''));
     });
 
-    it('shows columns that it does not have with their default', () => {
+    it('shows a column that it lacks with the default value of the column', () => {
       const later: Column = { id: 400, name: 'later', type: 'TEXT', indexed: false, byDefault: 'new "one"' };
       const rows = range(0, Math.min(edges.length, 50));
       for (const shown of [[], [later], [...columns.slice(0, 1), later]]) {

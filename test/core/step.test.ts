@@ -1,6 +1,5 @@
-// Compares `hg_segment_step`, in every build, with a naive scan. One call of it seeks, lists rows,
-// applies tombstones and writes text. The result must be the same whatever the number of rows in a
-// step.
+// Compares `hg_segment_step`, in every build, with a naive scan. One call seeks, lists rows,
+// applies tombstones and writes text. The result must be the same however many rows a call returns.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';

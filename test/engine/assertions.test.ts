@@ -43,12 +43,13 @@ test('an assertion stops a snapshot that is released twice', async () => {
   const table = database.table();
   const snapshot = table.snapshot();
   snapshot.release();
-  // A second release does nothing. A count that becomes wrong is a programming error.
+  // A second release does nothing. A count that becomes wrong is a programming error, so an
+  // assertion stops it.
   snapshot.release();
   expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });
 
-test('an assertion stops two compactions of a table at once, and a dropped table that returns', async () => {
+test('an assertion stops a second compaction of a table at the same time, and the return of a dropped table', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const compacting = { segments: new Set<never>(), memtables: new Set<never>(), late: [] };

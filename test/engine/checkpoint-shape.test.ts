@@ -54,7 +54,7 @@ test('a document has a problem when a value at any place is missing or of anothe
   }
 });
 
-test('a document has a problem when two tables share an id or a name, or an id has not been given out yet', async () => {
+test('a document has a problem when two tables share an id or a name, or a table has an id that has not been assigned yet', async () => {
   const document = await cached();
   const [first, second] = document.tables;
   for (const definition of [

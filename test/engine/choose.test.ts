@@ -1,4 +1,5 @@
-// Tests which segments a compaction chooses to rewrite, using plain values.
+// Tests which segments a compaction chooses to rewrite, using plain values. A stretch is a row of
+// adjacent segments that are rewritten together.
 
 import { expect, test } from 'vitest';
 import { type ChooseInput, chooseStretches, type SegmentFigures } from '../../src/engine/compaction/choose.ts';

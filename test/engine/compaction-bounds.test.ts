@@ -58,7 +58,7 @@ function recordBytes(table: Table): number[] {
   );
 }
 
-test('a text shared by many rows is small in a file, but its records stay within the bound, also when read again', async () => {
+test('a text shared by many rows is small in a file, but its records stay within the bound, also in later compactions', async () => {
   const { database, table, runner } = await opened();
   const note = 'n'.repeat(2000);
   await insert(table, range(0, 300), () => note);
@@ -133,7 +133,7 @@ test('a column added with a long default adds no bytes to old rows', async () =>
   await database.close();
 });
 
-test('random rows, deaths and times survive, in disjoint segments that are within the bounds', async () => {
+test('random inserts and deletes leave the right rows, in disjoint segments that are within the bounds', async () => {
   for (const seed of range(1, 9)) {
     const random = new Random(seed);
     const { database, table } = await opened();

@@ -19,7 +19,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 describe('the files of a table', () => {
-  test('are kept by a compaction when no new row and no death falls within their segments', async () => {
+  test('are kept by a compaction when no new row and no deleted row falls within their segments', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 64));
@@ -192,7 +192,7 @@ describe('the files of a table', () => {
     }
   });
 
-  test('do not include foreign files in the directory, which are not touched', async () => {
+  test('are told apart from foreign files in the directory, which are not touched', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -398,7 +398,7 @@ describe('writes during a compaction', () => {
 
   // Found by the histories test: after close, a compaction of all tables continued with the next
   // table.
-  test('a compaction of all tables starts with no further table after close', async () => {
+  test('a compaction of all tables does not continue with another table after close', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });
     await database.table('other').insert({ event_ts: 1, members: [1] });

@@ -1,5 +1,5 @@
-// Transactions that conflict with other commits. A transaction sees snapshots of a single moment,
-// the first committer wins on a row's id, and a failed statement leaves nothing behind.
+// Tests transactions that conflict with other commits. A transaction sees snapshots of a single
+// moment, the first commit that changes a row wins, and a failed statement leaves nothing behind.
 
 import { describe, expect, test } from 'vitest';
 import type { Database, Table, Transaction } from '../../src/engine/index.ts';

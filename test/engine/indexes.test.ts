@@ -229,7 +229,7 @@ describe('building an index', () => {
       const operations = await operationsOf();
       expect(operations.length).toBeGreaterThan(20);
       const outcomes = new Set<boolean>();
-      // At the last step everything is done.
+      // If `step` is the number of operations, everything is done before the crash.
       for (let step = 0; step <= operations.length; step++) {
         const { fs, database, pair } = await prepared();
         const at = fs.operations + 1 + step;

@@ -1,5 +1,5 @@
-// Commits that are executed in slices: what others see and do between two slices, and what remains
-// when a slice fails.
+// Tests commits that are executed in slices: what others see and do between two slices, and what
+// remains when a slice fails.
 
 import { describe, expect, test } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -293,7 +293,7 @@ describe('a failing commit in slices', () => {
   });
 });
 
-test('few rows with long texts are also committed in slices of bounded bytes, and survive a restart', async () => {
+test('few rows with long texts are also committed in slices of bounded size, and survive a restart', async () => {
   const fs = new SimFs(1);
   const db = await openSim(fs, { core: 'release', ...oneStepATurn() });
   const table = db.table();

@@ -1,5 +1,5 @@
-// Commits when memory is short. A commit that fails before its frame is in the log is refused and
-// leaves no trace. One that fails after that is never visible in part, and is complete after a
+// Tests commits when memory is short. A commit that fails before its frame is in the log is refused
+// and leaves no trace. One that fails after that is never visible in part, and is complete after a
 // restart.
 
 import { afterEach, describe, expect, test } from 'vitest';

@@ -40,7 +40,7 @@ function roomOf(
   return { room: new FilterRoom(module, { limitBytes: 2 ** 30, shardBytes, charge }), charged: () => charged };
 }
 
-test('a directory in many instances finds the same segments as in one instance; instances are shared and released', async () => {
+test('a directory in many instances finds the same segments as a directory in one instance; instances are shared and released', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);

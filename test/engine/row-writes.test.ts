@@ -1,5 +1,5 @@
-// Rows changed by their id: updates that keep the id, and removals of one row, wherever the older
-// versions of the row are stored.
+// Tests rows that are changed by their id: updates that keep the id, and removals of one row,
+// wherever the older versions of the row are stored.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

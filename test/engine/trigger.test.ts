@@ -1,4 +1,4 @@
-// Automatic compactions: which tables are checked, and when.
+// Tests automatic compactions: which tables are checked, and when.
 
 import { expect, test } from 'vitest';
 import { CompactionTrigger } from '../../src/engine/compaction/trigger.ts';

@@ -10,7 +10,9 @@ export interface Forgery {
   proof: Proof;
 }
 
-/** The facts that hold in the program of the proof, and values for facts that may not hold. */
+/**
+ * Tells which facts hold in the program of the proof, and supplies values for making false facts.
+ */
 export interface Truth {
   holds(fact: WireFact): boolean;
   values: readonly Value[];

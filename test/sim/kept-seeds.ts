@@ -5,7 +5,7 @@ import type { GoName } from './sim-goes.ts';
 export interface KeptSeed {
   seed: number;
   go: GoName;
-  /** What the seed found. `point N` is the number of a group of defects at that time. */
+  /** What the seed found. `point N` is the number of a group of defects when the seed was kept. */
   found: string;
 }
 

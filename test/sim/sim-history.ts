@@ -116,7 +116,7 @@ export class SimHistory {
     await this.#guard(() => (world.refuses ? world.crash() : world.reopen()));
     await this.#guard(async () => {
       world.perils.calm(world.fs);
-      // A fault may affect the background work of the start that follows.
+      // A fault may also hit the background work of the next start. The start is then repeated.
       for (let starts = 0; starts < 4 && (world.perils.disk || world.refuses); starts++) {
         await world.crash();
         world.perils.calm(world.fs);

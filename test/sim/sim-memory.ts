@@ -125,7 +125,7 @@ export class SimMemory implements CoreModule {
   failures = 0;
   /**
    * Number of the first allocation that fails, and number from which allocations succeed again. The
-   * same for instances below. Infinity means that none fails.
+   * next two fields are the same for instances. Infinity means that none fails.
    */
   #failFrom = Infinity;
   #failUntil = -Infinity;

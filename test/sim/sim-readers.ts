@@ -34,7 +34,7 @@ export class SimReaders {
     this.#world = world;
   }
 
-  /** Runs a read. If memory runs out, the read is left out. */
+  /** Runs a read. A read that runs out of memory is not compared. */
   #reading(what: string, read: () => void): void {
     try {
       read();

@@ -42,7 +42,7 @@ export class SimTransactions {
     this.#writers = writers;
   }
 
-  /** Begins a transaction. Returns undefined if the begin was refused for an excused reason. */
+  /** Begins a transaction. Returns undefined if a fault of memory or disk explains its refusal. */
   #begin(): OpenTransaction | undefined {
     const { db, random, onEnd } = this.#world;
     let tx: Transaction;

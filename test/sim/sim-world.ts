@@ -398,7 +398,7 @@ export class SimWorld {
     this.quietly(() => judge(this.db, this.ledger.model, this));
   }
 
-  /** Runs something outside of the history, during which the disk does not fail. */
+  /** Calls `run` outside of the history, while the disk does not fail. */
   quietly(run: () => void): void {
     const { schedule } = this.fs;
     this.fs.schedule = () => undefined;

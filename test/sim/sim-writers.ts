@@ -57,8 +57,8 @@ export class SimWriters {
   }
 
   /**
-   * Inserts an edge with the time and the members of the last one, so that one removal removes
-   * both.
+   * Inserts an edge with the time and the members of the last inserted edge, so that one removal
+   * removes both.
    */
   equal(): void {
     const last = this.#last;
@@ -201,8 +201,8 @@ export class SimWriters {
   }
 
   /**
-   * Stores an answer by itself, as for work that is not a single frame. The call does not return
-   * its LSN, so nothing else may be in flight.
+   * Stores an answer by itself, as the service does for work that is not a single frame. The call
+   * does not return its LSN, so nothing else may be in flight.
    */
   async store(): Promise<void> {
     const world = this.#world;

@@ -70,7 +70,7 @@ test('the lock of an older build is respected while its process lives, and taken
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a stale lock is taken over: process dead, id reused, earlier boot, or bytes lost in a power failure', async () => {
+test('a stale lock is taken over if its process died, its id was reused, the machine rebooted, or its bytes were lost', async () => {
   const mine = await describeSelf();
   const stale = [
     { ...mine, pid: 2 ** 22 + 1 },

@@ -112,7 +112,7 @@ describe('the contents of the mark', () => {
     expect(fs.openHandles).toBe(0);
   });
 
-  test('cost one more write of 32 bytes for each group, and no more syncs', async () => {
+  test('cost one more write of 32 bytes for each group, and no additional sync', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: 2 ** 20 });
     log.append(1, textFrame('a'));

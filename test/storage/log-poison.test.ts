@@ -1,5 +1,5 @@
-// The first failed write or sync ends writing. Nothing later is acknowledged, no sync is retried,
-// and a restart finds everything that was promised.
+// Tests that the first failed write or sync ends writing to the log. Nothing later is acknowledged,
+// no sync is retried, and a restart finds everything that was promised.
 
 import { expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';

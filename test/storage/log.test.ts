@@ -111,7 +111,7 @@ test('appends of callers that one sync has woken share the next sync', async () 
   await log.close();
 });
 
-test('the log continues in a new file when a frame does not fit, and reports its size', async () => {
+test('the log continues in a new file when a frame does not fit, and the log reports its total size', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const wanted: string[] = [];
