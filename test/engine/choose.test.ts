@@ -1,4 +1,4 @@
-// Tests which segments a compaction chooses to rewrite, using plain values. A stretch is a row of
+// Tests which segments a compaction chooses to rewrite, using plain values. A stretch is a run of
 // adjacent segments that are rewritten together.
 
 import { expect, test } from 'vitest';
