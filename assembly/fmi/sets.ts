@@ -3,8 +3,8 @@
 import { bytesOf, cell } from '../memory/cells';
 
 /**
- * Bytes after the largest possible result that intersect32 and intersect16 may overwrite, except
- * when `out` is `a`.
+ * Number of bytes after the largest possible result that `intersect32` and `intersect16` may
+ * overwrite, except when `out` is `a`.
  */
 export const OUT_SLACK: u32 = 16;
 /** Length ratio above which lists are searched (galloping) instead of merged. */
@@ -123,7 +123,8 @@ function seek<T>(list: usize, n: u32, value: u32): usize {
 
 /**
  * Returns the address of the first value at or after `list` that is not below `value`, or the end.
- * Takes doubling steps, then a binary search between the last two.
+ * Takes steps of doubling length until it is past the value, then searches the last step by binary
+ * search.
  */
 function leap<T>(list: usize, end: usize, value: u32): usize {
   let step: usize = sizeof<T>();
@@ -184,7 +185,8 @@ function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 }
 
 /**
- * Writes the common values with a branchless merge; `start` is where the complete result begins.
+ * Appends the common values at `out` with a branchless merge. Returns the length of the complete
+ * result, which begins at `start`.
  */
 function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
@@ -198,7 +200,10 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Writes the values that are only in `a`; `start` is where the complete result begins. */
+/**
+ * Appends the values that are only in `a` at `out`. Returns the length of the complete result,
+ * which begins at `start`.
+ */
 function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
@@ -238,7 +243,8 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     }
     b += usize(bLast <= aLast) << 4;
   }
-  // The last block of `a`: its values up to the last match are below all remaining values of `b`.
+  // Handles the last block of `a` up to its last match: these values are below all remaining values
+  // of `b`.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
     if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));

@@ -3,14 +3,14 @@
 //
 // Betweenness (Brandes 2001) takes two passes per source. The forward pass, a breadth-first search,
 // counts the shortest paths to each vertex: paths(w) is the sum of paths(v) over the predecessors v
-// of w, its neighbours one level nearer to the source. The backward pass begins at the farthest
-// level and computes dependency(v) = paths(v) * (sum of share(w) over the successors w of v), where
-// share(w) = (1 + dependency(w)) / paths(w). The sum of dependency(v) over all sources is the
-// betweenness of v, with each unordered pair counted twice. Predecessors are not stored: a
-// neighbour is a successor if its distance is greater by one.
+// of w, which are the neighbours of w that are one level nearer to the source. The backward pass
+// begins at the farthest level and computes dependency(v) = paths(v) * (sum of share(w) over the
+// successors w of v), where share(w) = (1 + dependency(w)) / paths(w). The sum of dependency(v)
+// over all sources is the betweenness of v, with each unordered pair counted twice. Predecessors
+// are not stored: a neighbour is a successor if its distance is greater by one.
 //
 // Example: the path a - b - c. From source a, share(c) = 1, so dependency(b) = 1; the same holds
-// from source c. The sum for b is 2: it is on the shortest path of one pair, counted twice.
+// from source c. The sum for b is 2: b is on the shortest path of one pair, which is counted twice.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
@@ -123,8 +123,8 @@ function countPaths(
 }
 
 /**
- * Runs the backward pass, from the last level inwards: computes shares and dependencies (see
- * above), and adds the dependencies to `sums`.
+ * Runs the backward pass, from the last level inwards: computes shares and dependencies (see the
+ * top of this file), and adds the dependencies to `sums`.
  */
 function gather(
   starts: usize,

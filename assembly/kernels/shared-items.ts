@@ -96,7 +96,10 @@ export function joinByPairs(
   return item;
 }
 
-/** For each of these items, joins `row` with the first row that marked the item with this stamp. */
+/**
+ * For each item in [at, last), joins `row` with the first row that marked the item with `stamp`. If
+ * no row has, `row` marks it.
+ */
 export function markItems(at: usize, last: usize, row: u32, stamp: u32, marks: usize, parents: usize): void {
   for (; at < last; at += 4) {
     const mark = cell<u64>(marks, load<u32>(at));

@@ -1,11 +1,12 @@
-// The allocator of the core: one free list per size class in front of a bump pointer. There are 8
-// size classes per doubling of the size, and no garbage collector.
+// The allocator of the core. A region comes from the free list of its size class or, if this list
+// is empty, from a bump pointer. There are 8 size classes per doubling of the size, and no garbage
+// collector.
 
 import { cell } from './cells';
 
 /**
- * Readable bytes after every region, with arbitrary contents. They allow a wide load at the end of
- * a region without leaving the memory.
+ * Number of readable bytes after every region. They have arbitrary contents, and make a wide load
+ * at the end of a region safe.
  */
 export const SLACK: u32 = 16;
 
@@ -105,7 +106,7 @@ export function free(ptr: usize): void {
   used -= size;
 }
 
-/** Returns the bytes in regions that have not been freed, including overhead. */
+/** Returns the number of bytes in regions that have not been freed, including overhead. */
 export function usedBytes(): u32 {
   return used;
 }
