@@ -44,7 +44,10 @@ import {
  */
 const CHUNK_BYTES: u32 = 65000;
 const FIRST_CHUNK_BYTES: u32 = 1000;
-/** Bytes of the header of a record region, which contains the address of the next region. */
+/**
+ * Size in bytes of the header of a record region. The header contains the address of the next
+ * region.
+ */
 const REGION_HEADER: u32 = 16;
 const FIRST_ROWS: u32 = 16;
 /**
@@ -301,8 +304,8 @@ function uncount(m: usize): void {
 
 /**
  * Returns the number of distinct buckets of all rows, including dead rows. If they could not be
- * counted before, counts them now. If there is not enough memory for that, returns the number of
- * bucket changes from row to row.
+ * counted before, counts them now. If there is not enough memory for that, counts how often the
+ * bucket changes from one row to the next, which may be more.
  */
 export function memtableBuckets(m: usize): u32 {
   if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);

@@ -12,8 +12,8 @@ const HISTOGRAMS: usize = memory.data(8192, 16);
  * row), in place. Normalises zero: -0 becomes 0.
  *
  * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if the keys are already in order. Otherwise
- * one pass for all histograms, and one pass for each of the 8 key bytes that differs between rows
- * (stable LSD radix sort; integers and prices need 2 to 4 passes).
+ * one pass for all histograms, and one pass for each of the 8 bytes of a key in which the keys
+ * differ (stable LSD radix sort; integers and prices need 2 to 4 passes).
  */
 export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
   if (inOrder(keys, n)) return;
@@ -121,8 +121,8 @@ function count(digit: u32, bits: u64): void {
 }
 
 /**
- * Converts counts to start offsets. Returns false if all rows have the same byte, so that the pass
- * can be skipped.
+ * Converts counts to start offsets. Returns false if all keys have the same byte; the pass can then
+ * be skipped.
  */
 function startOffsets(histogram: usize, n: u32): bool {
   let sum: u32 = 0;

@@ -1,5 +1,5 @@
-// Builds the property columns of a segment from records: types, nulls, text dictionaries, orders
-// (PSI).
+// Builds the property columns of a segment from records: types, null bitmaps, values, text
+// dictionaries and orders (PSI).
 
 import { findProperty } from '../codec/record';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
