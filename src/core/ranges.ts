@@ -19,8 +19,8 @@ export interface NumericRange {
 }
 
 /**
- * Ranges that a row must all be in, encoded for the core. They are uploaded once per instance, so
- * do not change them: an upload is recognised by the identity of this object.
+ * Ranges, encoded for the core. A row matches if it is in all of them. The ranges are uploaded once
+ * per instance, so do not change them: an upload is recognised by the identity of this object.
  */
 export interface RangeSet {
   readonly ranges: readonly NumericRange[];

@@ -5,10 +5,10 @@ import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
-/** Maximum rows per step; their row numbers take 32 KiB. */
+/** Maximum number of rows per step; their row numbers take 32 KiB. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
-/** Bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
+/** Size in bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
 export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 

@@ -19,7 +19,7 @@ import { Scratch } from '../scratch.ts';
 import { combinations, rowsOf, type SparseRows, stretches } from '../sparse-rows.ts';
 import { coreError, STATUS } from '../status.ts';
 
-/** Steps per call into the core; a step takes 2 to 10 ns. */
+/** Number of steps per call into the core; a step takes 2 to 10 ns. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
 

@@ -76,7 +76,8 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
       const lowered = leave(v, sets, edgesOf, remaining, degrees, left, m);
       for (const u of lowered) bins[degrees[u]!]!.push(u);
       const least = lowered.reduce((low, u) => Math.min(low, degrees[u]!), bin);
-      // The loop increments `bin`, so it continues one bin above this one.
+      // The inner loop continues with the lower bin. The outer loop then visits the bins above it
+      // again.
       if (least < bin) bin = least;
     }
   }
