@@ -12,8 +12,8 @@ import type { SharedProjections } from './shared-projections.ts';
 import type { EdgeSource } from './work.ts';
 
 /**
- * Larger instances are not reused but left to the garbage collector, because WebAssembly memory
- * never shrinks.
+ * Maximum size in bytes of an instance that is reused. Larger instances are left to the garbage
+ * collector, because WebAssembly memory never shrinks.
  */
 const MOST_SPARE_BYTES = 64 * 2 ** 20;
 const MOST_SPARE = 4;
@@ -22,8 +22,8 @@ const MOST_SPARE = 4;
 export interface Held {
   readonly projections: SharedProjections;
   /**
-   * Returns the projections to the cache. `broken`: their instance may be corrupt, so no later
-   * caller receives them.
+   * Returns the projections to the cache. If `broken` is true, their instance may be corrupt, so no
+   * later caller receives them.
    */
   release(broken: boolean): void;
 }
@@ -135,7 +135,9 @@ export class ProjectionCache {
     }
   }
 
-  /** Drops entries for other states of the same table: older states are not requested again. */
+  /**
+   * Drops the entries for older states of the same table, because these are not requested again.
+   */
   #dropOlder({ tableId, token }: EdgeSource): void {
     for (const entry of this.#entries.values()) {
       if (entry.source.tableId !== tableId || entry.source.token === token) continue;
@@ -167,7 +169,7 @@ export class ProjectionCache {
     entry.projections = undefined;
   }
 
-  /** Total bytes of the cached instances. */
+  /** Total size in bytes of the cached instances. */
   get bytes(): number {
     let bytes = 0;
     for (const { projections } of this.#entries.values()) bytes += projections?.core.memory.size ?? 0;

@@ -26,7 +26,7 @@ export interface ColumnTypeRule {
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
   /** What `fromText` accepts, for messages. */
   readonly takes: string;
-  /** What a condition may compare such a column with, for messages. */
+  /** What a condition may compare a column of the type with, for messages. */
   readonly comparedWith: string;
 }
 

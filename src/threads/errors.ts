@@ -1,4 +1,5 @@
-// Passes errors between threads: as plain values that become the same errors on the other side.
+// Passes errors between threads as plain values, which are converted back to the same errors on the
+// other side.
 
 import { type ErrorCode, type ErrorFields, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
 

@@ -22,8 +22,8 @@ export type Handlers<C extends Calls> = {
 type Post = (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
 
 /**
- * Returns the function that takes the owner's messages. `moved` lists the buffers of an output that
- * are transferred instead of copied.
+ * Returns the function that takes the owner's messages. `moved` returns the buffers of an output
+ * that are transferred instead of copied.
  */
 export function serve<C extends Calls>(
   post: Post,
