@@ -69,7 +69,7 @@ export function hg_result_pointer(): u32 {
 
 /**
  * Handles a failed assertion in the debug build: stores the address of the assertion's text
- * (UTF-16, preceded by its length in bytes as u32) for hg_result_pointer(), and traps.
+ * (UTF-16, preceded by its length in bytes as u32) for `hg_result_pointer()`, and traps.
  */
 export function failedAssertion(text: string | null, _file: string | null, _line: u32, _column: u32): void {
   resultPointer = <u32>changetype<usize>(text);

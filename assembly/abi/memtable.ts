@@ -87,7 +87,7 @@ export function hg_memtable_sort(memtable: u32): i32 {
   return memtableSort(memtable) ? 0 : OUT_OF_MEMORY;
 }
 
-/** Returns the position of the first key >= (time, id). Call hg_memtable_sort first. */
+/** Returns the position of the first key >= (time, id). Call `hg_memtable_sort` first. */
 export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
   return memtableSeek(memtable, boundOf(time), boundOf(id));
 }
@@ -121,7 +121,7 @@ export function hg_memtable_lookup(
 
 /**
  * Returns the index of the row, dead or not, at a position in the key order; 0xffffffff for a
- * position beyond the last row. Call hg_memtable_sort first.
+ * position beyond the last row. Call `hg_memtable_sort` first.
  */
 export function hg_memtable_at(memtable: u32, position: u32): u32 {
   return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
@@ -135,7 +135,7 @@ export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {
   return 0;
 }
 
-/** Returns the live row with exactly this key, or -1. Call hg_memtable_sort first. */
+/** Returns the live row with exactly this key, or -1. Call `hg_memtable_sort` first. */
 export function hg_memtable_find(memtable: u32, time: f64, id: f64): i32 {
   return memtableFind(memtable, boundOf(time), boundOf(id));
 }

@@ -191,8 +191,8 @@ export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, ca
 }
 
 /**
- * Same as hg_segment_records, but leaves out texts that are equal to the default of their column in
- * `columns` (see hg_segment_build).
+ * Same as `hg_segment_records`, but leaves out texts that are equal to the default of their column
+ * in `columns` (see `hg_segment_build`).
  */
 export function hg_segment_records_short(
   segment: u32,

@@ -177,9 +177,9 @@ function encodeRow(
  * - limit: maximum number of distinct members per edge.
  *
  * Returns the number of bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER
- * and BAD_ARGUMENT (a property block that ends before it begins) set hg_result_offset to the row.
- * After TOO_SMALL, `hg_result_needed` returns the bytes needed for all rows up to and including the
- * first that did not fit. Every record needs 8 bytes of space more than it occupies.
+ * and BAD_ARGUMENT (a property block that ends before it begins) make `hg_result_offset` return the
+ * row. After TOO_SMALL, `hg_result_needed` returns the bytes needed for all rows up to and
+ * including the first that did not fit. Every record needs 8 bytes of space more than it occupies.
  */
 export function encodeRecords(
   rows: u32,

@@ -105,8 +105,8 @@ export function orderSets(
 }
 
 /**
- * Replaces the old numbers of sets in setOf[from, to) by the new numbers. Adds each row's weight
- * and multiplicity (f64) to those of its set.
+ * Replaces the old numbers of sets by the new numbers, at [from, to) in `setOf`. Adds each row's
+ * weight and multiplicity (f64) to those of its set.
  */
 export function totalSets(
   setOf: usize,

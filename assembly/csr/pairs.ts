@@ -91,8 +91,9 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
 /**
  * Lists the pairs {a, b} of items that at least two rows contain, for items a from `from` on.
  * Writes the start of each pair and its rows (ascending within each pair). Stops when `work` steps
- * are done and returns the item to continue from; hg_result_rows is the number of pairs so far.
- * Space needed: one row entry for each pair of items in each row, and half as many starts plus one.
+ * are done and returns the item to continue from; `hg_result_rows` returns the number of pairs so
+ * far. Space needed: one row entry for each pair of items in each row, and half as many starts plus
+ * one.
  */
 export function pairItems(block: usize, from: u32, work: u32): u32 {
   const items = load<u32>(block, B_ITEMS);

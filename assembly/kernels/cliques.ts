@@ -37,8 +37,8 @@ export function cliqueBytes(k: u32): u32 {
 
 /**
  * Prepares the search among `candidates` u32[k]: writes the bit matrix of their adjacency, in the
- * given order. marks: u32[n], zero before and after the call. `search`: at least cliqueBytes(k)
- * bytes.
+ * given order. `marks` u32[n] is zero before and after the call. `search` has at least
+ * `cliqueBytes(k)` bytes.
  */
 export function beginClique(
   starts: usize,

@@ -16,8 +16,8 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Writes the core number of each vertex, the largest k such that the vertex is in the k-core, to
- * cores u32[n], and the vertices in order of removal (a degeneracy order) to order u32[n]. scratch:
- * 8 n + 4 bytes. Returns the largest core number. Cost: linear in vertices and arcs.
+ * `cores` u32[n], and the vertices in order of removal (a degeneracy order) to `order` u32[n].
+ * `scratch` has 8 n + 4 bytes. Returns the largest core number. Cost: linear in vertices and arcs.
  */
 export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usize, order: usize, scratch: usize): u32 {
   if (n == 0) return 0;

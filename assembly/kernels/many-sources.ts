@@ -114,10 +114,11 @@ function settle(fresh: usize, seen: usize): u32 {
 }
 
 /**
- * Searches from the distinct vertices sources u32[k], k <= 256. For each vertex, takes the sources
- * other than itself that reach it, and adds their number to reached u32[n], their distances to sums
- * f64[n], and 1 / distance to inverses f64[n]. Writes the greatest distance from each source to far
- * u32[k]. A result whose address is 0 is not computed. scratch: 96 n + 96 bytes.
+ * Searches from k <= 256 distinct vertices, `sources` u32[k]. For each vertex, takes the sources
+ * other than itself that reach it, and adds their number to `reached` u32[n], their distances to
+ * `sums` f64[n], and 1 / distance to `inverses` f64[n]. Writes the greatest distance from each
+ * source to `far` u32[k]. A result whose address is 0 is not computed. `scratch` has 96 n + 96
+ * bytes.
  */
 export function searchMany(
   starts: usize,

@@ -14,8 +14,9 @@ function widthOf(starts: usize, row: u32): u32 {
 /**
  * Examines the pairs of intersecting edges {e, f} with e < f, for e from `from` on. Let s be the
  * number of members that e and f share. Adds 1 for each pair to sums[0], s / min(|e|, |f|) to
- * sums[1] and s / (|e| + |f| - s) to sums[2]. counts: u32[m], zero before and after; met: u32[m].
- * Stops once `most` incidences have been examined; returns the edge to continue from.
+ * sums[1] and s / (|e| + |f| - s) to sums[2]. `counts` u32[m] is zero before and after the call;
+ * `met` u32[m] is scratch memory. Stops once `most` incidences have been examined; returns the edge
+ * to continue from.
  */
 export function sumOverlaps(
   edgeStarts: usize,

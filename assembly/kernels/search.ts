@@ -21,8 +21,8 @@ function numberAt(base: usize, i: u32): usize {
 }
 
 /**
- * Writes the distances from `source` to distances u32[n], 0xFFFFFFFF for unreachable vertices.
- * queue u32[n] receives the reached vertices in the order in which they were found: the source is
+ * Writes the distances from `source` to `distances` u32[n], 0xFFFFFFFF for unreachable vertices.
+ * `queue` u32[n] receives the reached vertices in the order in which they were found: the source is
  * first, and the last vertex is a farthest one. Returns the number of vertices reached, including
  * the source.
  */
@@ -49,10 +49,10 @@ export function search(starts: usize, neighbours: usize, n: u32, source: u32, di
 }
 
 /**
- * Adds the dependency of each source in [from, to) on each vertex to sums f64[n] (Brandes 2001).
- * scratch: 24 n bytes. `reach`: u32[n], the number of vertices that each source reaches, including
- * itself. The arcs of the last level are never read: all reachable vertices are known by then, and
- * a vertex of the last level has no successors.
+ * Adds the dependency of each source in [from, to) on each vertex to `sums` f64[n] (Brandes 2001).
+ * `scratch` has 24 n bytes. `reach` u32[n] is the number of vertices that each vertex reaches,
+ * including itself. The arcs of the last level are never read: all reachable vertices are known by
+ * then, and a vertex of the last level has no successors.
  */
 export function accumulateBetweenness(
   starts: usize,

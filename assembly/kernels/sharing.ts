@@ -5,9 +5,9 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Returns the number of ordered pairs (e, f) of different edges of v that share a node besides v,
- * where e is one of the `64 * words` edges of v that begin at position `from`. slots: u32[n], zero
- * before and after; bits: u64[others + 1][words], where `others` is at least the number of nodes
- * that share an edge with v.
+ * where e is one of the `64 * words` edges of v that begin at position `from`. `slots` u32[n] is
+ * zero before and after the call. `bits` is u64[others + 1][words], where `others` is at least the
+ * number of nodes that share an edge with v.
  */
 export function countSharing(
   edgeStarts: usize,

@@ -194,8 +194,8 @@ function openList(block: usize, frame: usize, depth: u32): u64 {
 }
 
 /**
- * Performs the second pass of openList. A mark with `stamp` contains the item's count; a mark with
- * `stamp + 1` contains the place of the item's next entry.
+ * Performs the second pass of `openList`. A mark with `stamp` contains the item's count; a mark
+ * with `stamp + 1` contains the place of the item's next entry.
  */
 function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp: u32): void {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);

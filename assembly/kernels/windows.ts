@@ -12,9 +12,9 @@ export function windowBytes(incidences: u32, pairs: u32): u32 {
 }
 
 /**
- * Computes the core numbers for the edges [from, to): members u32[] receives the distinct nodes,
- * and cores u32[] their core numbers. Returns the number of these nodes. slots: u32[n], zero before
- * and after. members and cores need space for all incidences of these edges.
+ * Computes the core numbers for the edges [from, to): `members` u32[] receives the distinct nodes,
+ * and `cores` u32[] their core numbers. Returns the number of these nodes. `slots` u32[n] is zero
+ * before and after the call. `members` and `cores` need space for all incidences of these edges.
  */
 export function windowCores(
   edgeStarts: usize,

@@ -209,7 +209,7 @@ function byMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, NARROW);
 }
 
-/** Same as byMasks with masks of four words, for up to 256 members. */
+/** Same as `byMasks` with masks of four words, for up to 256 members. */
 function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   const masks = <usize>load<u32>(block, MASKS);

@@ -37,7 +37,7 @@ export const NODE_EDGES: usize = 12;
 export const STARTS: usize = 16;
 export const NEIGHBOURS: usize = 20;
 /**
- * Adjacency bits u64[n][rowWords]; address 0 if there are none, and the neighbour lists of the
+ * Adjacency bits u64[n][`ROW_WORDS`]; address 0 if there are none, and the neighbour lists of the
  * graph are read instead.
  */
 export const MATRIX: usize = 24;
@@ -51,7 +51,10 @@ const ORDERED: usize = 40;
 /** A buffer for rows of bits, and its size in bytes. */
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
-/** CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially nodeStarts. */
+/**
+ * CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially the starts of
+ * the nodes.
+ */
 export const CURSORS: usize = 52;
 /** u32[m], zero at first: how many nodes each edge shares with the current edge. */
 export const MET: usize = 56;

@@ -37,7 +37,7 @@ export const M_BUCKET_SECONDS: usize = 88;
 export const M_LAST_BUCKET: usize = 96;
 export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
-/** Number of rows reserved by memtableReserve and not yet appended. */
+/** Number of rows reserved by `memtableReserve` and not yet appended. */
 export const M_RESERVED: usize = 112;
 /** Address of the first region of records. Each region begins with the address of the next one. */
 export const M_REGIONS: usize = 116;

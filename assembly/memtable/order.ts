@@ -19,8 +19,8 @@ import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, rec
 import { keyBefore } from './rows';
 
 /**
- * Sorts row indexes (u32[n]) stably by one i64 field of their records. keys: 20 bytes of scratch
- * per row. Cost: one pass if the rows are already in order.
+ * Sorts row indexes (u32[n]) stably by one i64 field of their records. `keys` has 20 bytes of
+ * scratch memory per row. Cost: one pass if the rows are already in order.
  */
 function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): void {
   let least = i64.MAX_VALUE;

@@ -86,8 +86,8 @@ export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
 }
 
 /**
- * Releases space from memtableReserve that will not be appended. Its bytes are reused only if they
- * are the last bytes that were reserved.
+ * Releases space from `memtableReserve` to which no rows will be appended. Its bytes are reused
+ * only if they are the last bytes that were reserved.
  */
 export function memtableUnreserve(m: usize, records: usize, bytes: u32, rows: u32): void {
   store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) - rows);
@@ -246,10 +246,10 @@ export function keyBefore(a: usize, b: usize): bool {
 }
 
 /**
- * Appends `count` checked records at `records`, in space from memtableReserve. The first record has
- * LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if there
- * are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out of
- * memory: if buckets can no longer be counted here, memtableBuckets counts them on demand.
+ * Appends `count` checked records at `records`, in space from `memtableReserve`. The first record
+ * has LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if
+ * there are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out
+ * of memory: if buckets can no longer be counted here, `memtableBuckets` counts them on demand.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);

@@ -42,8 +42,8 @@ export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
 }
 
 /**
- * Writes the rows that psiCount counts, ascending, as u32 at `out`. Returns their number, TOO_SMALL
- * with the number of entries needed, or BAD_ARGUMENT.
+ * Writes the rows that `psiCount` counts, ascending, as u32 at `out`. Returns their number,
+ * BAD_ARGUMENT or TOO_SMALL; `hg_result_needed` then returns the number of rows.
  */
 export function psiRange(
   s: usize,

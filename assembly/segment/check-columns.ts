@@ -101,7 +101,7 @@ function checkColumn(base: usize, entry: usize): bool {
 }
 
 /**
- * Checks the order of a column that passed checkColumn: it must list exactly the rows that have a
+ * Checks the order of a column that passed `checkColumn`: it must list exactly the rows that have a
  * value, strictly ascending by (value, row).
  */
 function checkOrder(base: usize, entry: usize): bool {

@@ -88,7 +88,7 @@ function findText(cursor: usize, text: usize, length: u32): i32 {
 
 /**
  * Stores in the cursors of text columns the code of the column's default text in `specs` (see
- * hg_segment_build).
+ * `hg_segment_build`).
  */
 function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
   for (let i: u32 = 0; i < count; i++) {
@@ -121,7 +121,7 @@ function dropSilent(cursors: usize, count: u32): u32 {
 
 /**
  * Writes `rows` (u32[n]) as consecutive records. Omits texts that are equal to their column's
- * default in `specs` (u64[columns], see hg_segment_build). Returns the number of bytes written;
+ * default in `specs` (u64[columns], see `hg_segment_build`). Returns the number of bytes written;
  * `hg_result_rows` returns the number of rows written, fewer than n if `capacity` is exhausted.
  * Returns TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
  */

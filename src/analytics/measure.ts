@@ -102,7 +102,12 @@ export const WEIGHTED: Parameter = {
 };
 
 export const LIMIT: readonly Parameter[] = [
-  { name: 'limit', type: 'integer', least: 1, about: 'Return at most this many entries, the largest first; ties by least id.' },
+  {
+    name: 'limit',
+    type: 'integer',
+    least: 1,
+    about: 'Return at most this many entries, the largest first; ties by least id.',
+  },
   { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
 ];
 

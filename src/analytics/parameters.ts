@@ -122,7 +122,8 @@ function problemOfPartition(value: unknown): string | undefined {
   for (const [node, community] of Object.entries(value)) {
     if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
       return `${rule} ${JSON.stringify(node.slice(0, 40))} is not a node id.`;
-    if (typeof community !== 'string' && !Number.isSafeInteger(community)) return `${rule} The community of node ${node} is neither.`;
+    if (typeof community !== 'string' && !Number.isSafeInteger(community))
+      return `${rule} The community of node ${node} is neither.`;
   }
   return undefined;
 }

@@ -48,7 +48,7 @@ function tooMany(on: Side, s: number, most: number): HedgerowError {
   );
 }
 
-/** Builds the block of hg_graph_overlaps. */
+/** Builds the block of `hg_graph_overlaps`; returns its address. */
 function* blockFor(
   core: Core,
   { sparse, least }: { sparse: SparseRows; least: number },

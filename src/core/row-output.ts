@@ -31,8 +31,8 @@ export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
 export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];
 
 /**
- * Bounds of a step: keys in [low, stop), and times up to endTs. If stopTs is infinite, there is no
- * stop.
+ * Bounds of a step: keys in [low, stop), and times up to `endTs`. If `stopTs` is infinite, there is
+ * no stop.
  */
 export interface StepBounds {
   lowTs: number;

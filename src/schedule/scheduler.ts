@@ -183,8 +183,8 @@ export class Scheduler {
   }
 
   /**
-   * Node runs a nextTick callback requested in a microtask after the last microtask, including
-   * microtasks that the resumed work adds.
+   * A `nextTick` callback requested in a microtask is run by Node after the last microtask,
+   * including microtasks that the resumed work adds.
    */
   readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
 

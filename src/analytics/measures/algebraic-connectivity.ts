@@ -6,7 +6,8 @@ import { isConnected } from './connected.ts';
 
 export const algebraicConnectivity: Measure = {
   name: 'algebraic_connectivity',
-  about: 'Second smallest eigenvalue of D - A of the co-member graph; 0 if the graph is disconnected, null with fewer than two nodes.',
+  about:
+    'Second smallest eigenvalue of D - A of the co-member graph; 0 if the graph is disconnected, null with fewer than two nodes.',
   source: 'Fiedler 1973, "Algebraic connectivity of graphs".',
   parameters: [
     {

@@ -10,7 +10,12 @@ export const betweenness: Measure = {
   source: 'Brandes 2001, "A faster algorithm for betweenness centrality"; Freeman 1977.',
   parameters: [
     PROJECTION,
-    { name: 'normalized', type: 'boolean', default: true, about: 'Divide by the number of pairs of other nodes, C(n - 1, 2).' },
+    {
+      name: 'normalized',
+      type: 'boolean',
+      default: true,
+      about: 'Divide by the number of pairs of other nodes, C(n - 1, 2).',
+    },
     ...CENTRALITY_PARAMETERS,
   ],
   result: NODE_MAP,

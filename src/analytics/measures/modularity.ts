@@ -22,7 +22,13 @@ export const modularity: Measure = {
       about:
         'What an edge contributes of whose d members at most c are in the same community: strict: 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
     },
-    { name: 'seed', type: 'integer', least: 0, default: 0, about: 'Determines the order in which Louvain visits nodes.' },
+    {
+      name: 'seed',
+      type: 'integer',
+      least: 0,
+      default: 0,
+      about: 'Determines the order in which Louvain visits nodes.',
+    },
     WEIGHTED,
     basisParameter('events'),
     ...WINDOW,

@@ -54,9 +54,13 @@ export const pagerank: Measure = {
       weight: isWeighted ? 'given' : basis === 'events' ? 'events' : 'one',
     });
     if (iterations === SINGULAR)
-      throw new HedgerowError('invalid_input', 'Parameter alpha: is too near 1 for floating-point precision; take a smaller alpha.', {
-        errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
-      });
+      throw new HedgerowError(
+        'invalid_input',
+        'Parameter alpha: is too near 1 for floating-point precision; take a smaller alpha.',
+        {
+          errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
+        },
+      );
     if (iterations < 0)
       throw new HedgerowError(
         'invalid_input',

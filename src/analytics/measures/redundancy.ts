@@ -30,7 +30,11 @@ export const redundancy: Measure = {
         'latapy_nodes: by node; latapy_edges: by edge, the share of the pairs of its members that another edge contains; pair_multiplicity: mean number of common edges of a pair of nodes; duplicate_fraction: 1 - distinct sets / edges.',
     },
     NODE_ID,
-    { name: 'edge_id', type: 'integer', about: 'Only this edge, for latapy_edges: the answer is a map with one entry, or empty.' },
+    {
+      name: 'edge_id',
+      type: 'integer',
+      about: 'Only this edge, for latapy_edges: the answer is a map with one entry, or empty.',
+    },
     basisParameter(),
     ...LIMIT,
     ...WINDOW,

@@ -9,7 +9,8 @@ import { streamedTriples, Triples } from './triples.ts';
 
 export const sDistance: Measure = {
   name: 's_distance',
-  about: 'Number of steps between two nodes (or edges), where each step leads to one with at least s common edges (or members).',
+  about:
+    'Number of steps between two nodes (or edges), where each step leads to one with at least s common edges (or members).',
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
@@ -17,7 +18,8 @@ export const sDistance: Measure = {
     {
       name: 'target',
       type: 'integer',
-      about: 'Only to this node or edge. With a source, the answer is one number, or null if the target is not reached.',
+      about:
+        'Only to this node or edge. With a source, the answer is one number, or null if the target is not reached.',
     },
     ...LIMIT,
   ],

@@ -12,7 +12,12 @@ export const temporalActivity: Measure = {
   source: 'A count by floor(event_ts / bucket_seconds).',
   parameters: [
     { name: 'bucket_seconds', type: 'integer', least: 1, about: "Width of a bucket in seconds; default: the table's." },
-    { name: 'fill', type: 'boolean', default: false, about: 'Include empty buckets between the first and the last one.' },
+    {
+      name: 'fill',
+      type: 'boolean',
+      default: false,
+      about: 'Include empty buckets between the first and the last one.',
+    },
     ...LIMIT,
     ...WINDOW,
   ],

@@ -17,7 +17,12 @@ export const temporalBurstiness: Measure = {
       about:
         'table: of all events; node: of the events of each node; edge: of the events of each member set (by its least edge id). Default: node with a node_id, table without.',
     },
-    { name: 'zeros', type: 'boolean', default: false, about: 'Also count the gaps of 0 between events at the same time.' },
+    {
+      name: 'zeros',
+      type: 'boolean',
+      default: false,
+      about: 'Also count the gaps of 0 between events at the same time.',
+    },
     NODE_ID,
     ...LIMIT,
     ...WINDOW,

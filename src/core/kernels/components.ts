@@ -116,7 +116,8 @@ function* byPairs(core: Core, sparse: SparseRows, parents: number): Steps<void> 
 }
 
 /**
- * Fields of the block of hg_components_subsets that the host sets before each call, as u32 indexes.
+ * Indexes, in u32, of the fields in the block of `hg_components_subsets` that the host sets before
+ * each call.
  */
 const BLOCK = { arena: 10, capacity: 11 } as const;
 
