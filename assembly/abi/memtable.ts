@@ -50,7 +50,7 @@ export function hg_memtable_reserve(memtable: u32, bytes: u32, rows: u32): u32 {
   return <u32>memtableReserve(memtable, bytes, rows);
 }
 
-/** Releases reserved space that will not be appended. */
+/** Releases reserved space to which no records will be appended. */
 export function hg_memtable_unreserve(memtable: u32, records: u32, bytes: u32, rows: u32): void {
   memtableUnreserve(memtable, records, bytes, rows);
 }

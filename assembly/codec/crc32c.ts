@@ -24,8 +24,8 @@ function fillTables(): void {
 
 /**
  * Returns the CRC-32C of `len` bytes at `ptr`. Calls can be chained as with zlib's crc32: `seed` is
- * 0 for the first piece of the data, and the checksum of all pieces before for every other piece.
- * The checksum of "123456789" is 0xe3069283.
+ * 0 for the first piece of the data; for every other piece it is the checksum of the pieces before
+ * it. The checksum of "123456789" is 0xe3069283.
  *
  * Method: slicing by 16 (Kounavis and Berry, 2005). Cost: one table load per byte, and 16 KiB of
  * tables, which the first call fills.

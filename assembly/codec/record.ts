@@ -272,8 +272,8 @@ function propertyEnd(at: usize, end: usize): usize {
 }
 
 /**
- * Checks the record at `record`, from where on `room` bytes are available; returns the size of the
- * record in bytes, or CORRUPT.
+ * Checks the record in the `room` bytes that begin at `record`; returns the size of the record in
+ * bytes, or CORRUPT.
  */
 export function checkRecord(record: usize, room: u32): i32 {
   if (room < <u32>R_MEMBERS + 2) return CORRUPT;
@@ -294,8 +294,8 @@ export function checkRecord(record: usize, room: u32): i32 {
 }
 
 /**
- * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT, and then
- * `hg_result_offset` is the offset of the first bad record.
+ * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0 or CORRUPT;
+ * `hg_result_offset` then returns the offset of the first bad record.
  */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;

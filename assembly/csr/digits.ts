@@ -1,5 +1,5 @@
 // Contains the two steps of a radix sort of keys: counting and placing. The caller performs both
-// steps for each digit, from the least significant on, and for one slice of the keys per call.
+// steps for each digit, from the least significant on. A call handles one slice of the keys.
 
 import { cell, get, put } from '../memory/cells';
 

@@ -105,7 +105,7 @@ export function orderSets(
 }
 
 /**
- * Replaces the old numbers of sets by the new numbers, at [from, to) in `setOf`. Adds each row's
+ * Replaces the set numbers of the rows [from, to) in `setOf` by the new numbers. Adds each row's
  * weight and multiplicity (f64) to those of its set.
  */
 export function totalSets(

@@ -64,8 +64,7 @@ export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usiz
 
 /**
  * Writes `id - least` of each id to `keys` (u64), and `first`, `first + 1`, ... to `places` (u32).
- * This is the first step of the method for ids that are spread too widely for a node table:
- * sorting.
+ * If ids are spread too widely for a node table, they are sorted instead; this is the first step.
  */
 export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
   const base = <i64>least;

@@ -37,7 +37,7 @@ export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   else return mergeCommon<u32>(a, cell<u32>(a, na), b, cell<u32>(b, nb), out, out);
 }
 
-/** Same as intersect32, for u16 ordinals: 8 x 8 values per step with SIMD. */
+/** Same as `intersect32`, for u16 ordinals: 8 x 8 values per step with SIMD. */
 export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (na == 0 || nb == 0) return 0;
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
@@ -48,7 +48,7 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 
 /**
  * Writes the values of `a` that are not in `b`, both strictly ascending u32 lists; returns their
- * number. `out` needs space for na u32; it may be `a`. Cost: like intersect32.
+ * number. `out` needs space for na u32; it may be `a`. Cost: like `intersect32`.
  */
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
@@ -185,8 +185,8 @@ function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 }
 
 /**
- * Appends the common values at `out` with a branchless merge. Returns the length of the complete
- * result, which begins at `start`.
+ * Appends at `out` the common values, found by a branchless merge. Returns the length of the
+ * complete result, which begins at `start`.
  */
 function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
@@ -201,7 +201,7 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
 }
 
 /**
- * Appends the values that are only in `a` at `out`. Returns the length of the complete result,
+ * Appends at `out` the values that are only in `a`. Returns the length of the complete result,
  * which begins at `start`.
  */
 function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
@@ -220,8 +220,8 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 /**
  * Compares blocks of 4 values of `a` with blocks of 4 values of `b`. Keeps the values of `a` that
  * are in `b` (`flip` 0) or are not (`flip` 15, which inverts a mask of 4 lanes). The matches of a
- * block are collected in a register, and the kept values are written when `a` moves to its next
- * block. So `out` never overtakes the part of `a` that has been read.
+ * block are collected in a register, and the kept values are written before the next block of `a`
+ * is read. So `out` never overtakes the part of `a` that has been read.
  */
 function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
@@ -254,7 +254,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
   return mergeMissing(a, aEnd, b, bEnd, out, start);
 }
 
-/** Same as blocks32, for intersections of blocks of 8 u16. */
+/** Same as `blocks32`, for intersections of blocks of 8 u16. */
 function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;

@@ -1,5 +1,5 @@
-// Computes figures of a segment's numbers: count, sum, least and greatest over the selected rows,
-// for all of them together or for each code separately.
+// Computes figures of a segment's numbers: the count, the sum, the least and the greatest number,
+// over all selected rows together or for each code separately.
 
 import { element, get } from '../memory/cells';
 import { STATE_VALUES } from '../segment/columns';
@@ -42,8 +42,8 @@ const numbers: usize = memory.data(32, 16);
 /**
  * Writes the figures of `groups` groups. If `codes` (u16[rows]) is 0, all selected rows form one
  * group. Figures that were not requested have the values of an empty group (0, +Infinity,
- * -Infinity), but the count may be filled in all the same. Returns 0, or BAD_ARGUMENT if the field
- * is not numeric.
+ * -Infinity), except that the count may be present without being requested. Returns 0, or
+ * BAD_ARGUMENT if the field is not numeric.
  */
 export function figuresOf(
   s: usize,

@@ -27,8 +27,8 @@ import {
 } from '../segment/layout';
 
 /**
- * Selects a field of a row: a property column, the time, the id, the member count, or the bucket.
- * The bucket is only for codes.
+ * The fields of a row: a property column, the time, the id, the member count, and the bucket. The
+ * bucket has codes but no numbers.
  */
 export const FIELD_COLUMN: u32 = 0;
 export const FIELD_TIME: u32 = 1;

@@ -255,8 +255,8 @@ function log2OfPower10(exponent: i32): i32 {
 }
 
 /**
- * Returns bits 128 and up of (high:low) * value, with the lowest bit set if the 64 bits below
- * exceed 1. They may be 1 for an exact product, since the power is rounded up.
+ * Returns bits 128 and up of (high:low) * value, with the lowest bit set if bits 64 to 127 exceed
+ * 1. These may be 1 for an exact product, because the power is rounded up.
  */
 function roundToOdd(low: u64, high: u64, value: u64): u64 {
   const carried = high * value + multiplyHigh(low, value);

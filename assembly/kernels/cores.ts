@@ -4,9 +4,9 @@
 // `order` holds the vertices sorted by current degree, and bins[d] is the position in `order` where
 // the vertices of degree d begin. The scan removes the vertex at the next position; the degree of
 // the vertex at that time is its core number. The degree of each neighbour of higher degree falls
-// by one: the neighbour is swapped with the first vertex of its bin, and the boundary of the bin
-// moves past it. This keeps `order` sorted in constant time. Invariant: the vertices before the
-// scan position have been removed, and their core numbers are final and ascend.
+// by one: the neighbour is swapped with the first vertex of its bin, and the start of the bin moves
+// past the neighbour. This keeps `order` sorted in constant time. Invariant: the vertices before
+// the scan position have been removed, and their core numbers are final and ascend.
 //
 // Example: a triangle a, b, c with a fourth vertex d joined to c. d (degree 1) is removed first and
 // gets core number 1. This lowers the degree of c from 3 to 2, and a, b and c then get core number

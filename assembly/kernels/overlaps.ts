@@ -71,9 +71,9 @@ export function sumOverlaps(
 }
 
 /**
- * Writes, for each edge from `from` on, how many pairs of its members another edge contains too
- * (`out` f64[m]). `counts` is the number of edges that contain both ends, for each arc of the
- * co-member graph. Stops like `sumOverlaps`.
+ * Writes, for each edge from `from` on, the number of pairs of its members that another edge
+ * contains too (`out` f64[m]). `counts` is the number of edges that contain both ends, for each arc
+ * of the co-member graph. Stops like `sumOverlaps`.
  */
 export function countPairsAgain(
   edgeStarts: usize,

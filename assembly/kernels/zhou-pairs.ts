@@ -314,7 +314,7 @@ function bitOf(row: usize, w: u32): u64 {
   return (get<u64>(row, w >>> 6) >>> <u64>(w & 63)) & 1;
 }
 
-/** Handles the pairs of f without masks, which is cheaper when there are few. */
+/** Handles the pairs of f without masks, which is cheaper for few pairs. */
 function oneByOne(block: usize, f: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   for (let i: u32 = 0; i < count; i++) ofPair(block, f, get<u32>(list, i));
@@ -356,7 +356,9 @@ function ofPair(block: usize, e: u32, f: u32): void {
   }
 }
 
-/** Counts the nodes on either side that are adjacent to a node on the other side. */
+/**
+ * Counts the nodes in `onlyFirst` and `onlySecond` that are adjacent to a node in the other list.
+ */
 function countAdjacent(block: usize, first: u32, second: u32): u32 {
   const matrix = <usize>load<u32>(block, MATRIX);
   const rowWords = load<u32>(block, ROW_WORDS);

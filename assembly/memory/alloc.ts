@@ -76,10 +76,10 @@ function bump(size: u32): usize {
 }
 
 /**
- * Grows memory by `pages`, or by a 16th of its size if that is more. Growing page by page would
- * cost more in the host than in the core: a host may account the whole memory as newly allocated
- * each time it grows (V8 does, and collects garbage because of it). If there is no memory for the
- * larger step, grows by `pages`.
+ * Grows memory by `pages`, or by a 16th of its size if that is more. Growing page by page would be
+ * expensive in the host, which may count the whole memory as newly allocated each time it grows (V8
+ * does, and collects garbage because of it). If there is no memory for the larger step, grows by
+ * `pages`.
  */
 function grow(pages: u32): bool {
   const have = <u32>memory.size();

@@ -1,12 +1,12 @@
 // Builds a segment file from records in (event_ts, id) order.
 //
 // A first pass over the records determines sizes and value bounds. These give the widths of the
-// packed columns. Then all incidences are listed in row order as (node - least node, index) and
-// radix sorted by node. One pass over the sorted list writes the dictionary (each new node gets the
-// next ordinal), the member column (the ordinal is stored at the index of the incidence) and the
-// posting lists (the row of each incidence). It also collects the node ids for the Bloom filter.
-// The sort is stable and its input is in row order, so every posting list ascends by row without a
-// further sort.
+// packed columns. Then all incidences are listed in row order as (node - least node, index of the
+// incidence) and radix sorted by node. One pass over the sorted list writes the dictionary (each
+// new node gets the next ordinal), the member column (the ordinal is stored at the index of the
+// incidence) and the posting lists (the row of each incidence). It also collects the node ids for
+// the Bloom filter. The sort is stable and its input is in row order, so every posting list ascends
+// by row without a further sort.
 //
 // All sections are planned, with their sizes, before the file is allocated once and filled. The
 // checksums are computed last.

@@ -208,7 +208,7 @@ export function rowKey(s: usize, row: u32, out: usize): void {
   store<f64>(out + 8, <f64>rowId(s, row));
 }
 
-/** Returns the id of a record, for the merge. */
+/** Returns the id of a record. */
 export function recordId(record: usize): i64 {
   return load<i64>(record + R_ID);
 }

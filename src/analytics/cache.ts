@@ -36,12 +36,16 @@ interface Entry {
   projections: SharedProjections | undefined;
   users: number;
   used: number;
-  /** No longer listed, so new callers cannot find it. */
+  /** True if the entry is no longer listed, so that new callers cannot find it. */
   stale: boolean;
-  /** A caller released it as broken, so the memory of its instance may be corrupt. */
+  /**
+   * True if a caller released the entry as broken, so that the memory of its instance may be
+   * corrupt.
+   */
   broken: boolean;
   /**
-   * The caller that was building the projections was cancelled, so another caller may build them.
+   * True if the caller that was building the projections was cancelled. Another caller may then
+   * build them.
    */
   abandoned: boolean;
 }

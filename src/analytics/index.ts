@@ -43,7 +43,7 @@ export interface AnalyticsOptions {
    * in this thread in small steps; default 20,000.
    */
   smallMembers?: number;
-  /** Milliseconds after which such a computation moves to a worker thread; default 60. */
+  /** Milliseconds after which a computation in this thread moves to a worker thread; default 60. */
   moveAfterMs?: number;
   /** Starts a worker thread; default: with this package's worker script. */
   startThread?: (cacheBytes: number) => ThreadWorker;

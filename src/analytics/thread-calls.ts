@@ -23,7 +23,7 @@ export interface ThreadOptions {
   post: (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
   fs: Fs;
   module: CoreModule;
-  /** Maximum bytes of the cached projections. */
+  /** Maximum size in bytes of the cached projections. */
   cacheBytes: number;
   /** Milliseconds of a monotonic clock. */
   now: () => number;

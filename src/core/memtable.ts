@@ -104,7 +104,7 @@ export class CoreMemtable {
     return pointer;
   }
 
-  /** Releases reserved space that will not be appended. */
+  /** Releases reserved space to which no records will be appended. */
   unreserve(reserved: number, bytes: number, rows: number): void {
     this.#core.exports.hg_memtable_unreserve(this.#handle, reserved, bytes, rows);
     this.#reservedRows -= rows;
@@ -302,8 +302,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Returns the rows at positions [from, to) that are visible at `lsn`, in order, at most `limit`.
-   * `next` is the position to continue from.
+   * Returns, in order, at most `limit` of the rows at positions [from, to) that are visible at
+   * `lsn`. `next` is the position to continue from.
    */
   visibleRows(
     from: number,

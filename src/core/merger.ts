@@ -214,8 +214,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Computes prefix sums of the record sizes in the list, so that the bytes between two positions
-   * are one subtraction.
+   * Computes prefix sums of the record sizes in the list, so that one subtraction gives the bytes
+   * between two positions.
    */
   #measure(count: number): void {
     const { bytes, words } = this.#core.memory;

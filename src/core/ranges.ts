@@ -31,7 +31,7 @@ const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
 
-/** Returns the flags of the core for open bounds. */
+/** Returns the core's flags for the open bounds of a range. */
 export function rangeFlags({ lowOpen, highOpen }: NumericRange): number {
   return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0);
 }

@@ -7,8 +7,8 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 }
 
 /**
- * Returns the nearest known name, without regard to case. The given name contains at most two
- * typing mistakes compared with it, and fewer than half as many as it has letters.
+ * Returns the nearest known name, without regard to case. At most two typing mistakes are allowed,
+ * and fewer than half the number of letters.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const name = given.slice(0, LONGEST).toLowerCase();

@@ -111,8 +111,8 @@ function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence
 }
 
 /**
- * Returns f64[edges]: how many pairs of an edge's members another edge contains too. `graph`: the
- * counted co-member graph of the same incidence.
+ * Returns f64[edges]: the number of pairs of an edge's members that another edge contains too.
+ * `graph`: the counted co-member graph of the same incidence.
  */
 export function* pairsAgain(incidence: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, edges, edgeStarts, edgeNodes } = incidence;
