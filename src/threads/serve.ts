@@ -1,4 +1,5 @@
-// The worker thread's side of a link: answers each call of the owner with the handler of that name.
+// The worker thread's side of a link: runs the handler of the called name, and answers with its
+// output or error.
 
 import { plainError } from './errors.ts';
 import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';

@@ -16,7 +16,7 @@ export const density: Measure = {
       choices: ['incidence', 'edges', 'uniform', 'pairwise', 'overlapness'],
       default: 'incidence',
       about:
-        'With n nodes and m edges: incidence: sum of sizes / (n m); edges: m / (2^n - 1); uniform: edges of size k / C(n, k); pairwise: co-member pairs / C(n, 2); overlapness: sum of sizes / n.',
+        'n: number of nodes, m: number of edges. incidence: sum of sizes / (n m); edges: m / (2^n - 1); uniform: edges of size k / C(n, k); pairwise: co-member pairs / C(n, 2); overlapness: sum of sizes / n.',
     },
     { name: 'k', type: 'integer', least: 1, about: 'Size of the edges counted by kind uniform.' },
     basisParameter(),

@@ -20,7 +20,7 @@ export const modularity: Measure = {
       choices: ['strict', 'majority', 'linear', 'graph'],
       default: 'linear',
       about:
-        'What an edge contributes of whose d members at most c are in the same community: strict: 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
+        'What an edge contributes that has d members, c of them in the community with most of them: strict: 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
     },
     {
       name: 'seed',
