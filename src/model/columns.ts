@@ -70,7 +70,7 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
     const { name, type } = definition;
     if (typeof name !== 'string' || !IDENTIFIER.test(name)) {
       throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`, {
-        errors: [{ loc: ['columns', index, 'name'], msg: 'is no identifier' }],
+        errors: [{ loc: ['columns', index, 'name'], msg: 'is not an identifier' }],
       });
     }
     if (seen.has(name.toLowerCase()))
@@ -102,7 +102,7 @@ export class ColumnSet {
   }
 
   /**
-   * Returns the set of user columns whose ids do not matter: those in a server's answer, a plan or
+   * Returns a set with user columns whose ids do not matter: those in a server's answer, a plan or
    * a file.
    */
   static of(userColumns: readonly ColumnDefinition[]): ColumnSet {
