@@ -16,9 +16,9 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Shorter than the whole stream, because the timeout applies only until an answer begins. */
+/** Shorter than the stream takes. This works because the timeout ends when the answer begins. */
 const TIMEOUT_MS = 10_000;
-/** Pause after each chunk of the slow reader. */
+/** Pause of the slow reader after each chunk. */
 const SLOW_PAUSE_MS = 20;
 const SLOW_MS = 8000;
 
