@@ -79,7 +79,7 @@ function isKeyWanted(): boolean {
   return document.querySelector('meta[name=hedgerow-key]')?.getAttribute('content') === 'wanted';
 }
 
-/** Throws the error of the service about the key. */
+/** Signs in with a key. Throws the error of the service if it refuses the key. */
 export async function signIn(key: string): Promise<void> {
   const connection = new Connection({
     url: serviceUrl(),

@@ -220,7 +220,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
   test('show a note in the picture when LIMIT stops more edges', async () => {
     await run('MATCH (e:hyperedges) RETURN * LIMIT 20');
     await page.getByRole('tab', { name: 'Graph' }).click();
-    await page.getByText('Only what is in the first 20 rows: the statement has LIMIT 20.').waitFor();
+    await page.getByText('Drawn from the first 20 rows: the statement has LIMIT 20.').waitFor();
     await page.getByRole('tab', { name: 'Rows' }).click();
     await run('MATCH (e:notes) RETURN * LIMIT 20');
     await page.getByText('of 4 rows').waitFor();

@@ -36,8 +36,8 @@ describe('a file of JSON lines', () => {
   });
 
   test.each([
-    ['not json\nnor this', 'Row 1 is no JSON'],
-    ['[1]', 'Row 1 is no object'],
+    ['not json\nnor this', 'Row 1 is not JSON'],
+    ['[1]', 'Row 1 is not an object'],
     ['', 'holds no rows'],
   ])('is refused with a readable message: %j', (text, message) => {
     expect(() => readSource('a.ndjson', text)).toThrow(message);
@@ -72,7 +72,7 @@ describe('a CSV table', () => {
       { event_ts: 988_675_200, members: [1, 2], properties: { speed: 0.5, ok: true, note: 'a;b' } },
     ]);
     expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([
-      '2 names the member x, but nodes are integers here; say that they have names',
+      '2 names the member x, but nodes are integers here; check Nodes have names',
       '3 has no time',
       '4 has 7 cells, but the header names 6 columns',
     ]);
@@ -299,7 +299,7 @@ describe('dates with an ambiguous order of day and month', () => {
   test('are refused when the calendar has no such day', () => {
     expect(planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00', '01.01.2024'], 'dmy').reasons).toEqual(
       ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00'].map(
-        (date, at) => `${at + 1} says "${date}", which is no time of the calendar with the day first`,
+        (date, at) => `${at + 1} says "${date}", which is not a date with the day first`,
       ),
     );
   });

@@ -259,9 +259,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await run('MATCH (e:mail) RETURN *');
     expect(await page.getByText('The names of').count()).toBe(0);
     await page.reload();
-    await page
-      .getByText('The names of 20,000 nodes of mail are shown, those of the others by their numbers.')
-      .waitFor();
+    await page.getByText('The names of 20,000 nodes of mail are shown, the other nodes by their numbers.').waitFor();
     await page.unroute('**/v1/query');
   });
 

@@ -1,5 +1,5 @@
-// Determines which columns of a result hold times or members, and of which table. Uses the types in
-// the answer, or else the text of the statement.
+// Determines which columns of a result hold times or members, and the table of the members. Uses
+// the types in the answer or, if these are missing, the text of the statement.
 
 import { bare, patternsOf } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';

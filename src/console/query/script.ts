@@ -3,9 +3,9 @@
 import { bare, isMatch } from '../statement-words.ts';
 
 /**
- * Returns the statements. Each is preceded by as many line ends and blanks as put it at its place
- * in the whole text. Lines and columns in errors of the server are therefore those of the whole
- * text. A text that contains only comments has no statement.
+ * Returns the statements. Line ends and blanks before each keep it at the line and column where it
+ * is in the whole text, so that errors of the server refer to places in the whole text. A text that
+ * contains only comments has no statement.
  */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);
