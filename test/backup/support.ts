@@ -85,7 +85,7 @@ export function verify(dir: string, pause: () => Promise<void> = () => Promise.r
   return verifyDirectory({ fs: nodeFs, crc32c, core }, dir, pause);
 }
 
-/** Returns the names of the entries, as another program lists them. */
+/** Returns the names of the entries, as the program `tar` lists them. */
 export function entriesOf(file: string): string[] {
   return execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).split('\n').slice(0, -1);
 }
