@@ -1,7 +1,7 @@
 // Kills an import with `kill -9` and continues with `--resume`. Every row is stored once, and every
 // bad row is reported once. `HEDGEROW_IMPORT_KILLS=40` is the long form. `HEDGEROW_IMPORT_MB=2000`
-// runs the memory test with a CSV file of 2000 MB; CI uses 50 in its long form, and without this
-// variable the test is skipped. Needs `dist/` (`npm run build`).
+// runs the memory test with a CSV file of 2000 MB; without this variable the memory test is
+// skipped. Needs `dist/` (`npm run build`).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
