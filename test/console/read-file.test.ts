@@ -103,8 +103,8 @@ describe('a CSV table', () => {
       { weight_kg: 980, pieces: 1000 },
       { pieces: 2 },
     ]);
-    // In a comma-separated file, quoted cells could be lists. Because that is not evident, they
-    // stay text.
+    // In a comma-separated file, quoted cells such as "3,4" stay text, because they could be
+    // numbers or lists.
     const lists = readSource('tags.csv', 'ts,members,tags\n1,1;2,"3,4"\n2,2;3,"5,6"\n');
     expect(newColumns(lists, guessMapping(lists))).toEqual([{ name: 'tags', type: 'TEXT' }]);
   });
@@ -221,9 +221,9 @@ describe('CSV', () => {
   });
 
   test.each([
-    ['of lines that end in two ways', 'a,b\r\n1,2\n'],
-    ['of lines that end as long ago', 'a,b\r1,2\r'],
-    ['of empty lines', '\r\na,b\r\n\r\n"1",2\r\n\r\n'],
+    ['CRLF and LF in one file', 'a,b\r\n1,2\n'],
+    ['CR alone', 'a,b\r1,2\r'],
+    ['CRLF, also of empty lines', '\r\na,b\r\n\r\n"1",2\r\n\r\n'],
   ])('has the same cells with other line ends: %s', (_name, text) => {
     expect(cellsOf(text)).toEqual([
       ['a', 'b'],
@@ -233,7 +233,7 @@ describe('CSV', () => {
 
   test.each([
     ['a,b\n1,2\n3,"open\n5,6\n', '2 opens a quote in line 3 of the file that is never closed'],
-    ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; there each'],
+    ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; write each'],
   ])('loses only the line with a fault in its quotes, which is reported: %j', (text, fault) => {
     const { rows, numbers, rejected } = readSource('a.csv', text);
     expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([expect.stringContaining(fault)]);
@@ -284,7 +284,7 @@ describe('dates with an ambiguous order of day and month', () => {
     expect(planOf(dates, 'mdy').times).toEqual(['2024-03-04T00:00', '2024-12-11T21:05']);
   });
 
-  test('have the order that a day above 12 shows', () => {
+  test('have the order that follows from a day above 12 among them', () => {
     expect(planOf(['04.03.2024 10:15', '14.03.2024']).times).toEqual(['2024-03-04T10:15', '2024-03-14T00:00']);
     expect(planOf(['3/4/2024', '3/14/2024', '2024-05-01']).times).toEqual([
       '2024-03-04T00:00',
@@ -339,7 +339,7 @@ describe('columns of members', () => {
     expect(planEdges(file, { ...mapping, separator: '' }).edges[0]!.members).toHaveLength(2);
   });
 
-  test('contain one node per cell unless a separator shows otherwise', () => {
+  test('contain one node per cell if no separator is found', () => {
     expect(guessSeparator(file, ['customer', 'time'])).toBe('');
   });
 });
@@ -363,6 +363,6 @@ describe('the bytes of a file', () => {
   });
 
   test('are refused when they contain a zero byte', () => {
-    expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('no text');
+    expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('not text');
   });
 });

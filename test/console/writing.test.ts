@@ -23,7 +23,7 @@ describe('the columns with times and members', () => {
       [...columnKinds({ statement, columns, types })].map(([name, { kind, table }]) => [name, `${kind} of ${table}`]),
     );
 
-  test('are found in the statement when the answer does not name them', () => {
+  test('are found in the statement when the answer contains no types', () => {
     expect(of('MATCH (e:mail) RETURN *', ['id', 'event_ts', 'members'])).toEqual({
       event_ts: 'time of mail',
       members: 'members of mail',
@@ -45,7 +45,7 @@ describe('the columns with times and members', () => {
     ).toEqual({ first: 'time of mail' });
   });
 
-  test('are those that the answer names', () => {
+  test('are found by their types when the answer contains types', () => {
     expect(of('SHOW TABLES', ['a', 'event_ts'], { a: 'TIME', event_ts: 'INTEGER' })).toEqual({
       a: 'time of undefined',
     });
@@ -263,7 +263,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.unroute('**/v1/query');
   });
 
-  test('a draft is kept until the sign-out, and a reload runs it only if it had been run and only reads', async () => {
+  test('a draft is kept until the sign-out; a reload runs it only if the user had run it and it only reads', async () => {
     const statement = 'MATCH (s:ships) WHERE s.note = $kept RETURN s.note AS kept';
     await writeStatement(page, statement);
     await page.getByRole('textbox', { name: '$kept', exact: true }).fill('n2');
