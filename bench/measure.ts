@@ -1,4 +1,4 @@
-// Takes times: alternates the sides, returns medians of rounds, and keeps results alive.
+// Measures times: alternates the sides, returns medians of rounds, and keeps results alive.
 
 /**
  * One side of a race. Does its work once, and returns the time (or the rate). Returns a promise if

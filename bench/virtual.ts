@@ -16,7 +16,7 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Shorter than the stream takes. This works because the timeout ends when the answer begins. */
+/** Less than the whole stream takes, because the timeout applies only until the answer begins. */
 const TIMEOUT_MS = 10_000;
 /** Pause of the slow reader after each chunk. */
 const SLOW_PAUSE_MS = 20;

@@ -3,7 +3,10 @@
 
 export interface Given {
   readonly key: string;
-  /** Runs without a click. Since anyone can write such a link, only statements that read count. */
+  /**
+   * Runs without a click if it only reads, since anyone can write such a link. Undefined if it does
+   * not begin with MATCH.
+   */
   readonly statement: string | undefined;
   readonly tab: 'rows' | 'graph';
 }

@@ -20,7 +20,7 @@ const NAME = /^hedgerow-\d{8}T\d{6}Z-\d+\.tar\.gz$/;
 
 interface Said {
   begun: number;
-  /** Path -> LSN. */
+  /** The LSN of each backup, by path. */
   made: Map<string, number>;
 }
 

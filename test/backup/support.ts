@@ -90,7 +90,7 @@ export function entriesOf(file: string): string[] {
   return execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).split('\n').slice(0, -1);
 }
 
-/** Returns every file below `dir`: path -> bytes. */
+/** Returns the bytes of every file below `dir`, by path. */
 export function filesBelow(dir: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

@@ -182,8 +182,8 @@ async function loadAndKill({ url, database }: TestServer, rows: number): Promise
   return code as number | null;
 }
 
-// Parquet takes more rows, because import batches are larger than statements, and one kill, because
-// `import-kill.test.ts` kills imports repeatedly.
+// Parquet is tested with more rows, because import batches are larger than statements, and with
+// only one kill, because `import-kill.test.ts` kills imports repeatedly.
 test.skipIf(!BUILT).each([
   ['parquet', 40_000, 1],
   ['statements', 4800, 2],

@@ -357,7 +357,7 @@ describe('the bytes of a file', () => {
     expect(decodeFile(old, 'windows-1252')).toBe('Groß');
   });
 
-  test('are UTF-16 when their byte order mark shows it', () => {
+  test('are UTF-16 when they begin with its byte order mark', () => {
     expect(decodeFile(bytes(0xff, 0xfe, 0xdf, 0))).toBe('ß');
     expect(decodeFile(bytes(0xfe, 0xff, 0, 0xdf))).toBe('ß');
   });

@@ -53,7 +53,7 @@ describe('the columns with times and members', () => {
 });
 
 describe('the value of a parameter', () => {
-  test('has the kind of the value that the statement compares it with', () => {
+  test('has the kind that its place in the statement requires', () => {
     const tables = [{ name: 'mail', columns: [{ name: 'urgent', type: 'BOOLEAN' }] }] as unknown as Table[];
     const kind = (condition: string) => kindIn(`MATCH (e:mail) WHERE ${condition}`, 'p', tables);
     expect(
@@ -160,7 +160,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await offered().first().waitFor();
     expect(await offered().first().textContent()).toContain('mailing');
     expect(await page.locator('.cm-tooltip-autocomplete li[aria-selected]').count()).toBe(0);
-    // The library accepts no key for a completion just after the list has opened.
+    // Just after the list has opened, the library ignores keys that accept a completion.
     await page.waitForTimeout(200);
     await page.keyboard.press('Enter');
     expect(await written()).toEqual(['MATCH (mailing:mail) RETURN m', '']);

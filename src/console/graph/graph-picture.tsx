@@ -21,7 +21,7 @@ interface Props {
   readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** If there are more nodes than this, only the `BUSIEST` nodes and those looked at show names. */
+/** With more nodes than this, only the `BUSIEST` and those hovered over or pinned show names. */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;
 const INSIDE_LENGTH = 3;

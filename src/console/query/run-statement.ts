@@ -8,7 +8,7 @@ import { sessionFor, transaction, transactionFailed, transactionRan } from './tr
 
 export const PAGE_ROWS = 100;
 
-/** Number of rows to fetch at once when the rest cannot wait on the server. */
+/** Maximum number of rows to fetch when the rest cannot wait on the server. */
 export const MOST_UNHELD_ROWS = 10_000;
 
 export interface Result {
@@ -44,10 +44,7 @@ export interface RunOptions {
   readonly parameters: Parameters;
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
-  /**
-   * True when the rest of the rows may wait on the server; otherwise all that can be shown are
-   * fetched.
-   */
+  /** True when only the first page is fetched at once and the other rows may wait on the server. */
   readonly isHeld: boolean;
 }
 
