@@ -15,7 +15,7 @@ import { type EditorView, type Extension, keymap, Prec } from './code-mirror.ts'
 import { isComplete, namesAt } from './names.ts';
 
 /**
- * Returns the extension. Fetches the tables at each completion, because they may change while the
+ * Returns the extension. Calls `tables` at each completion, because the tables may change while the
  * editor is open.
  */
 export function completion(tables: () => readonly Table[]): Extension {

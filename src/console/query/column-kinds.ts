@@ -16,7 +16,7 @@ const RENAMED = /(?:\bRETURN\s+(?:DISTINCT\s+)?|,\s*)(\w+)\s*\.\s*(\w+)\s+AS\s+(
 /** Matches `MIN(e.event_ts) AS first`. */
 const EXTREME = /\b(?:MIN|MAX)\s*\(\s*(\w+)\s*\.\s*(\w+)\s*\)\s+AS\s+(\w+)/gi;
 
-/** Returns the kinds by the names of the columns; other columns are absent. */
+/** Returns the kinds of the columns with times or members, by column name. */
 export function columnKinds({ statement, columns, types }: Pick<Result, 'statement' | 'columns' | 'types'>) {
   const tables = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
   const [firstTable] = tables.values();
