@@ -17,7 +17,7 @@ This is the app for development: it asks for no key, listens on this machine onl
 
 **Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable.`;
 
-/** Copies results into tables, which this service does not have. */
+/** The id of the route that copies results into tables, which this service does not have. */
 const NEEDS_TABLES = 'materializeVirtualQuery';
 
 /**

@@ -60,10 +60,13 @@ const ADVICE = 'Files of the spec folder that end in .json are specs; put others
 /** Changes the file first, so that everything that is visible is also on disk. */
 async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<string, VirtualGraph>): Promise<void> {
   const path = join(dir, id + END);
-  // The file was added by other means since the start, or its name differs only in case and the
-  // file system ignores case.
+  // Either the file was added by other means since the start, or its name differs only in case and
+  // the file system ignores case.
   if (!graphs.has(id) && nodeFs.exists(path))
-    throw refusal('conflict', `There is a file ${id}${END} that was not read at the start. Start again, or remove it.`);
+    throw refusal(
+      'conflict',
+      `There is a file ${id}${END} that was not read at the start. Start the service again, or remove the file.`,
+    );
   try {
     if (value === null) await remove(path, dir);
     else await writeFileAtomically(nodeFs, path, Buffer.from(`${JSON.stringify(value, null, 2)}\n`));

@@ -215,7 +215,12 @@ describe('the column with the time', () => {
 
   test.each<[string, string, Flags, RegExp]>([
     ['two', 'when,start,a\n1,2,3\n', { memberColumns: 'a' }, /Columns when, start could each be the time.*--ts-column/],
-    ['no times', 'when,a\nsoon,3\n', { memberColumns: 'a' }, /is called event_ts, timestamp, .*when, .*--ts-column/],
+    [
+      'no times',
+      'when,a\nsoon,3\n',
+      { memberColumns: 'a' },
+      /has a name such as event_ts, timestamp, .*when, .*--ts-column/,
+    ],
     ['nodes', 'start,end\n1,2\n', { memberColumns: 'start,end' }, /None of the columns \(start, end\) is called/],
   ])('must be named by a flag: %s', async (_name, text, flags, message) => {
     world.file('x.csv', text);
@@ -232,7 +237,7 @@ describe('members that no flag names', () => {
   test('are taken from both sides of an edge, which is reported', async () => {
     world.file('mails.csv', MAILS);
     expect(await importInto(['mails.csv']), world.err).toBe(0);
-    expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
+    expect(world.err).toMatch(/taken from sender, recipients, as the names suggest; --member-columns or/);
     expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
     expect((await rows()).map(({ members }) => members)).toEqual([
       [1, 2, 3],

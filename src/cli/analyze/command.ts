@@ -66,8 +66,8 @@ async function ask(
   }
   const answer = await source.run(table, measure, params, signal);
   const rows = rowsOf(answer.result, measure);
-  // A caller who asks for the largest values wants to see them in that order. The keys of a JSON
-  // object are in order of id.
+  // A caller who asks for the largest values wants to see them in that order. A JSON object has
+  // lost this order, because it lists integer keys in ascending order.
   const isRanking = params.top !== undefined || params.limit !== undefined;
   return [answer, isRanking ? largestFirst(rows, answer.result) : rows];
 }

@@ -26,7 +26,7 @@ export async function checkProofCommand(
 ): Promise<number> {
   try {
     const fromStdin = file === undefined || file === '-';
-    if (fromStdin && flags.rules === '-') throw new UsageError('Only one of FILE and --rules can be -, stdin.');
+    if (fromStdin && flags.rules === '-') throw new UsageError('Only one of FILE and --rules can be - (stdin).');
     const rules = flags.rules === undefined ? undefined : rulesOf(await readJson(flags.rules, world), flags.rules);
     const claims = claimsOf(await readJson(fromStdin ? '-' : file, world));
     const bad = badProofs(claims, checkerOf(rules, claims));

@@ -10,7 +10,7 @@ export interface Town {
   classes: number[][];
   /** Colleagues who work together every day, 5 to 12 in a team. */
   teams: number[][];
-  /** Everyone at a school or company; they may have lunch together. */
+  /** The people of each school or company; they may have lunch together. */
   sites: number[][];
   /** Index into `sites` by team. */
   siteOfTeam: number[];

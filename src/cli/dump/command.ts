@@ -1,5 +1,5 @@
 // `hedgerow dump DIR`: writes a whole database as files that other programs can read and from which
-// `hedgerow load` makes a database.
+// `hedgerow load` can create a database.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -100,7 +100,8 @@ async function writeDump(
   } finally {
     await source.runner.close();
   }
-  // Stores the number of rows that were written, because more may have been inserted since.
+  // Stores the number of rows that were written. Rows may have been inserted after the definitions
+  // were read.
   const rowsOf = (name: string) => files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
   const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
   const schema = schemaStatements(tables, definitions.indexes);

@@ -1,5 +1,5 @@
-// Defines what a dump contains besides the edges, and the places from which these definitions are
-// read and to which they are written: a server or a data directory.
+// Defines what a dump contains besides the edges, and reads and writes these definitions on a
+// server or in a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
 import { type AlterableOption, OPTION_FIELDS } from '../../model/options.ts';

@@ -1,4 +1,4 @@
-// Recognizes files by their first bytes: compressed files, which are refused with a message how to
+// Recognizes files by their first bytes: packed files, which are refused with advice on how to
 // unpack them, and text in UTF-16, which is decoded.
 
 const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
@@ -11,9 +11,7 @@ const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
 /** Number of bytes that are needed to recognize a file. */
 export const KIND_BYTES = 4;
 
-/**
- * Returns what is wrong with a file that begins with these bytes; undefined for an unknown kind.
- */
+/** Returns why a file that begins with these bytes cannot be read; undefined for any other file. */
 export function unreadableKind(head: Uint8Array): string | undefined {
   return PACKED.find(([mark]) => mark.every((byte, at) => head[at] === byte))?.[1];
 }

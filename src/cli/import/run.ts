@@ -26,15 +26,15 @@ export interface RunOptions {
   limits: BatchLimits;
   onError: 'stop' | 'skip';
   /**
-   * With more bad lines, the import ends after the batches in flight. Undefined: the number of bad
-   * lines is not limited.
+   * If there are more bad lines than this, the import ends after the batches in flight. Undefined:
+   * the number of bad lines is not limited.
    */
   maxRejects?: number | undefined;
   rejects: RejectFiles;
   /** The path of the file for the bad lines of an input. */
   rejectPathOf(source: Source): string;
   onProgress(source: Source, tally: Readonly<Tally>): void;
-  /** The batches of an input; left out for NDJSON. */
+  /** The batches of an input. When left out, every input is read as NDJSON. */
   batchesOf?(source: Source): AsyncIterable<LineBatch>;
   /** The file that records how far the import of an input has come. */
   progressOf?(source: Source): ProgressFile | undefined;
@@ -165,8 +165,8 @@ export class ImportRun implements Intake {
     if (progress === undefined) return files.add(path, rejects);
     if (rows === undefined) this.#hasGap = true;
     const stopsHere = this.stopAtFirst && rejects.length > 0;
-    // A resumed import reads the line at which this one stopped again, so the line is not counted
-    // yet.
+    // The line at which this import stops is not counted yet, because a resumed import reads it
+    // again.
     const rejectBytes = stopsHere ? await files.bytesOf(path) : undefined;
     await files.add(path, rejects);
     if (this.#hasGap) return;

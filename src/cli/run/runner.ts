@@ -1,4 +1,4 @@
-// Where statements run: on a server or in a data directory, both through one interface.
+// Defines the interface through which statements run on a server or in a data directory.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Times } from '../query/formats.ts';

@@ -37,8 +37,8 @@ const MOST_BYTES = 64 * 2 ** 20;
 const MOST_DEPTH = 500;
 
 /**
- * Yields the pieces of a JSON object; the lists with the keys `wanted` are cut. Throws
- * `invalid_json` for text that is not a JSON object or is incomplete.
+ * Yields the fields of a JSON object one by one. A list whose key is in `wanted` is yielded element
+ * by element. Throws `invalid_json` for text that is not a JSON object or is incomplete.
  */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
@@ -49,7 +49,10 @@ export async function* jsonElements(
   cutter.end();
 }
 
-/** What may follow. `firstKey` and `key` differ: only after `firstKey` may the object end. */
+/**
+ * What is expected next. In state `firstKey` the object may also end; in state `key` a key must
+ * follow.
+ */
 type State = 'start' | 'firstKey' | 'key' | 'colon' | 'value' | 'inKey' | 'inValue' | 'inList' | 'end';
 
 class Cutter {
@@ -149,7 +152,7 @@ class Cutter {
     return { key: this.#key, text, kind: 'element' };
   }
 
-  /** Takes a byte between keys and values. */
+  /** Takes a byte that belongs to neither a key nor a value. */
   #between(byte: number): void {
     switch (this.#state) {
       case 'start':
@@ -221,5 +224,5 @@ export function parsed(text: string): unknown {
 }
 
 function noJson(why: string): HedgerowError {
-  return new HedgerowError('invalid_json', `The file is no JSON object: ${why}.`);
+  return new HedgerowError('invalid_json', `The file is not a JSON object: ${why}.`);
 }

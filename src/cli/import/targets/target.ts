@@ -1,13 +1,13 @@
-// The interface to what an import writes to: a data directory or a running server.
+// Defines the interface of the target of an import: a data directory or a running server.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
 /** The running import as its target sees it. */
 export interface Intake {
-  /** True with `--on-error stop`: nothing is imported from the first bad line on. */
+  /** True with `--on-error stop`: neither the first bad line nor any line after it is imported. */
   readonly stopAtFirst: boolean;
-  /** True when no more lines are wanted; batches that are not in flight yet are left out. */
+  /** True when no more lines are wanted; batches that are not in flight yet are skipped. */
   readonly closed: boolean;
   /** Must be called once for every bad line, before the promise of its batch resolves. */
   reject(batch: LineBatch, index: number, reason: string): void;
