@@ -78,7 +78,7 @@ async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<str
   else graphs.set(id, value as VirtualGraph);
 }
 
-/** Removes the file; one that has already been removed is not an error. */
+/** Removes the file. It is not an error if the file has already been removed. */
 async function remove(path: string, dir: string): Promise<void> {
   if (nodeFs.kindOf(path) === null) return;
   await nodeFs.remove(path);

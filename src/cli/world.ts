@@ -7,7 +7,8 @@ import { systemProblem } from './system-error.ts';
 
 export interface Output {
   /**
-   * Returns false when the text is buffered; the event `drain` follows when it has been written.
+   * Returns false when the text is buffered; the event `drain` follows when the text has been
+   * written.
    */
   write(text: string): unknown;
   once?(event: 'drain', callback: () => void): unknown;

@@ -72,7 +72,7 @@ async function ask(
   return [answer, isRanking ? largestFirst(rows, answer.result) : rows];
 }
 
-/** Wraps rows that are already in memory in the interface that the output formats read from. */
+/** Returns a runner whose result is these rows, because the output formats read from a runner. */
 function fixedRows(rows: readonly Row[]): StatementRunner {
   const columns = [...new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))];
   async function* batches() {

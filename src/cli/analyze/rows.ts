@@ -4,7 +4,7 @@ import type { Row } from '../run/runner.ts';
 
 /**
  * Measures whose result is a list of groups: each entry is a list of ids, of any length. For other
- * measures an entry that is a list is a pair of ids followed by a value.
+ * measures, an entry that is a list consists of two ids and a value.
  */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
 

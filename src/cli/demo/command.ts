@@ -150,8 +150,8 @@ interface Filled {
 }
 
 /**
- * Makes the meetings and imports them. When an earlier run with the same size and seed has already
- * stored the meetings, leaves them in place.
+ * Generates the meetings and imports them. When an earlier run with the same size and seed has
+ * already stored the meetings, leaves them in place.
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };

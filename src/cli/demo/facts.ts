@@ -1,4 +1,4 @@
-// Collects counts about the meetings while they are generated; the demo reports them later.
+// Collects counts of the meetings while they are generated; the demo needs the counts later.
 
 import type { Meeting } from './meetings.ts';
 

@@ -12,10 +12,13 @@ export interface Invitation {
 }
 
 const WEEK_DAYS = 7;
-/** The meetings of one person within this many days are few enough to draw as hulls. */
+/**
+ * The meetings of one person within this many days are few enough to be drawn as hulls around their
+ * members.
+ */
 const DRAWN_DAYS = 3;
 const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
-/** Few enough edges that a person can read the answer. */
+/** Number of edges to retrieve, few enough that a person can read the answer. */
 const TOP_EDGES = 8;
 
 /**

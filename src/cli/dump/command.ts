@@ -26,8 +26,8 @@ export interface DumpFlags extends RunnerFlags {
 }
 
 /**
- * Resolves with the exit code: 0 on success, 1 when the dump is incomplete, 2 for a wrong call. The
- * tables are dumped one after another, each in its state at that time.
+ * Resolves with the exit code: 0 on success, 1 when the dump fails, 2 for a wrong call. The tables
+ * are dumped one after another, each as it is when its turn comes.
  */
 export async function dumpCommand(given: string, flags: DumpFlags, world: World): Promise<number> {
   const controller = new AbortController();
@@ -45,7 +45,7 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     try {
       dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });
     } catch (error) {
-      // An incomplete dump is of no use.
+      // Removes an incomplete dump, which is of no use.
       for (const path of [tables, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
         rmSync(path, { recursive: true, force: true });
       throw error;

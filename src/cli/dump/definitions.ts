@@ -86,7 +86,7 @@ async function graphsOf(client: ServerClient): Promise<Document[]> {
   }
 }
 
-/** Removes the version numbers, because the database that loads the document counts its own. */
+/** Removes the version numbers, because the database that loads the document assigns its own. */
 export function withoutVersion(document: object): Document {
   const { version: _version, stratum: _stratum, spec_version: _spec, ...rest } = document as Record<string, unknown>;
   return rest;

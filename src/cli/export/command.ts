@@ -25,7 +25,10 @@ export interface ExportFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Number of first rows from which the types of a statement's columns are inferred. */
+/**
+ * Number of rows, from the first row on, from which the types of a statement's columns are
+ * inferred.
+ */
 const SAMPLE_ROWS = 1000;
 
 /** Resolves with the exit code: 0 on success, 1 when the export fails, 2 for a wrong call. */
@@ -131,8 +134,8 @@ export function tableStatement(name: string, start?: number | undefined, end?: n
 }
 
 /**
- * Returns the rows of a statement as they arrive. With `table`, the columns are those of that
- * table; otherwise they are inferred from the first rows.
+ * Returns the rows of a statement as they arrive, and counts them in `tally`. With `table`, the
+ * columns are those of that table; otherwise they are inferred from the first rows.
  */
 export async function rowsOf(
   { runner, tables }: RowSource,

@@ -70,8 +70,8 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
 }
 
 /**
- * Returns the columns of a statement. A column gets the type of the table columns with its name, if
- * they all have the same type and the rows fit it. Otherwise its type is inferred from the rows.
+ * Returns the columns of a statement. If all table columns of the same name have one type, and the
+ * rows fit that type, a column gets that type. Otherwise the type is inferred from the rows.
  * `names` is needed when there are no rows.
  */
 export function columnsOfRows(

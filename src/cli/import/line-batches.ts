@@ -83,7 +83,7 @@ export interface BatchLimits {
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Number of bytes that are kept of a line that is too long, to show them. */
+/** Of a line that is too long, this many bytes are kept to be shown. */
 const SHOWN_BYTES = 200;
 
 export function startOf(batch: LineBatch, index: number): number {

@@ -132,7 +132,7 @@ export class ImportRun implements Intake {
         onProgress(source, this.tally);
       }
     } finally {
-      // Also after a failure: every batch in flight is awaited and counted.
+      // Awaits and counts every batch in flight, also after a failure.
       for (const each of underWay) await this.#settle(source, each, progress);
       await progress?.write();
     }

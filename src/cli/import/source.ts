@@ -24,8 +24,8 @@ export interface Source {
    */
   decodedFrom(): string | undefined;
   /**
-   * The decompressed input; if it was decoded, as UTF-8. Iterating throws when the input cannot be
-   * read or is incomplete gzip.
+   * The decompressed input, converted to UTF-8 if `decodedFrom` returns an encoding. Iterating
+   * throws when the input cannot be read or is incomplete gzip.
    */
   readonly chunks: AsyncIterable<Buffer>;
   /** Stops reading, even while waiting for more bytes; iterating may then throw. */

@@ -19,8 +19,8 @@ const TIME = 'event_ts';
 const KEEPS_TIME: ReadonlySet<string> = new Set(['min', 'max']);
 
 /**
- * Determines the kinds. `columns`: names of the columns in the answer, in the order of the returned
- * items.
+ * Determines the kinds of the columns. `columns`: names of the columns in the answer, in the order
+ * of the returned items.
  */
 export function columnKinds(statement: Statement, columns: readonly string[]): ColumnKinds {
   if (statement.kind !== 'match') return NONE;

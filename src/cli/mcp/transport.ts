@@ -25,7 +25,7 @@ interface Message {
   error?: { code: number; message: string };
 }
 
-/** The SDK's interface of a transport, on the two streams of this process. */
+/** Implements the SDK's interface of a transport on the two streams of this process. */
 export class LineTransport {
   onmessage?: (message: object) => void;
   onclose?: () => void;

@@ -1,4 +1,4 @@
-// Parses a query over a virtual graph, which has this form:
+// Parses queries over virtual graphs. A query has this form:
 //
 //   MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT n]
 

@@ -29,7 +29,7 @@ export interface MaterializeRequest {
 export interface Materialized {
   table: string;
   /**
-   * Name of a table with one edge per node. The only member of that edge is the node's id, and its
+   * Name of a table with one edge per node. The only member of that edge is the node's id, and the
    * column `vertex` contains the node's `vertex_local_id`.
    */
   nodes_table: string;

@@ -18,7 +18,9 @@ import type { RowFlags } from '../rows/row-plan.ts';
 
 /** The flags that concern CSV. */
 export interface CsvFlags {
-  /** Undefined: the candidate that occurs most often in the header is used. */
+  /**
+   * Undefined: the delimiter is read from a line such as `sep=;`, or guessed from the first line.
+   */
   readonly delimiter: string | undefined;
   /** True when the first line is a row, not a header. */
   readonly isHeadless: boolean;

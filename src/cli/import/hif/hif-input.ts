@@ -1,5 +1,5 @@
-// Reads HIF as an input of an import. The members of an edge are taken from the incidences, its
-// time and properties from its `attrs`.
+// Reads HIF as an input of an import. The members of an edge come from the incidences. Its time and
+// its properties come from its `attrs`.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';

@@ -70,7 +70,10 @@ export class HifLosses {
     this.#networkType = type;
   }
 
-  /** Returns one sentence, or none when everything is kept. `others` describes further losses. */
+  /**
+   * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
+   * further losses.
+   */
   sentence(label: string, others: readonly string[]): string[] {
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),

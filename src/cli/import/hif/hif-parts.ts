@@ -23,7 +23,10 @@ export interface HifWhole {
 
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
-/** Bytes of the document per part; one part at a time is held in memory. */
+/**
+ * There are so many parts that each holds about this many bytes of the document. One part at a time
+ * is held in memory.
+ */
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
 /**

@@ -31,9 +31,11 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACES = new Set([9, 10, 13, 32]);
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-/** Largest size of an element. */
+/** Maximum size of an element in bytes. */
 const MOST_BYTES = 64 * 2 ** 20;
-/** Deepest nesting; the limit exists because JSON.stringify calls itself for each level. */
+/**
+ * Maximum depth of nesting. The limit exists because JSON.stringify calls itself for each level.
+ */
 const MOST_DEPTH = 500;
 
 /**

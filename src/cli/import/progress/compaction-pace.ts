@@ -24,6 +24,7 @@ export class CompactionPace {
   #last: Promise<void> = Promise.resolve();
 
   /**
+   * Starts a compaction when one is worthwhile, and waits for it when the memtables are too large.
    * Must be called before each commit; resolves in the order of the calls. Ignores failures,
    * because the engine also compacts by itself and reports a failure where that is necessary.
    */
