@@ -102,7 +102,7 @@ export function buildProgram(host: Host, version: string): Command {
   return program;
 }
 
-/** Adds examples to the help of every command that does something itself. */
+/** Adds examples to the help of every command that has no subcommands. */
 function addExamples(command: Command, path: readonly string[]): void {
   for (const inner of command.commands) addExamples(inner, [...path, inner.name()]);
   if (command.commands.length === 0) command.addHelpText('after', exampleText(path.join(' ')));

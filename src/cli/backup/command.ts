@@ -20,7 +20,7 @@ export interface BackupFlags {
   config?: string | undefined;
 }
 
-/** Describes the finished backup, whether the server or this process made it. */
+/** Describes a finished backup, no matter whether the server or this process made it. */
 interface Made {
   path: string;
   size_bytes: number;

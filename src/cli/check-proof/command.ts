@@ -1,5 +1,5 @@
 // `hedgerow check-proof [FILE]`: checks the proofs of an answer without trusting any of their
-// contents, and reports what is wrong with each.
+// contents, and reports what is wrong with each proof.
 
 import { HedgerowError } from '../../errors.ts';
 import { type ProofChecker, proofChecker } from '../../rules/check-proof.ts';

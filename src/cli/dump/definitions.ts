@@ -33,8 +33,8 @@ export interface DefinitionStore {
 }
 
 /**
- * Opens the place that the flags name. With `make`, creates a missing directory. Throws UsageError,
- * ConfigError, or the error of opening the directory.
+ * Opens the server or the data directory that the flags name. With `make`, creates a missing
+ * directory. Throws UsageError, ConfigError, or the error of opening the directory.
  */
 export async function openDefinitions(flags: RunnerFlags, world: World, make: boolean): Promise<DefinitionStore> {
   const { url, apiKey, data, config } = flags;

@@ -22,7 +22,7 @@ export class InsertStatements {
   readonly #columns: Columns;
   #rows: string[] = [];
   #characters = 0;
-  /** Rows added so far. */
+  /** Number of rows added so far. */
   count = 0;
 
   constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {

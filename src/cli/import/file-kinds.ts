@@ -18,7 +18,7 @@ export function unreadableKind(head: Uint8Array): string | undefined {
 
 /**
  * Returns the UTF-16 encoding of a text that begins with these bytes. Recognizes it by its byte
- * order mark, or by the zeros beside two ASCII characters. Undefined when it is not UTF-16.
+ * order mark, or by the zero bytes beside two ASCII characters. Undefined when it is not UTF-16.
  */
 export function wideEncoding(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second, third, fourth] = head;

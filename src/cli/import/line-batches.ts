@@ -40,9 +40,14 @@ export interface LineBatch {
    * The rest of the line is dropped.
    */
   readonly tooLong: boolean;
-  /** The position in the input after line i; for -1, the position at which the batch begins. */
+  /**
+   * Returns the position in the input after line i; for -1, the position at which the batch begins.
+   */
   after(index: number): Position;
-  /** The row from which line i was made, in readable form. Only for formats other than NDJSON. */
+  /**
+   * Returns the row from which line i was made, in readable form. Only for formats other than
+   * NDJSON.
+   */
   original?(index: number): string;
   /**
    * The edges that the lines contain, so that the lines need not be parsed. Undefined for a row

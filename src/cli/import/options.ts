@@ -53,7 +53,7 @@ export interface ImportFlags extends TargetFlags {
   /** Names of the columns when the CSV has no header. */
   columns?: string | undefined;
   encoding?: string | undefined;
-  /** The time for edges without one. */
+  /** The time for edges that have none. */
   ts?: string | undefined;
   /** Like `createTable`, but also creates missing columns. */
   create?: boolean | undefined;
@@ -118,7 +118,10 @@ export function batchLimits(flags: ImportFlags): BatchLimits {
   return { rows, bytes: BATCH_BYTES, lineBytes: LINE_BYTES };
 }
 
-/** Undefined when the number of rejected lines is not limited. Throws UsageError. */
+/**
+ * Returns the maximum number of rejected lines; undefined when there is no maximum. Throws
+ * UsageError.
+ */
 export function maxRejectsOf(flags: ImportFlags): number | undefined {
   return integerFlag('--max-rejects', flags.maxRejects, 0, Number.MAX_SAFE_INTEGER);
 }

@@ -24,7 +24,7 @@ export interface PlannedInput {
   readonly notes: readonly string[];
   /** What the user may not have intended, one sentence each. */
   readonly warnings: readonly string[];
-  /** Some of the first edges as lines of JSON; named nodes are shown by name. */
+  /** Returns some of the first edges as lines of JSON; named nodes are shown by name. */
   firstEdges(): string[];
   /**
    * Reads the batches. The same position always gives the same batches. `names` is needed when

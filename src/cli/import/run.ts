@@ -31,12 +31,14 @@ export interface RunOptions {
    */
   maxRejects?: number | undefined;
   rejects: RejectFiles;
-  /** The path of the file for the bad lines of an input. */
+  /** Returns the path of the file for the bad lines of an input. */
   rejectPathOf(source: Source): string;
   onProgress(source: Source, tally: Readonly<Tally>): void;
-  /** The batches of an input. When left out, every input is read as NDJSON. */
+  /**
+   * Returns the batches of an input. When this function is left out, every input is read as NDJSON.
+   */
   batchesOf?(source: Source): AsyncIterable<LineBatch>;
-  /** The file that records how far the import of an input has come. */
+  /** Returns the file that records how far the import of an input has come. */
   progressOf?(source: Source): ProgressFile | undefined;
 }
 
@@ -110,7 +112,7 @@ export class ImportRun implements Intake {
       try {
         await this.#takeOne(source);
       } catch (error) {
-        // An interrupt also makes reading fail; that is not a failure of its own.
+        // An interrupt also makes reading fail, which does not count as a failure.
         if (this.tally.stop?.why !== 'interrupt') this.#stop({ why: 'failure', error });
       }
     }
@@ -139,7 +141,7 @@ export class ImportRun implements Intake {
     if (!this.closed) await progress?.finish();
   }
 
-  /** Never rejects; a failure stops the import. */
+  /** Inserts a batch. Never rejects; a failure stops the import. */
   async #insert(batch: LineBatch, key: string | undefined): Promise<number | undefined> {
     try {
       const inserted = await this.#options.target.insert(batch, this, key);

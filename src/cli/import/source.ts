@@ -14,13 +14,13 @@ export interface Source {
   readonly label: string;
   /** Size on disk in bytes; undefined when the size is unknown (stdin, pipes). */
   readonly totalBytes: number | undefined;
-  /** Bytes read so far; compressed bytes when the input is compressed. */
+  /** Returns the number of bytes read so far, before decompression. */
   bytesRead(): number;
-  /** True when the input is compressed; known once its first bytes have been read. */
+  /** Returns whether the input is compressed; known once its first bytes have been read. */
   packed(): boolean;
   /**
-   * The encoding from which the input is converted; undefined when it is read unchanged. Known once
-   * its first bytes have been read.
+   * Returns the encoding from which the input is converted; undefined when it is read unchanged.
+   * Known once the first bytes of the input have been read.
    */
   decodedFrom(): string | undefined;
   /**

@@ -73,7 +73,7 @@ async function setOptions(store: DefinitionStore, there: TableItem, item: TableI
     if (here[option] !== dumped[option]) await store.setOption(there.name, option, dumped[option]);
 }
 
-/** Returns the options of a table, with defaults for those that an older version lacks. */
+/** Returns the options of a table, with defaults for options that an older version lacks. */
 function optionsOf(item: TableItem): TableOptions {
   return completeOptions(optionsIn(item));
 }

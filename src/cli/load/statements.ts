@@ -1,4 +1,4 @@
-// Runs the INSERT statements of a dump, and skips those that were run before.
+// Runs the INSERT statements of a dump, and skips statements that were run before.
 
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';

@@ -274,7 +274,10 @@ const insert = tool({
   },
 });
 
-/** Schema of an edge. Accepts what the service accepts, and also names of nodes and ISO times. */
+/**
+ * Returns the schema of an edge, which accepts what the service accepts, and also names of nodes
+ * and ISO times.
+ */
 function newEdge() {
   return v.looseObject({
     event_ts: moment('Time of the edge.'),

@@ -114,7 +114,10 @@ type Heard =
   | { message: Message }
   | { refusal: { id: string | number | null; error: { code: number; message: string } } };
 
-/** Parses a line; returns undefined for an empty one. `line` is undefined when it was too long. */
+/**
+ * Parses a line; returns undefined for an empty line. `line` is undefined when the line was too
+ * long.
+ */
 function messageOf(line: string | undefined, isMessage: (value: unknown) => boolean): Heard | undefined {
   const refused = (id: string | number | null, code: number, message: string): Heard => ({
     refusal: { id, error: { code, message } },
@@ -162,8 +165,8 @@ function faultOf(value: unknown): string {
 }
 
 /**
- * The SDK reports an invalid request as an internal error with a list in JSON. This turns it into a
- * sentence and into the code for invalid parameters.
+ * The SDK reports an invalid request as an internal error with a list in JSON. This function
+ * replaces the list by a sentence and the code by that for invalid parameters.
  */
 function plainError(message: Message): Message {
   const { error } = message;

@@ -15,8 +15,8 @@ export interface QueryFlags extends RunnerFlags {
 }
 
 /**
- * Matches statements that are refused, because a later call could not end a transaction begun by
- * this one.
+ * Matches statements that are refused, because a transaction that one call begins could not be
+ * ended by a later call.
  */
 const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
 

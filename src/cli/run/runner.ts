@@ -16,7 +16,10 @@ export interface Ran {
   readonly columns: readonly string[];
   /** Iterating throws the error that stops the statement half way. */
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Known after all batches have been read; null when nothing was searched. */
+  /**
+   * Returns the plan, which is known after all batches have been read; null when nothing was
+   * searched.
+   */
   plan(): PlanFigures | null;
 }
 

@@ -137,7 +137,10 @@ class Terminal {
     this.#known = this.#history.entries.length;
   }
 
-  /** Handles Ctrl-C: stops the running statement, or else discards what has been typed. */
+  /**
+   * Handles Ctrl-C: stops the running statement. If no statement is running, discards what has been
+   * typed.
+   */
   #interrupt(): void {
     this.#waiting.length = 0;
     if (this.#answer !== undefined) {

@@ -17,15 +17,15 @@ export interface HifWhole {
   readonly nodes: HifId[];
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
-  /** True when two entries for this edge differ; the last one counts. */
+  /** True when two entries for this edge differ; the later entry counts. */
   isOverwritten: boolean;
 }
 
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
 /**
- * There are so many parts that each holds about this many bytes of the document. One part at a time
- * is held in memory.
+ * The number of parts is chosen so that one part holds about this many bytes of the document. One
+ * part at a time is held in memory.
  */
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;

@@ -69,7 +69,7 @@ class Cutter {
   #kept: Buffer[] = [];
   #keptBytes = 0;
   #key = '';
-  /** Elements of the current list so far. */
+  /** Number of elements of the current list so far. */
   #count = 0;
 
   constructor(wanted: ReadonlySet<string>) {

@@ -16,7 +16,7 @@ import type { Position } from '../line-batches.ts';
 export interface ProgressState {
   readonly format: 'hedgerow-import';
   readonly version: 1;
-  /** Part of all keys; new for every import that does not resume another one. */
+  /** Part of all keys; new for every import that does not resume another import. */
   readonly id: string;
   readonly input: string;
   /**

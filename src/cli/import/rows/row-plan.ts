@@ -20,7 +20,7 @@ import type { TableColumn } from '../targets/target.ts';
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
   readonly tsFormat?: TimeFormat | TimePattern | undefined;
-  /** The time for edges without one, in seconds since 1970. */
+  /** The time for edges that have none, in seconds since 1970. */
   readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
@@ -48,7 +48,8 @@ export interface PropertyColumn extends TableColumn {
 export interface RowPlan {
   readonly names: readonly string[];
   /**
-   * `index` is undefined when no column holds the time. `missing` is the time of rows without one.
+   * `index` is undefined when no column holds the time. `missing` is the time for rows that have
+   * none.
    */
   readonly time: {
     readonly index: number | undefined;

@@ -263,7 +263,10 @@ class KeptBatch {
   }
 }
 
-/** The answer to a batch is small, so its body is kept as long as its key. */
+/**
+ * Returns the number of inserted lines from a stored answer. The answer to a batch is small, so its
+ * body is kept as long as its key.
+ */
 function insertedIn(body: string | null): number {
   assert(body !== null, 'a small answer is kept as long as its key');
   return (JSON.parse(body) as { inserted: number }).inserted;

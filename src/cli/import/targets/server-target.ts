@@ -21,7 +21,10 @@ import {
 } from './target.ts';
 
 export interface ServerOptions extends ServerAddress {
-  /** Requests in flight at once. With more than one, batches may take effect in another order. */
+  /**
+   * Maximum number of requests in flight. If there is more than one, batches may take effect in
+   * another order.
+   */
   connections: number;
   table: TargetTable;
   now: () => number;
