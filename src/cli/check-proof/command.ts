@@ -82,6 +82,6 @@ function reasons(problems: readonly string[]): string {
 function summary(total: number, bad: number, derivedAgain: boolean): string {
   const proofs = total === 1 ? '1 proof' : `${total} proofs`;
   if (bad > 0) return `${proofs}, ${bad === 1 ? '1 fault' : `${bad} faults`}`;
-  const hint = derivedAgain || total === 0 ? '' : '; no conclusion was derived again, which needs --rules FILE';
+  const hint = derivedAgain || total === 0 ? '' : '; no conclusion was derived again, because that needs --rules FILE';
   return `${proofs}, all valid${hint}`;
 }

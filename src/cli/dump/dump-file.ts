@@ -1,5 +1,5 @@
-// Writes and reads the file that lists the contents of a dump. It is written last, so a directory
-// without it does not hold a complete dump.
+// Writes and reads the file that lists the contents of a dump. This file is written last, so a
+// directory without it does not hold a complete dump.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -36,14 +36,14 @@ export const DUMP_NAME = 'hedgerow-dump.json';
 export const SCHEMA_NAME = 'schema.hql';
 const ENDINGS: Readonly<Record<DumpFormat, string>> = { parquet: 'parquet', ndjson: 'ndjson.gz', statements: 'hql' };
 
-/** Returns the path of a table's edges, relative to the directory of the dump. */
+/** Returns the path of the file for a table's edges, relative to the directory of the dump. */
 export function edgesPath(table: string, format: DumpFormat): string {
   return `tables/${table}.${ENDINGS[format]}`;
 }
 
 /**
- * Returns the path for edges with a null in a column that has a default. They are written as
- * statements, the only format that can set such a column to null.
+ * Returns the path of the file for edges that have a null in a column with a default. These edges
+ * are written as statements, the only format that can set such a column to null.
  */
 export function nullsPath(table: string): string {
   return `tables/${table}.nulls.hql`;
