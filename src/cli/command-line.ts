@@ -13,8 +13,8 @@ export { Command, CommanderError, Option } from 'commander';
 export interface Host {
   readonly world: World;
   /**
-   * For commands that run until a signal ends them. Their exit code reports whether they shut down
-   * cleanly, not that a signal arrived.
+   * The world of commands that run until a signal ends them. Their exit code tells whether they
+   * shut down cleanly, not that a signal arrived.
    */
   readonly serverWorld: World;
   /** Receives the exit code. */
@@ -30,13 +30,13 @@ export function withServer(command: Command, key: string): Command {
 export function withServerOrDirectory(command: Command, key: string): Command {
   return withServer(command, key)
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
-    .option('--config <file>', 'with --data: the TOML file its server is started with');
+    .option('--config <file>', 'with --data: the TOML file with the settings of its server');
 }
 
 /** The flags by name; `true` means that the flag was given without a value. */
 export type Options = Readonly<Record<string, string | true | undefined>>;
 
-/** Adds a flag for every setting; a switch without a value is on. */
+/** Adds a flag for every setting. A switch that is given without a value means "on". */
 export function withSettings(command: Command): Command {
   command.option('--config <file>', 'TOML file with settings; flags and environment beat it');
   for (const name of SETTING_NAMES) {
@@ -49,9 +49,9 @@ export function withSettings(command: Command): Command {
 
 const SETTINGS_HELP = `
 Flags beat environment, environment beats the file, the file beats defaults.
-In the file a setting is called as by config print, such as data_dir = "...".
+In the file, settings have the names that config print shows, such as data_dir = "...".
 Databases of virtual graphs: HEDGEROW_VIRTUAL_DSN_<NAME>, or [virtual_dsn] in the file.
-Others on this machine can see flags: secrets are better off in the environment or the file.`;
+Other users of this machine can see flags: put secrets into the environment or the file.`;
 
 export function settingFlags(options: Options): SettingFlags {
   const value = (flag: string): string | undefined => {

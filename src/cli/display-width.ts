@@ -33,7 +33,9 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
 }
 
-/** Returns the text, or as much of its beginning as fits, followed by `…`. */
+/**
+ * Returns the text if it takes at most `most` cells, and otherwise its beginning followed by `…`.
+ */
 export function clipped(text: string, most: number): string {
   if (text.length <= most && PLAIN.test(text)) return text;
   let kept = '';

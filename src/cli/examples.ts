@@ -67,10 +67,10 @@ export function exampleText(command: string): string {
   return ['', title, ...examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/** The exit codes are the same for every command. */
+/** Explains the exit codes, which are the same for every command. */
 export const EXIT_CODES = `
 Exit codes:
-  0    done; a server that SIGINT (Ctrl-C) or SIGTERM stopped in order, too
+  0    done, or a server shut down cleanly after SIGINT (Ctrl-C) or SIGTERM
   1    not done, or not all of it: something in a file, a directory, a server or the data is wrong; stderr says what
   2    wrong call: a command, an argument, a flag or a setting that is not accepted; nothing was done
   130  stopped by Ctrl-C (SIGINT) before it was done

@@ -24,7 +24,10 @@ import { nodeWorld, type World } from './world.ts';
  */
 const CODE_OF_SIGNAL: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 };
 
-/** Resolves with the exit code, one of EXIT_CODES. The commands print their own output. */
+/**
+ * Runs one command and resolves with its exit code, one of those in `EXIT_CODES`. The command
+ * prints its own output.
+ */
 export async function runProgram(
   argv: readonly string[],
   version: string,
@@ -55,10 +58,11 @@ export async function runProgram(
   return signal !== undefined && exitCode === 1 ? CODE_OF_SIGNAL[signal]! : exitCode;
 }
 
-/** Ends standard input, because a command that waits for it would never end. */
+/** Ends standard input, because a command that waits for input would otherwise never end. */
 function endInput(stdin: World['stdin']): void {
   if (!(stdin instanceof Readable)) return;
-  // A command that reads stdin receives the reason; when none does, the error is ignored.
+  // A command that reads stdin receives this error. If no command reads stdin, the error is
+  // ignored.
   stdin.on('error', () => {});
   stdin.destroy(new Cancelled());
 }
@@ -98,7 +102,7 @@ export function buildProgram(host: Host, version: string): Command {
   return program;
 }
 
-/** Adds examples to the help of every command that does something itself. */
+/** Adds examples to the help of every command that has no subcommands. */
 function addExamples(command: Command, path: readonly string[]): void {
   for (const inner of command.commands) addExamples(inner, [...path, inner.name()]);
   if (command.commands.length === 0) command.addHelpText('after', exampleText(path.join(' ')));
@@ -145,20 +149,20 @@ function addImport(program: Command, { done, world }: Host): void {
   const command = withTarget(
     program
       .command('import')
-      .description('Import edges from files or stdin (-): CSV, NDJSON, Parquet or HIF; gzip is recognised by itself.')
+      .description('Import edges from files or stdin (-): CSV, NDJSON, Parquet or HIF; gzip is detected.')
       .argument('<file...>'),
   )
-    .option('--format <format>', 'csv, ndjson, parquet or hif (default by the ending of the name, else ndjson)')
+    .option('--format <format>', 'csv, ndjson, parquet or hif (default: that of the file name, or ndjson)')
     .option('--table <name>', 'table to import into (default: the primary table)')
-    .option('--create', 'make the table and columns that are missing')
-    .option('--create-table', 'make the table when it is missing')
-    .option('--bucket-seconds <number>', 'with a new table: width of its time buckets (default 10)')
+    .option('--create', 'create the table and the columns if they are missing')
+    .option('--create-table', 'create the table if it is missing')
+    .option('--bucket-seconds <number>', 'for a new table: width of its time buckets (default 10)')
     .option('--dry-run', 'show columns, types and first edges, and write nothing')
-    .option('--batch <rows>', 'rows of one commit (default 10000)')
+    .option('--batch <rows>', 'rows per commit (default 10000)')
     .option('--on-error <mode>', 'stop at the first bad line, or skip bad lines (default stop)')
-    .option('--max-rejects <number>', 'skip bad lines, and fail after more of them than this')
-    .option('--rejects <file>', 'where bad lines go (default <input>.rejects.ndjson in this directory)')
-    .option('--resume', 'go on with an import that was interrupted, by <input>.progress.json')
+    .option('--max-rejects <number>', 'skip bad lines, but fail if there are more of them than this')
+    .option('--rejects <file>', 'file for the bad lines (default <input>.rejects.ndjson in this directory)')
+    .option('--resume', 'continue an interrupted import, with the help of <input>.progress.json')
     .option('--compact', 'compact the table at the end');
   withRowFlags(command).action(async (files: string[], options: ImportFlags) => {
     const { importCommand } = await import('./import/command.ts');
@@ -177,10 +181,10 @@ function addExport(program: Command, { done, world }: Host): void {
   )
     .option('--table <name>', 'table to export (default: the primary table)')
     .option('--start <time>', 'edges from this time on: seconds since 1970, or ISO 8601')
-    .option('--end <time>', 'edges up to this time, itself included')
-    .option('--statement <match>', 'instead of a table: the rows of a MATCH')
-    .option('--format <format>', 'csv, ndjson, parquet or hif (default by the ending of the file, else ndjson)')
-    .option('--out <file>', 'a new file, packed when it ends with .gz; - or nothing: stdout')
+    .option('--end <time>', 'edges up to and including this time')
+    .option('--statement <match>', 'export the rows of this MATCH instead of a table')
+    .option('--format <format>', 'csv, ndjson, parquet or hif (default: that of the file name, or ndjson)')
+    .option('--out <file>', 'a new file, compressed if its name ends with .gz (default, or with -: stdout)')
     .option('--separator <text>', 'in CSV, between the members of an edge (default ;)')
     .option(...TIMES_FLAG)
     .action(async (options: ExportFlags) => {
@@ -198,7 +202,7 @@ function addDump(program: Command, { done, world }: Host): void {
       .argument('<dir>'),
     'readonly key',
   )
-    .option('--format <format>', 'of the edges: parquet, ndjson or statements (default parquet)')
+    .option('--format <format>', 'format of the edges: parquet, ndjson or statements (default parquet)')
     .action(async (dir: string, options: DumpFlags) => {
       done(await (await import('./dump/command.ts')).dumpCommand(dir, options, world));
     });
@@ -206,10 +210,13 @@ function addDump(program: Command, { done, world }: Host): void {
 
 function addLoad(program: Command, { done, world }: Host): void {
   withServerOrDirectory(
-    program.command('load').description('Make a database of what dump wrote. Edges get new ids.').argument('<dir>'),
+    program
+      .command('load')
+      .description('Create a database from the output of dump. Edges get new ids.')
+      .argument('<dir>'),
     'admin key',
   )
-    .option('--resume', 'go on with a load that was interrupted')
+    .option('--resume', 'continue an interrupted load')
     .action(async (dir: string, options: LoadFlags) => {
       done(await (await import('./load/command.ts')).loadCommand(dir, options, world));
     });
@@ -229,7 +236,7 @@ function addQuery(program: Command, { done, world }: Host): void {
   )
     .option(
       '--param <name=json>',
-      'value of a $name in the statement; once for each',
+      'value of $name in the statement; repeat the flag for each name',
       (one: string, others: string[] = []) => [...others, one],
     )
     .option(...TIMES_FLAG)
@@ -261,7 +268,7 @@ function addAnalyze(program: Command, { done, world }: Host): void {
   )
     .option(
       '--param <name=value>',
-      'a parameter of the measure; once for each',
+      'a parameter of the measure; repeat the flag for each parameter',
       (one: string, others: string[] = []) => [...others, one],
     )
     .option('--params <json>', 'parameters as one JSON object')
@@ -281,7 +288,7 @@ function withRunner(command: Command): Command {
 /** Adds the flags that select where edges are written. */
 function withTarget(command: Command): Command {
   return withServer(command, 'key')
-    .option('--connections <number>', 'requests to the server at once (default 1, which keeps the order)')
+    .option('--connections <number>', 'concurrent requests to the server (default 1, which keeps the order)')
     .option('--data <dir>', 'straight into a data directory that no server has open')
-    .option('--max-members <number>', 'with --data: most members of an edge (HEDGEROW_MAX_MEMBERS, default 64)');
+    .option('--max-members <number>', 'with --data: maximum members of an edge (HEDGEROW_MAX_MEMBERS, default 64)');
 }

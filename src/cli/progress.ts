@@ -6,8 +6,8 @@ import type { Output } from './world.ts';
 
 export interface Progress {
   /**
-   * `doneBytes`: bytes read of the input on disk (compressed, if it is). May be called very often:
-   * the line is redrawn only a few times a second.
+   * `doneBytes`: number of bytes read from the input on disk, before decompression. May be called
+   * very often: the line is redrawn only a few times a second.
    */
   update(doneBytes: number, rows: number): void;
   /** Removes the line. */

@@ -17,7 +17,7 @@ This is the app for development: it asks for no key, listens on this machine onl
 
 **Errors.** All answers with a status of 400 or above have the same form of body: \`detail\` is a sentence that says what to do, \`code\` is stable.`;
 
-/** Copies results into tables, which this service does not have. */
+/** The id of the route that copies results into tables, which this service does not have. */
 const NEEDS_TABLES = 'materializeVirtualQuery';
 
 /**

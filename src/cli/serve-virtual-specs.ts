@@ -45,13 +45,13 @@ function graphOf(path: string, name: string, root: string): VirtualGraph {
   }
   const { spec_version = 1 } = value;
   if (typeof spec_version !== 'number' || !Number.isSafeInteger(spec_version) || spec_version < 1)
-    throw wrong(`is no spec: spec_version must be an integer of at least 1. ${ADVICE}`);
+    throw wrong(`is not a spec: spec_version must be an integer of at least 1. ${ADVICE}`);
   try {
     const spec = checkedSpec(value, { root });
     if (name === spec.id + END) return { ...spec, spec_version };
     throw wrong(`has the id ${JSON.stringify(spec.id)}: call the file ${spec.id}${END}.`);
   } catch (error) {
-    throw error instanceof HedgerowError ? wrong(`is no spec: ${messageWithSettings(error)} ${ADVICE}`) : error;
+    throw error instanceof HedgerowError ? wrong(`is not a spec: ${messageWithSettings(error)} ${ADVICE}`) : error;
   }
 }
 
@@ -60,10 +60,13 @@ const ADVICE = 'Files of the spec folder that end in .json are specs; put others
 /** Changes the file first, so that everything that is visible is also on disk. */
 async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<string, VirtualGraph>): Promise<void> {
   const path = join(dir, id + END);
-  // The file was added by other means since the start, or its name differs only in case and the
-  // file system ignores case.
+  // Either the file was added by other means since the start, or its name differs only in case and
+  // the file system ignores case.
   if (!graphs.has(id) && nodeFs.exists(path))
-    throw refusal('conflict', `There is a file ${id}${END} that was not read at the start. Start again, or remove it.`);
+    throw refusal(
+      'conflict',
+      `There is a file ${id}${END} that was not read at the start. Start the service again, or remove the file.`,
+    );
   try {
     if (value === null) await remove(path, dir);
     else await writeFileAtomically(nodeFs, path, Buffer.from(`${JSON.stringify(value, null, 2)}\n`));
@@ -75,7 +78,7 @@ async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<str
   else graphs.set(id, value as VirtualGraph);
 }
 
-/** Removes the file; one that has already been removed is not an error. */
+/** Removes the file. It is not an error if the file has already been removed. */
 async function remove(path: string, dir: string): Promise<void> {
   if (nodeFs.kindOf(path) === null) return;
   await nodeFs.remove(path);

@@ -1,4 +1,4 @@
-// Parses the address of a server, as flags give it.
+// Parses the address of a server that a flag gives.
 
 import { UsageError } from './world.ts';
 

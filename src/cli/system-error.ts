@@ -1,4 +1,4 @@
-// Explains a failed call of the operating system to the user of a command, with what to do.
+// Explains to the user of a command why a system call failed, and what to do.
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'there is no room on the disk. Free some space, or write elsewhere, then run the command again.',
@@ -9,7 +9,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a sentence about the failed call; undefined for any other error, whose own message says
+ * Returns a sentence about the failed call; undefined for other errors, whose own messages say
  * more.
  */
 export function systemProblem(error: unknown): string | undefined {

@@ -18,8 +18,8 @@ export function tableText(header: readonly string[], rows: readonly (readonly st
 }
 
 /**
- * Escapes control characters and line breaks as \u00XX, so that a text from others cannot forge
- * lines or control the terminal.
+ * Escapes control characters and line breaks as \u00XX, so that text from an untrusted source
+ * cannot forge lines or control the terminal.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped);

@@ -1,11 +1,15 @@
-// What a command uses of the process it runs in, so that tests can run commands without a process.
+// Defines what a command uses of the process in which it runs, so that tests can pass something
+// else.
 
 import { messageWithSettings } from '../config.ts';
 import { HedgerowError } from '../errors.ts';
 import { systemProblem } from './system-error.ts';
 
 export interface Output {
-  /** Returns false when the text is buffered; `drain` then follows once it has been written. */
+  /**
+   * Returns false when the text is buffered; the event `drain` follows when the text has been
+   * written.
+   */
   write(text: string): unknown;
   once?(event: 'drain', callback: () => void): unknown;
   readonly isTTY?: boolean | undefined;

@@ -1,5 +1,5 @@
-// The interface between virtual graphs and a backend. A backend provides its schema, the rows of a
-// SELECT, and a fingerprint of its files.
+// Defines the interface between virtual graphs and a backend. A backend provides its schema, the
+// rows of a SELECT, and a fingerprint of its files.
 
 /**
  * The type of a column, as far as hydration and comparisons need it. A `decimal` is exact and has a

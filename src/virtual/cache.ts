@@ -1,4 +1,5 @@
-// Caches query results over virtual graphs, bounded in bytes, and drops the least recently used.
+// Caches the results of queries over virtual graphs. When the cache exceeds its size in bytes,
+// drops the least recently used results.
 //
 // Invariants: #bytes is the sum of the entries' sizes and never exceeds the limit. An entry is in
 // both #entries and #byGraph, or in neither.
@@ -16,7 +17,10 @@ export interface CacheKey {
 }
 
 export interface CachedResult {
-  /** They have the provenance of the call that produced them. A later call substitutes its own. */
+  /**
+   * The edges have the provenance of the call that produced them. A later call substitutes its own
+   * provenance.
+   */
   readonly edges: readonly HydratedEdge[];
   readonly skipped: number;
 }
@@ -27,7 +31,7 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Approximate size of an entry without its edges. */
+/** Approximate size of an entry in bytes without its edges. */
 const ENTRY_BYTES = 500;
 
 export class ResultCache {
@@ -46,7 +50,7 @@ export class ResultCache {
     return this.#bytes;
   }
 
-  /** Maximum size of one cached result. Larger results are not collected. */
+  /** Maximum size of one cached result in bytes. Larger results are not cached. */
   get mostResultBytes(): number {
     return this.#mostBytes / 4;
   }

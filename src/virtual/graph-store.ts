@@ -1,9 +1,9 @@
-// The durable store of virtual graph specs, changed one at a time.
+// Stores the specs of virtual graphs durably, and changes them one at a time.
 //
 // Invariants: a spec becomes visible once it is durable. Only checked specs are stored. The
 // `spec_version` of an id starts at 1 and grows by one with every replacement. A graph that is
-// deleted and created again starts at 1 again. So caches with the version in their keys must drop
-// the entries of a graph when it is deleted.
+// deleted and created again starts at 1 again. Caches with the version in their keys must therefore
+// drop the entries of a graph when it is deleted.
 
 import type { Attach, DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -117,7 +117,7 @@ function checkedGraph(id: string, value: unknown): VirtualGraph {
 
 function unknownGraph(id: string, documents: Pick<Documents, 'entries'>): never {
   const ids = documents.entries(STORE).map(([known]) => known);
-  const advice = ids.length === 0 ? 'create it first' : `list the graphs to see theirs${hint(id, ids)}`;
+  const advice = ids.length === 0 ? 'create it first' : `list the graphs to see their ids${hint(id, ids)}`;
   throw refusal('graph_not_found', `There is no virtual graph ${shown(id)}; ${advice}.`);
 }
 

@@ -17,7 +17,10 @@ export function quoted(name: string): string {
 
 export type Found<T> = { readonly found: T } | { readonly found: undefined; readonly ambiguous: boolean };
 
-/** Returns the item with exactly this name, or else the only item that differs just in case. */
+/**
+ * Returns the item with exactly this name. If there is none, returns the only item whose name
+ * differs just in case.
+ */
 export function findNamed<T extends { readonly name: string }>(items: readonly T[], name: string): Found<T> {
   const exact = items.find((item) => item.name === name);
   if (exact !== undefined) return { found: exact };

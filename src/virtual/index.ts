@@ -25,8 +25,7 @@ export type { VirtualGraph } from './spec/spec.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
   /**
-   * The database that results are materialized into. If undefined, graphs are stored in `documents`
-   * and nothing can be materialized.
+   * The database into which results are materialized. If undefined, nothing can be materialized.
    */
   database: Database | undefined;
   documents: Parameters<typeof graphStore>[0];
@@ -36,7 +35,7 @@ export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'instal
   dsns: Readonly<Record<string, string>>;
   /** If false, results are not cached. */
   cache: boolean;
-  /** Default 64 MB. */
+  /** Size limit of the cache; default 64 MB. */
   cacheBytes?: number;
   /** Returns the milliseconds of a monotonic clock. */
   monotonicMs: () => number;
@@ -205,7 +204,8 @@ export class VirtualGraphs {
 
   /**
    * Copies a result into a table. Rejects like `query`, and with `table_exists`, `invalid_input`.
-   * Calls `begun` when the first rows arrive, because the remaining time depends on their number.
+   * Calls `begun` when the first rows arrive, because the remaining time depends on the number of
+   * rows.
    */
   async materialize(
     id: string,

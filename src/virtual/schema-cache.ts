@@ -1,5 +1,5 @@
-// Caches the schemas of backends. The schema of files is valid as long as their fingerprint is
-// unchanged, that of a database server for some seconds.
+// Caches the schemas of backends. The schema of files is valid until their fingerprint changes. The
+// schema of a database server is valid for some seconds.
 
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import type { BackendSpec } from './spec/spec.ts';

@@ -70,11 +70,11 @@ describe('a dump that is damaged', () => {
       },
       /damaged: .*parquet is not what was written/,
     ],
-    ['a file is missing', () => rmSync(world.path(EDGES)), /not whole: there is no .*parquet/],
+    ['a file is missing', () => rmSync(world.path(EDGES)), /incomplete: there is no .*parquet/],
     [
       'its manifest is missing',
       () => rmSync(world.path('dump/hedgerow-dump.json')),
-      /no whole dump: there is no hedgerow-dump/,
+      /no complete dump: there is no hedgerow-dump/,
     ],
     ['its manifest is cut off', () => truncateSync(world.path('dump/hedgerow-dump.json'), 90), /cannot be read/],
     [
@@ -85,12 +85,12 @@ describe('a dump that is damaged', () => {
     [
       'it names a file outside',
       () => rewriteManifest((dump) => Object.assign(dump.files[0]!, { path: '../edges.ndjson' })),
-      /no table and no file of one/,
+      /neither a table nor a file of a table/,
     ],
     [
       'it names an invalid table',
       () => rewriteManifest((dump) => Object.assign(dump.tables[0]!, { name: '../x' })),
-      /no table and no file of one/,
+      /neither a table nor a file of a table/,
     ],
     ['a later version wrote it', () => rewriteManifest((dump) => Object.assign(dump, { version: 2 })), /this version/],
   ])('is refused before anything is created: %s', async (_name, damage, message) => {
@@ -115,7 +115,7 @@ describe('a load', () => {
     const to = await startServer();
     try {
       for (const [input, message] of [
-        [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has buckets of 3 s in the dump/],
+        [{ name: 'zz', bucketSeconds: 4 }, /zz already exists with buckets of 4 s, but has buckets of 3 s in the dump/],
         [{ name: 'later', columns: [{ name: 'a', type: 'REAL' }] }, /column a of later is REAL here, and TEXT/],
         [
           { name: 'later', columns: [{ name: 'a', type: 'TEXT' }] },

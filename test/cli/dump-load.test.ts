@@ -139,7 +139,7 @@ test('existing rows are not loaded twice, and an interrupted load is resumed', a
 
 test('an incomplete dump is reported, and nothing is created', async () => {
   expect(await loadCommand('nowhere', { data: 'new' }, world)).toBe(1);
-  expect(world.err).toMatch(/holds no whole dump/);
+  expect(world.err).toMatch(/holds no complete dump/);
   world.file('edges.ndjson', edgeLines(5));
   expect(await importCommand(['edges.ndjson'], { data: 'db' }, world)).toBe(0);
   expect(await dumpCommand('dump', { data: 'db' }, world)).toBe(0);
@@ -147,7 +147,7 @@ test('an incomplete dump is reported, and nothing is created', async () => {
   expect(world.err).toMatch(/dump is not empty/);
   rmSync(world.path('dump/tables/hyperedges.parquet'));
   expect(await loadCommand('dump', { data: 'new' }, world)).toBe(1);
-  expect(world.err).toMatch(/not whole: there is no .*hyperedges\.parquet/);
+  expect(world.err).toMatch(/incomplete: there is no .*hyperedges\.parquet/);
   for (const text of [
     '{',
     '{}',

@@ -54,9 +54,9 @@ test('a table, a window of time or a statement is exported to stdout or to a fil
 test.each<[Record<string, string>, number, RegExp]>([
   [{ table: 'nowhere' }, 1, /no table nowhere; there is hyperedges/],
   [{ statement: 'DELETE' }, 2, /takes a MATCH/],
-  [{ statement: 'MATCH (e:hyperedges) RETURN *', table: 'x' }, 2, /neither --table/],
+  [{ statement: 'MATCH (e:hyperedges) RETURN *', table: 'x' }, 2, /excludes --table/],
   [{ format: 'xml' }, 2, /csv, ndjson, parquet, hif/],
-  [{ out: 'x.doc' }, 2, /says no format/],
+  [{ out: 'x.doc' }, 2, /belongs to no known format/],
   [{ times: 'iso', out: 'x.parquet' }, 2, /--times iso is for csv and ndjson/],
   [{ times: 'iso', format: 'hif' }, 2, /--times iso is for csv and ndjson/],
   [{ times: 'unix' }, 2, /--times is "unix"/],

@@ -224,7 +224,7 @@ describe('the column with the time', () => {
       'a candidate without times',
       'when,a\nsoon,3\n',
       { memberColumns: 'a' },
-      /is called event_ts, timestamp, .*when, .*--ts-column/,
+      /has a name such as event_ts, timestamp, .*when, .*--ts-column/,
     ],
     [
       'candidates that are members',
@@ -247,7 +247,7 @@ describe('members that no flag names', () => {
   test('are taken from the columns whose names suggest members, which is reported', async () => {
     world.file('mails.csv', MAILS);
     expect(await importInto(['mails.csv']), world.err).toBe(0);
-    expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
+    expect(world.err).toMatch(/taken from sender, recipients, as the names suggest; --member-columns or/);
     expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
     expect((await rows()).map(({ members }) => members)).toEqual([
       [1, 2, 3],

@@ -48,7 +48,7 @@ test.each<[string, string | Buffer, RegExp]>([
   [
     'a header in Latin-1',
     Buffer.from('ts,a,b,na\xefve\n1,1,2,3\n', 'latin1'),
-    /first line is none: .*not valid UTF-8; --encoding windows-1252/,
+    /first line cannot be read: .*not valid UTF-8; --encoding windows-1252/,
   ],
 ])('%s is refused before anything is created', async (_name, content, message) => {
   expect(await refusal(content)).toMatch(message);
@@ -75,7 +75,7 @@ test('invalid bytes in UTF-16 lose only their line, and --resume continues once 
   const rest = [Buffer.from('\n9,1,2,', 'utf16le'), half, Buffer.from('10,1,2,x\n', 'utf16le')];
   const stopped = await take(Buffer.concat([text, ...rest]), PAIRS);
   expect([stopped.code, stopped.rows.length]).toEqual([1, 9]);
-  expect(world.err).toMatch(/line 11 of .*The line holds bytes that are no utf-16le/);
+  expect(world.err).toMatch(/line 11 of .*The line holds bytes that are not valid utf-16le/);
   const mended = Buffer.concat([text, Buffer.from('\n9,1,2,x\n10,1,2,x\n', 'utf16le')]);
   const { code, rows } = await take(mended, { ...PAIRS, resume: true });
   expect([code, rows.length]).toEqual([0, 11]);
@@ -252,7 +252,7 @@ describe('encodings of formats other than CSV', () => {
       Buffer.from([0, 0xd8]),
       Buffer.from('"}', 'utf16le'),
     ]);
-    expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
+    expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are not valid utf-16le/);
   });
 
   test('Parquet does not accept --encoding', async () => {

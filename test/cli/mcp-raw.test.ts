@@ -168,9 +168,9 @@ describe('input lines', () => {
     const cases: [string, number | null, number, RegExp][] = [
       ['this is no JSON', null, -32700, /not JSON/],
       ['[{"jsonrpc":"2.0","id":8,"method":"ping"}]', null, -32600, /batches/],
-      ['null', null, -32600, /no message/],
-      ['{"jsonrpc":"1.0","id":5,"method":"ping"}', 5, -32600, /no message/],
-      ['{"jsonrpc":"2.0","id":6}', 6, -32600, /no message/],
+      ['null', null, -32600, /not a message/],
+      ['{"jsonrpc":"1.0","id":5,"method":"ping"}', 5, -32600, /not a message/],
+      ['{"jsonrpc":"2.0","id":6}', 6, -32600, /not a message/],
       ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null, -32600, /"id" that is a text or an integer/],
       ['x'.repeat(10 * 1024 * 1024 + 1), null, -32600, /longer than/],
       ['{"jsonrpc":"2.0","id":20,"method":"tools/nope"}', 20, -32601, /Method not found/],

@@ -96,7 +96,7 @@ describe('an error of a statement', () => {
       thrown = error;
     }
     expect(errorText(thrown, 'x')).toBe(
-      'What was given is nested too deeply; give flatter values, of 100 levels at most.\n',
+      'The given values are nested too deeply; give values with at most 100 levels.\n',
     );
     expect(errorText(new Error('lost'), 'x')).toBe('lost\n');
     expect(errorText(wrong(9, 1), 'x')).toBe('Wrong.\n');

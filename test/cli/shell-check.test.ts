@@ -58,7 +58,7 @@ describe.each(['a server', 'a directory'])('.check on %s', (place) => {
   test.each([
     ['.check', 'takes a table and a text'],
     ['.check calls', 'takes a table and a text'],
-    ['.check calls It rained.', 'names no edge'],
+    ['.check calls It rained.', 'cites no edge'],
     ['.check nowhere It rained [HEDGE-1].', 'nowhere'],
   ])('reports what is missing in: %s', async (line, said) => {
     const { code, err } = await checked(line);

@@ -213,7 +213,7 @@ test('virtual exits with 2 and one line after a wrong call', async () => {
     ['propose', [], { path: 'some.data' }, /add --type/],
     ['propose', [], { type: 'csv' }, /--path/],
     ['propose', [], { path: 'a.csv', dsn: 'B' }, /exclude each other/],
-    ['propose', ['list.json'], { path: 'a.csv' }, /FILE holds the backend/],
+    ['propose', ['list.json'], { path: 'a.csv' }, /FILE already names the backend/],
     ['query', ['x', ' '], {}, /needs a QUERY/],
     ['query', ['x', ALL], { limit: '-1' }, /--limit/],
     ['query', ['x', ALL], { format: 'xml' }, /--format/],
@@ -237,8 +237,8 @@ test('virtual exits with 1 and one line when a file cannot be read or contains n
   world.file('empty.json', '');
   const calls: [VirtualTaskName, string[], RegExp][] = [
     ['create', ['none.json'], /no file none\.json/],
-    ['create', ['broken.json'], /broken\.json is no JSON: line 3, column 11: found "}", but expected a value/],
-    ['create', ['list.json'], /list\.json holds an array, no object/],
+    ['create', ['broken.json'], /broken\.json is not JSON: line 3, column 11: found "}", but expected a value/],
+    ['create', ['list.json'], /list\.json holds an array, not an object/],
     ['replace', ['x', 'empty.json'], /empty\.json is empty/],
   ];
   for (const [name, args, expected] of calls) {
@@ -306,8 +306,8 @@ describe('JSON written by a person', () => {
     ['{"a": 1} x', /column 10: found "x", but expected the end$/],
     ['{"a": [', /column 8: found the end, but expected a value or \]$/],
     ['{"ä": {"b": 1}', /column 15: found the end, but expected , or }$/],
-    ['5', /holds a number, no object/],
-    ['null', /holds null, no object/],
+    ['5', /holds a number, not an object/],
+    ['null', /holds null, not an object/],
   ])('is refused with the position of its fault: %j', (text, expected) => {
     expect(() => jsonObject(Buffer.from(text))).toThrow(expected);
   });
@@ -321,6 +321,6 @@ describe('JSON written by a person', () => {
   test('is refused with a position wherever the text is cut off', () => {
     const text = '{"id": "x", "list": [1, {"a": null}], "deep": {"b": "\\"\\\\"}}';
     for (let length = 1; length < text.length; length++)
-      expect(() => jsonObject(Buffer.from(text.slice(0, length)))).toThrow(/is no JSON: line 1, column \d+: found/);
+      expect(() => jsonObject(Buffer.from(text.slice(0, length)))).toThrow(/is not JSON: line 1, column \d+: found/);
   });
 });

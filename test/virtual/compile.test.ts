@@ -238,7 +238,7 @@ describe('an invalid query is refused with the right error', () => {
       'a member twice',
       'MATCH (a:Transfer){src:Account, SRC:Account} RETURN a',
       'invalid_statement',
-      'the member src stands here twice',
+      'the member src occurs twice',
     ],
     [
       'an unknown node label',
@@ -268,7 +268,7 @@ describe('an invalid query is refused with the right error', () => {
       'another field of a member',
       'MATCH (a:Transfer) WHERE src.name = 1 RETURN a',
       'unknown_column',
-      'a member has its id only: write src.id, or a.name',
+      'a member has only an id: write src.id, or a.name',
     ],
     [
       'an unknown owner',
@@ -280,7 +280,7 @@ describe('an invalid query is refused with the right error', () => {
       'an unknown column',
       'MATCH (a:Transfer) WHERE a.amuont = 1 RETURN a',
       'unknown_column',
-      '"amuont" is no column of Transfer; there are event_ts, from_id',
+      '"amuont" is not a column of Transfer; there are event_ts, from_id',
     ],
     [
       'two columns of that name',
@@ -292,7 +292,7 @@ describe('an invalid query is refused with the right error', () => {
       'a column that does not group',
       'MATCH (a:Meeting) WHERE a.account = 1 RETURN a',
       'unknown_column',
-      '"account" is no column that groups Meeting; there are event_ts, meeting_id, room.',
+      '"account" is not a group column of Meeting; there are event_ts, meeting_id, room.',
     ],
     [
       'the size of something else',
@@ -378,7 +378,7 @@ describe('an invalid query is refused with the right error', () => {
       'an edge of two columns',
       'MATCH (a:TwoNotes) RETURN a',
       'unknown_column',
-      'which several are called without case',
+      'but several columns have that name if case is ignored',
     ],
   ])('%s', (_what, text, code, detail) => {
     const error = refusal(text);

@@ -60,7 +60,7 @@ describe('the store of virtual graphs', () => {
     await graphs.create(BANK_SPEC);
     await expect(graphs.create(BANK_SPEC)).rejects.toMatchObject({ code: 'graph_exists', status: 409 });
     expect(() => graphs.get('bnak')).toThrow(
-      'There is no virtual graph "bnak"; list the graphs to see theirs (did you mean bank?).',
+      'There is no virtual graph "bnak"; list the graphs to see their ids (did you mean bank?).',
     );
     await expect(graphs.replace('x', BANK_SPEC)).rejects.toMatchObject({ code: 'graph_not_found', status: 404 });
     await expect(graphs.delete('x')).rejects.toMatchObject({ code: 'graph_not_found' });

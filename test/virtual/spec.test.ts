@@ -66,7 +66,7 @@ describe('a spec', () => {
   it.each<[string, (spec: typeof SPEC & Record<string, unknown>) => void, string]>([
     ['no id', (s) => Object.assign(s, { id: undefined }), 'id: is missing'],
     ['an id of another type', (s) => Object.assign(s, { id: 5 }), 'id: must be a text, not a number'],
-    ['an id with a slash', (s) => Object.assign(s, { id: 'a/b' }), 'id: is "a/b", but must be letters'],
+    ['an id with a slash', (s) => Object.assign(s, { id: 'a/b' }), 'id: is "a/b", but must be at most 128 letters'],
     ['an id that begins with a dot', (s) => Object.assign(s, { id: '.a' }), 'id: is ".a"'],
     ['an id of 129 characters', (s) => Object.assign(s, { id: 'a'.repeat(129) }), 'id: is "aaaa'],
     ['an empty name', (s) => Object.assign(s, { name: '' }), 'name: must not be empty'],
@@ -88,7 +88,7 @@ describe('a spec', () => {
     [
       'a label twice',
       (s) => Object.assign(s.nodes[1]!, { label: 'account' }),
-      'nodes.1.label: is account, a label that stands here twice',
+      'nodes.1.label: is account, a label that occurs twice',
     ],
     ['no id column', (s) => Object.assign(s.nodes[1]!, { id_column: '' }), 'nodes.1.id_column: must not be empty'],
     ['a table with NUL', (s) => Object.assign(s.nodes[1]!, { table: 'a\0' }), 'nodes.1.table: holds the character NUL'],
@@ -142,7 +142,7 @@ describe('a spec', () => {
     [
       'a group column twice',
       (s) => Object.assign(s.edges[1]!, { group_columns: ['a', 'a'] }),
-      'edges.1.group_columns.1: is "a", which stands here twice',
+      'edges.1.group_columns.1: is "a", which occurs twice',
     ],
     [
       'a group with two members',

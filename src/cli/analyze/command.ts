@@ -66,13 +66,13 @@ async function ask(
   }
   const answer = await source.run(table, measure, params, signal);
   const rows = rowsOf(answer.result, measure);
-  // A caller who asks for the largest values wants to see them in that order. The keys of a JSON
-  // object are in order of id.
+  // A caller who asks for the largest values wants to see them in that order. A JSON object has
+  // lost this order, because it lists integer keys in ascending order.
   const isRanking = params.top !== undefined || params.limit !== undefined;
   return [answer, isRanking ? largestFirst(rows, answer.result) : rows];
 }
 
-/** Wraps rows that are already in memory in the interface that the output formats read from. */
+/** Returns a runner whose result is these rows, because the output formats read from a runner. */
 function fixedRows(rows: readonly Row[]): StatementRunner {
   const columns = [...new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))];
   async function* batches() {

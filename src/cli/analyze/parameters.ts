@@ -1,10 +1,10 @@
-// Parses the parameters of a measure as a person types them.
+// Parses the parameters of a measure from the flags `--param` and `--params`.
 
 import { UsageError } from '../world.ts';
 
 /**
- * Returns the `name=value` pairs merged into the JSON object, if there is one. A value that is not
- * JSON is taken as text, so `kind=jaccard` needs no quotes. Throws UsageError.
+ * Returns the fields of the JSON object, if there is one, overridden by the `name=value` pairs. A
+ * value that is not JSON is taken as text: `kind=jaccard` needs no quotes. Throws UsageError.
  */
 export function measureParametersOf(pairs: readonly string[], json: string | undefined): Record<string, unknown> {
   const params = json === undefined ? {} : objectOf(json);

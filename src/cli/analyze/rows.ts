@@ -4,11 +4,14 @@ import type { Row } from '../run/runner.ts';
 
 /**
  * Measures whose result is a list of groups: each entry is a list of ids, of any length. For other
- * measures an entry that is a list is a pair of ids followed by a value.
+ * measures, an entry that is a list consists of two ids and a value.
  */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
 
-/** Returns a row per id for a map, a row per entry for a list, and one row for anything else. */
+/**
+ * Returns one row per id if the keys of an object are ids, one row per entry of a list, and a
+ * single row for any other result.
+ */
 export function rowsOf(result: unknown, measure: string): Row[] {
   if (Array.isArray(result)) return result.map((entry) => rowOfEntry(entry, GROUPED.has(measure)));
   if (typeof result !== 'object' || result === null) return [{ value: result }];
@@ -22,8 +25,8 @@ export function rowsOf(result: unknown, measure: string): Row[] {
 }
 
 /**
- * Sorts rows of an id and a value: the largest value first, equal values by id, null last. Does
- * not reorder lists, or rows without a single value.
+ * Sorts rows that have a numeric id and value: the largest value first, equal values by id, null
+ * last. Returns the rows unchanged if `result` is a list or a row lacks id or value.
  */
 export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
   const isRanked = rows.every(

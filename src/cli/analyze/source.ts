@@ -1,4 +1,4 @@
-// Where measures are computed: on a server or in a data directory, both through one interface.
+// Computes measures on a server or in a data directory, both through one interface.
 
 import { Analytics } from '../../analytics/index.ts';
 import { HedgerowClient } from '../../client/index.ts';
@@ -33,7 +33,7 @@ export async function openSource({ url, apiKey, data, config }: RunnerFlags, wor
 }
 
 /**
- * Sets no time limit in the client: the server has its own, and the user can interrupt the wait.
+ * Sets no time limit in the client, because the server has one and the user can interrupt the wait.
  */
 function serverSource(url: string, apiKey: string | undefined): MeasureSource {
   const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });

@@ -20,7 +20,7 @@ export interface BackupFlags {
   config?: string | undefined;
 }
 
-/** Describes the finished backup, whether the server or this process made it. */
+/** Describes a finished backup, no matter whether the server or this process made it. */
 interface Made {
   path: string;
   size_bytes: number;
@@ -66,13 +66,16 @@ async function backUpDirectory(
   const dir = resolve(world.cwd, data);
   // Opening a database would create a missing directory.
   if (!['manifest', 'log'].some((name) => nodeFs.exists(`${dir}/${name}`)))
-    throw new Error(`${dir} is no data directory: it holds neither a manifest nor a log.`);
-  // Nothing is served, so any valid address will do.
+    throw new Error(`${dir} is not a data directory: it holds neither a manifest nor a log.`);
+  // The settings need a valid address, although no server is started.
   const settings = { host: '127.0.0.1', dataDir: dir };
   const { primaryTable, maxMembers, memoryBudgetMb } = loadSettings({ config, settings }, world).config;
   const database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb }).catch((error: unknown) => {
     if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
-    throw new HedgerowError('conflict', `${error.message} A server that runs on it makes the backup with --url.`);
+    throw new HedgerowError(
+      'conflict',
+      `${error.message} If a server runs on the directory, --url lets it make the backup.`,
+    );
   });
   const forget = world.onInterrupt(() => void database.close());
   try {

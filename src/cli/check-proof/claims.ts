@@ -1,5 +1,5 @@
-// Extracts what a document claims: its proofs and, if it is a whole answer, also its derived facts
-// and edges.
+// Extracts what a document claims: its proofs and, if the document is a whole answer, also its
+// derived facts and edges.
 
 import { BASE_PREDICATES } from '../../rules/base-predicates.ts';
 import type { KnownFacts } from '../../rules/check-statements.ts';
@@ -32,7 +32,9 @@ export function claimsOf(document: unknown): Claims {
   if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
   const fields = fieldsOf(document);
   if (fields === undefined || !('proofs' in fields || 'proof_id' in fields || 'nodes' in fields))
-    throw new Error('There is no proof in it: neither a proof, nor an array of them, nor an answer with `proofs`.');
+    throw new Error(
+      'The document holds no proof: it is neither a proof, nor an array of proofs, nor an answer with `proofs`.',
+    );
   if (!('proofs' in fields)) return { proofs: [fields], steps: undefined, known: undefined };
   const { proofs, derived_facts: derived, all_edges: edges } = fields;
   const steps = derived === undefined ? undefined : stepsOf(listOf(derived, 'derived_facts'));
@@ -41,9 +43,9 @@ export function claimsOf(document: unknown): Claims {
 }
 
 /**
- * Returns a lookup of facts. An answer lists everything that was derived and every edge that the
- * rules were run over, so a fact that is missing from such a list is false. Without the list, the
- * lookup returns undefined.
+ * Returns a function that looks up facts. An answer lists every derived fact and every edge to
+ * which the rules were applied, so a fact that is missing from such a list is false. If the
+ * document has no such list, the function returns undefined.
  */
 function knownOf(steps: ReadonlyMap<string, Step> | undefined, ofEdges: KnownFacts | undefined): KnownFacts {
   return (predicate, args) => {
@@ -70,7 +72,9 @@ function stepsOf(items: readonly unknown[]): ReadonlyMap<string, Step> {
     const { predicate, args, fact } = fields ?? {};
     const isFact = typeof predicate === 'string' && Array.isArray(args) && args.every(isConstant);
     if (!isFact || fact !== factText(predicate, args as Constant[]) || steps.has(fact))
-      throw new Error(`derived_facts[${at}] is no derived fact, or stands twice; take the answer as it was sent.`);
+      throw new Error(
+        `derived_facts[${at}] is not a derived fact or repeats one; use the answer exactly as it was sent.`,
+      );
     steps.set(fact, fields as unknown as Step);
   }
   return steps;
@@ -83,6 +87,6 @@ function edgeOf(value: unknown, at: number): EdgeSaying {
     Number.isSafeInteger(fields?.event_ts) &&
     Array.isArray(fields?.members) &&
     fieldsOf(fields?.properties) !== undefined;
-  if (!isEdge) throw new Error(`all_edges[${at}] is no edge; take the answer as it was sent.`);
+  if (!isEdge) throw new Error(`all_edges[${at}] is not an edge; use the answer exactly as it was sent.`);
   return fields as unknown as EdgeSaying;
 }

@@ -1,5 +1,5 @@
 // `hedgerow check-proof [FILE]`: checks the proofs of an answer without trusting any of their
-// contents, and reports what is wrong with each.
+// contents, and reports what is wrong with each proof.
 
 import { HedgerowError } from '../../errors.ts';
 import { type ProofChecker, proofChecker } from '../../rules/check-proof.ts';
@@ -26,7 +26,7 @@ export async function checkProofCommand(
 ): Promise<number> {
   try {
     const fromStdin = file === undefined || file === '-';
-    if (fromStdin && flags.rules === '-') throw new UsageError('Only one of FILE and --rules can be -, stdin.');
+    if (fromStdin && flags.rules === '-') throw new UsageError('Only one of FILE and --rules can be - (stdin).');
     const rules = flags.rules === undefined ? undefined : rulesOf(await readJson(flags.rules, world), flags.rules);
     const claims = claimsOf(await readJson(fromStdin ? '-' : file, world));
     const bad = badProofs(claims, checkerOf(rules, claims));
@@ -82,6 +82,6 @@ function reasons(problems: readonly string[]): string {
 function summary(total: number, bad: number, derivedAgain: boolean): string {
   const proofs = total === 1 ? '1 proof' : `${total} proofs`;
   if (bad > 0) return `${proofs}, ${bad === 1 ? '1 fault' : `${bad} faults`}`;
-  const hint = derivedAgain || total === 0 ? '' : '; no conclusion was derived again, which needs --rules FILE';
+  const hint = derivedAgain || total === 0 ? '' : '; no conclusion was derived again, because that needs --rules FILE';
   return `${proofs}, all valid${hint}`;
 }

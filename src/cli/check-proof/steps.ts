@@ -4,7 +4,10 @@ import { shown } from '../../rules/fault.ts';
 import type { Proof } from '../../rules/proof.ts';
 import type { Claims, Step } from './claims.ts';
 
-/** Returns how a proof contradicts `derived_facts`. The proof must already be valid by itself. */
+/**
+ * Returns the contradictions between a proof and `derived_facts`. Expects a proof that is valid by
+ * itself.
+ */
 export function stepProblems(proof: unknown, steps: Claims['steps']): string[] {
   if (steps === undefined) return [];
   const { goal, nodes } = proof as Proof;

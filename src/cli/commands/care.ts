@@ -13,10 +13,10 @@ export function addInspect(program: Command, { done, world }: Host): void {
     .command('inspect')
     .description('Show what is in a log file, a manifest, a segment or a data directory. Only reads; a server may run.')
     .argument('<path...>')
-    .option('--json', 'one JSON document a line for every path')
+    .option('--json', 'one JSON document per path, each on one line')
     .option('--limit <number>', 'of a log: frames to show, 0 = all (default 50)')
     .option('--rows <number>', 'of a segment: first and last rows to show (default 3)')
-    .option('--deep', 'of a directory: read and check the segments whole')
+    .option('--deep', 'of a directory: read and check whole segments')
     .action(async (paths: string[], options: InspectFlags) => {
       done(await (await import('../inspect/command.ts')).inspectCommand(paths, options, world));
     });
@@ -29,9 +29,9 @@ export function addBackup(program: Command, { done, world }: Host): void {
   )
     .option('--backup-dir <dir>', 'on the server, below its backup root (default the root itself)')
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
-    .option('--to <dir>', 'with --data: where the backup goes')
-    .option('--config <file>', 'with --data: the TOML file its server is started with')
-    .option('--compact-first', 'compact all tables before')
+    .option('--to <dir>', 'with --data: the directory for the backup')
+    .option('--config <file>', 'with --data: the TOML file with the settings of its server')
+    .option('--compact-first', 'compact all tables first')
     .action(async (options: BackupFlags) => {
       done(await (await import('../backup/command.ts')).backupCommand(options, world));
     });
@@ -40,9 +40,11 @@ export function addBackup(program: Command, { done, world }: Host): void {
 export function addRestore(program: Command, { done, world }: Host): void {
   program
     .command('restore')
-    .description('Make a data directory from a backup. The file is checked first; when it fails, nothing is left.')
+    .description(
+      'Create a data directory from a backup. The file is checked first; after a failure nothing is left behind.',
+    )
     .argument('<file>')
-    .option('--data <dir>', 'the data directory to be: new or empty')
+    .option('--data <dir>', 'the data directory to create: new or empty')
     .action(async (file: string, options: RestoreFlags) => {
       done(await (await import('../restore/command.ts')).restoreCommand(file, options, world));
     });
@@ -62,9 +64,11 @@ export function addVerify(program: Command, { done, world }: Host): void {
 export function addCheckProof(program: Command, { done, world }: Host): void {
   program
     .command('check-proof')
-    .description('Derive every conclusion of a proof, or of an answer with proofs, anew from its premises.')
-    .argument('[file]', 'JSON; - or nothing: stdin')
-    .option('--rules <file>', 'the rules it should follow from, as JSON')
+    .description(
+      'Check a proof, or an answer with proofs; with --rules, derive every conclusion again from its premises.',
+    )
+    .argument('[file]', 'JSON file (default, or with -: stdin)')
+    .option('--rules <file>', 'the rules from which the conclusions should follow, as JSON')
     .action(async (file: string | undefined, options: CheckProofFlags) => {
       done(await (await import('../check-proof/command.ts')).checkProofCommand(file, options, world));
     });

@@ -26,11 +26,11 @@ export function addServeVirtual(program: Command, { done, serverWorld }: Host): 
   program
     .command('serve-virtual')
     .description('Serve virtual graphs alone, without keys and without a database, to this machine: for development.')
-    .option('--spec-dir <dir>', 'specs as JSON files, one a graph, named <id>.json; read at the start')
-    .option('--root <dir>', 'files of backends lie below it (default: the folder of the specs)')
+    .option('--spec-dir <dir>', 'specs as JSON files, one per graph, named <id>.json; read at the start')
+    .option('--root <dir>', 'folder with the files of backends (default: the folder of the specs)')
     .option('--host <address>', 'an address of this machine only (default 127.0.0.1)')
     .option('--port <number>', 'default 8000')
-    .option('--config <file>', 'TOML file; of its settings those of logs, language models and virtual graphs count')
+    .option('--config <file>', 'TOML file; only its settings for logs, language models and virtual graphs are used')
     .addHelpText('after', SERVE_VIRTUAL_HELP)
     .action(async (options: ServeVirtualFlags) => {
       done(await (await import('../serve-virtual.ts')).serveVirtual(options, serverWorld));
@@ -39,7 +39,7 @@ export function addServeVirtual(program: Command, { done, serverWorld }: Host): 
 
 const SERVE_VIRTUAL_HELP = `
 Routes: /v1/virtual/* (all but materialize), /health/live, /health/ready, /openapi.json, /docs.
-Graphs that are created, replaced or deleted change the files of the folder at once.
+Creating, replacing or deleting a graph changes its file in the folder at once.
 Databases: HEDGEROW_VIRTUAL_DSN_<NAME>. Files such as data.json must not lie beside the specs: put them into a folder below.`;
 
 export function addConfig(program: Command, { done, world }: Host): void {
@@ -56,7 +56,7 @@ export function addKeys(program: Command, { done, world }: Host): void {
   const keys = program
     .command('keys')
     .description('API keys of a running server, or of a directory no server has open.');
-  withKeysFlags(keys.command('create').description('Create a key and show it, this once only.'))
+  withKeysFlags(keys.command('create').description('Create a key and show it. It cannot be shown again.'))
     .option('--role <role>', 'readonly, readwrite or admin')
     .option('--description <text>', 'what the key is for')
     .option('--expires-days <number>', 'days until it expires, fractions too (default: it does not)')
@@ -76,7 +76,7 @@ export function addKeys(program: Command, { done, world }: Host): void {
 }
 
 function withKeysFlags(command: Command): Command {
-  return withServerOrDirectory(command, 'admin key').option('--json', 'for machines');
+  return withServerOrDirectory(command, 'admin key').option('--json', 'write JSON');
 }
 
 export function addMcp(program: Command, { done, serverWorld }: Host): void {
@@ -86,7 +86,10 @@ export function addMcp(program: Command, { done, serverWorld }: Host): void {
       .description('Offer a database to a language model as tools: the Model Context Protocol on stdin and stdout.'),
     'key',
   )
-    .option('--allow-writes', 'offer inserts and statements that write too; a server wants a readwrite key for them')
+    .option(
+      '--allow-writes',
+      'also offer inserts and statements that write; a server requires a readwrite key for them',
+    )
     .action(async (options: McpFlags) => {
       done(await (await import('../mcp/command.ts')).mcpCommand(options, serverWorld));
     });
@@ -95,9 +98,11 @@ export function addMcp(program: Command, { done, serverWorld }: Host): void {
 export function addDemo(program: Command, { done, world }: Host): void {
   program
     .command('demo')
-    .description('Make weeks of meetings between some thousand people and two rules, serve them, and say what to try.')
-    .option('--data <dir>', 'where its own server keeps them (default hedgerow-demo)')
-    .option('--port <number>', 'of its own server (default 8000, or the next free one)')
+    .description(
+      'Serve two rules and some weeks of generated meetings among thousands of people, and suggest what to try.',
+    )
+    .option('--data <dir>', 'data directory of its own server (default hedgerow-demo)')
+    .option('--port <number>', 'port of its own server (default 8000, or the next free one)')
     .option('--open', 'show the console in a browser')
     .option('--no-serve', 'store everything, then stop')
     .option('--url <address>', 'a running server, instead of its own')

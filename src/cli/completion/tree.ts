@@ -28,11 +28,14 @@ export interface CommandTree {
   readonly about: string;
   readonly commands: readonly CommandTree[];
   readonly flags: readonly Flag[];
-  /** The values of the first argument and of those after it. */
+  /** The values that every argument takes; undefined when the command has none. */
   readonly argument: Values | undefined;
 }
 
-/** By command and flag, the words that a flag accepts when its placeholder does not list them. */
+/**
+ * The words that a flag accepts, by command and flag. Lists only flags whose placeholder does not
+ * contain the words.
+ */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'import --format': INPUT_FORMATS,
   'import --on-error': ['stop', 'skip'],

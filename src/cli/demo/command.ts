@@ -1,5 +1,5 @@
-// `hedgerow demo`: generates some weeks of meetings between made-up people and two rules, serves
-// them, and tells the user what to try first.
+// `hedgerow demo`: generates some weeks of meetings between made-up people, stores them with two
+// rules, serves them, and tells the user what to try first.
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
@@ -76,7 +76,8 @@ async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Prom
   const { url, key } = server;
   try {
     await storeRules(url, key);
-    // From here on Ctrl-C ends the demo in order, even while the instructions are being printed.
+    // From here on Ctrl-C shuts the demo down cleanly, even while the instructions are being
+    // printed.
     const stopped = flags.serve === false ? undefined : interrupted(world);
     const step = { url, table: tableName, person: facts.busiest, key };
     const address = consoleAddress(step);
@@ -106,7 +107,7 @@ function placeText({ url, key }: OwnServer, address: string, name: string, isSer
   ];
 }
 
-/** Fills a server that already runs. Its key is not printed. */
+/** Fills a server that is already running. The key for that server is not printed. */
 async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
   if (flags.port !== undefined || flags.open === true || flags.serve === false)
     throw new UsageError("--port, --open and --no-serve are for a server of the demo's own, not for --url.");
@@ -149,8 +150,8 @@ interface Filled {
 }
 
 /**
- * Makes the meetings and imports them. When an earlier run with the same size and seed has already
- * stored the meetings, leaves them in place.
+ * Generates the meetings and imports them. When an earlier run with the same size and seed has
+ * already stored the meetings, leaves them in place.
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };

@@ -1,4 +1,4 @@
-// Counts what the demo later needs to know about the meetings, while they are generated.
+// Collects counts of the meetings while they are generated; the demo needs the counts later.
 
 import type { Meeting } from './meetings.ts';
 
@@ -6,7 +6,7 @@ export class DemoFacts {
   meetings = 0;
   /** Number of meetings by person. */
   readonly #counts: Uint32Array;
-  /** Number of breakfasts by person; a person without a breakfast lives alone. */
+  /** Number of breakfasts by person; a person without a breakfast is taken to live alone. */
   readonly #breakfasts: Uint32Array;
 
   constructor(people: number) {

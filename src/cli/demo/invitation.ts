@@ -1,4 +1,4 @@
-// Builds the text that the demo ends with: the console's address and three requests to paste.
+// Builds the text that the demo prints last: the console's address and three requests to paste.
 
 import { DAY_SECONDS, FIRST_DAY_TS } from './meetings.ts';
 
@@ -12,15 +12,18 @@ export interface Invitation {
 }
 
 const WEEK_DAYS = 7;
-/** The meetings of one person within this many days are few enough to draw as hulls. */
+/**
+ * The meetings of one person within this many days are few enough to be drawn as hulls around their
+ * members.
+ */
 const DRAWN_DAYS = 3;
 const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
-/** Few enough edges that a person can read the answer. */
+/** Number of edges to retrieve, few enough that a person can read the answer. */
 const TOP_EDGES = 8;
 
 /**
  * Returns the console's address with a statement to run, and with the key if there is one. The part
- * after the hash is sent to no server, and the console removes it from the address at once.
+ * after `#` is never sent to a server, and the console removes it from the address at once.
  */
 export function consoleAddress({ url, table, person, key }: Invitation): string {
   const end = FIRST_DAY_TS + DRAWN_DAYS * DAY_SECONDS;
@@ -41,7 +44,7 @@ export function invitationText({ url, table, person, key }: Invitation): string[
       post('/v1/reason', { query: `node ${person} ${FIRST_WEEK}`, table, top_k: TOP_EDGES }),
     ],
     [
-      `What two of those at a meeting of person ${person} do within the next two hours, in the first week:`,
+      `What at least two people from a meeting of person ${person} do together within two hours after it, in the first week:`,
       post('/v1/query', { query: statement }),
     ],
     [

@@ -44,7 +44,10 @@ class Diary {
     this.#random = random;
   }
 
-  /** Adds a meeting that begins between two hours; does nothing for fewer than two people. */
+  /**
+   * Adds a meeting that begins at a random time between `hours[0]` and `hours[1]` o'clock. Does
+   * nothing for fewer than two people.
+   */
   add(formation: string, people: readonly number[], hours: [number, number], minutes: [number, number]): void {
     const members = [...new Set(people)].slice(0, MOST_MEMBERS).sort((a, b) => a - b);
     if (members.length < 2) return;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
-  // Does not use the `start` of cmd, because there an & in the address would end the command.
+  // Does not use the command `start` of cmd, for which an `&` in the address would end the command.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 

@@ -1,4 +1,4 @@
-// Starts the demo's own server: on its own data directory, a free port, and with a key made for
+// Starts the demo's own server on its own data directory and a free port, with a key created for
 // this run.
 
 import { type App, startApp } from '../../app.ts';
@@ -34,7 +34,7 @@ export async function startOwnServer(dir: string, port: string | undefined, worl
 }
 
 /**
- * Creates a key and revokes those of earlier runs. Keys are stored as hashes, so earlier ones
+ * Creates a key and revokes the keys of earlier runs. Keys are stored as hashes, so an earlier key
  * cannot be shown again.
  */
 async function freshKey(dir: string, world: World): Promise<string> {

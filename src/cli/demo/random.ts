@@ -1,4 +1,5 @@
-// Seeded random numbers (mulberry32), so that the same seed always makes the same demo.
+// Generates random numbers from a seed (mulberry32), so that the same seed always gives the same
+// demo.
 
 export class Random {
   #state: number;

@@ -2,7 +2,7 @@
 
 import type { Random } from './random.ts';
 
-/** The town; people are the node ids 1, 2, ... */
+/** The town. Its people are numbered 1, 2, ...; these numbers are also their node ids. */
 export interface Town {
   people: number;
   homes: number[][];
@@ -10,7 +10,7 @@ export interface Town {
   classes: number[][];
   /** Colleagues who work together every day, 5 to 12 in a team. */
   teams: number[][];
-  /** Everyone at a school or company; they may have lunch together. */
+  /** The people of each school or company; they may have lunch together. */
   sites: number[][];
   /** Index into `sites` by team. */
   siteOfTeam: number[];
@@ -19,7 +19,7 @@ export interface Town {
   friends: number[][];
 }
 
-/** Sizes of homes to choose from; their frequencies are those of a mid-sized town. */
+/** Sizes of homes to choose from; each size is as frequent as in a mid-sized town. */
 const HOME_SIZES = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 4, 5];
 const ADULTS_OF_A_HOME = 2;
 const CLASS_SIZE = 22;

@@ -1,5 +1,5 @@
 // `hedgerow dump DIR`: writes a whole database as files that other programs can read and from which
-// `hedgerow load` makes a database.
+// `hedgerow load` can create a database.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,8 +26,8 @@ export interface DumpFlags extends RunnerFlags {
 }
 
 /**
- * Resolves with the exit code: 0 on success, 1 when the dump is incomplete, 2 for a wrong call. The
- * tables are dumped one after another, each in its state at that time.
+ * Resolves with the exit code: 0 on success, 1 when the dump fails, 2 for a wrong call. The tables
+ * are dumped one after another, each as it is when its turn comes.
  */
 export async function dumpCommand(given: string, flags: DumpFlags, world: World): Promise<number> {
   const controller = new AbortController();
@@ -45,7 +45,7 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     try {
       dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });
     } catch (error) {
-      // An incomplete dump is of no use.
+      // Removes an incomplete dump, which is of no use.
       for (const path of [tables, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
         rmSync(path, { recursive: true, force: true });
       throw error;
@@ -100,7 +100,8 @@ async function writeDump(
   } finally {
     await source.runner.close();
   }
-  // Stores the number of rows that were written, because more may have been inserted since.
+  // Stores the number of rows that were written. Rows may have been inserted after the definitions
+  // were read.
   const rowsOf = (name: string) => files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
   const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
   const schema = schemaStatements(tables, definitions.indexes);

@@ -1,5 +1,5 @@
-// Defines what a dump contains besides the edges, and the places from which these definitions are
-// read and to which they are written: a server or a data directory.
+// Defines what a dump contains besides the edges, and reads and writes these definitions on a
+// server or in a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
 import { type AlterableOption, OPTION_FIELDS } from '../../model/options.ts';
@@ -33,8 +33,8 @@ export interface DefinitionStore {
 }
 
 /**
- * Opens the place that the flags name. With `make`, creates a missing directory. Throws UsageError,
- * ConfigError, or the error of opening the directory.
+ * Opens the server or the data directory that the flags name. With `make`, creates a missing
+ * directory. Throws UsageError, ConfigError, or the error of opening the directory.
  */
 export async function openDefinitions(flags: RunnerFlags, world: World, make: boolean): Promise<DefinitionStore> {
   const { url, apiKey, data, config } = flags;
@@ -86,7 +86,7 @@ async function graphsOf(client: ServerClient): Promise<Document[]> {
   }
 }
 
-/** Removes the version numbers, because the database that loads the document counts its own. */
+/** Removes the version numbers, because the database that loads the document assigns its own. */
 export function withoutVersion(document: object): Document {
   const { version: _version, stratum: _stratum, spec_version: _spec, ...rest } = document as Record<string, unknown>;
   return rest;

@@ -1,5 +1,5 @@
-// The file that lists the contents of a dump. It is written last, so a directory without it does
-// not hold a complete dump.
+// Writes and reads the file that lists the contents of a dump. This file is written last, so a
+// directory without it does not hold a complete dump.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -36,14 +36,14 @@ export const DUMP_NAME = 'hedgerow-dump.json';
 export const SCHEMA_NAME = 'schema.hql';
 const ENDINGS: Readonly<Record<DumpFormat, string>> = { parquet: 'parquet', ndjson: 'ndjson.gz', statements: 'hql' };
 
-/** Returns the path of a table's edges, relative to the directory of the dump. */
+/** Returns the path of the file for a table's edges, relative to the directory of the dump. */
 export function edgesPath(table: string, format: DumpFormat): string {
   return `tables/${table}.${ENDINGS[format]}`;
 }
 
 /**
- * Returns the path for edges with a null in a column that has a default. They are written as
- * statements, the only format that can set such a column to null.
+ * Returns the path of the file for edges that have a null in a column with a default. These edges
+ * are written as statements, the only format that can set such a column to null.
  */
 export function nullsPath(table: string): string {
   return `tables/${table}.nulls.hql`;
@@ -70,21 +70,21 @@ export async function writeDumpFile(dir: string, dump: DumpFile): Promise<void> 
 }
 
 /**
- * Checks the sizes of all files first, then their contents. Throws an Error for a dump that is not
- * complete.
+ * Reads the list of contents, then checks the sizes of all files, then their checksums. Throws an
+ * Error for a dump that is incomplete or damaged.
  */
 export async function readDump(dir: string): Promise<DumpFile> {
   const dump = readDumpFile(dir);
   for (const { path, bytes } of dump.files) {
     const size = statSync(join(dir, path), { throwIfNoEntry: false })?.size;
-    if (size === undefined) throw new Error(`The dump is not whole: there is no ${join(dir, path)}. ${NOTHING}`);
+    if (size === undefined) throw new Error(`The dump is incomplete: there is no ${join(dir, path)}. ${NOTHING}`);
     if (size !== bytes)
       throw new Error(`The dump is damaged: ${join(dir, path)} has ${size} bytes, not ${bytes}. ${NOTHING}`);
   }
   for (const { path, sha256 } of dump.files)
     if ((await contentOf(join(dir, path))).sha256 !== sha256)
       throw new Error(
-        `The dump is damaged: ${join(dir, path)} is not what was written (its SHA-256 is another). ${NOTHING}`,
+        `The dump is damaged: ${join(dir, path)} is not what was written (its SHA-256 differs). ${NOTHING}`,
       );
   return dump;
 }
@@ -100,7 +100,7 @@ function readDumpFile(dir: string): DumpFile {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new Error(
       isMissing
-        ? `${dir} holds no whole dump: there is no ${DUMP_NAME} in it.`
+        ? `${dir} holds no complete dump: there is no ${DUMP_NAME} in it.`
         : `${path} cannot be read: ${(error as Error).message}.`,
       { cause: error },
     );
@@ -108,11 +108,13 @@ function readDumpFile(dir: string): DumpFile {
   const lists = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs, dump?.files];
   const isDump = dump?.format === 'hedgerow-dump' && dump.version === 1 && lists.every(Array.isArray);
   if (!isDump || !DUMP_FORMATS.some((format) => format === dump?.edges))
-    throw new Error(`${path} is no file of a dump that this version can load.`);
+    throw new Error(`${path} does not describe a dump that this version can load.`);
   const wrong =
     dump?.tables?.find((table) => !isTable(table)) ?? dump?.files?.find((file) => !isFile(file, dump as DumpFile));
   if (wrong !== undefined)
-    throw new Error(`${path} holds what is no table and no file of one: ${JSON.stringify(wrong).slice(0, 100)}.`);
+    throw new Error(
+      `${path} lists something that is neither a table nor a file of a table: ${JSON.stringify(wrong).slice(0, 100)}.`,
+    );
   const bare = dump?.tables?.find(({ name }) => !dump?.files?.some(({ table }) => table === name));
   if (bare !== undefined) throw new Error(`${path} names no file for the table ${bare.name}.`);
   return dump as DumpFile;

@@ -22,7 +22,7 @@ export class InsertStatements {
   readonly #columns: Columns;
   #rows: string[] = [];
   #characters = 0;
-  /** Rows added so far. */
+  /** Number of rows added so far. */
   count = 0;
 
   constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
@@ -33,8 +33,8 @@ export class InsertStatements {
   }
 
   /**
-   * Returns the statements that these rows complete. Throws an Error for a row that is too long for
-   * a statement.
+   * Adds rows and returns the statements that are complete by then. Throws an Error for a row that
+   * is too long for a statement.
    */
   add(rows: readonly Row[]): string {
     let text = '';
@@ -53,7 +53,7 @@ export class InsertStatements {
     return text;
   }
 
-  /** Returns the unfinished statement; empty when there is none. */
+  /** Ends the unfinished statement and returns it; empty when there is none. */
   end(): string {
     if (this.#rows.length === 0) return '';
     const text = `${this.#head}${this.#rows.join(',\n')};\n`;
@@ -62,7 +62,7 @@ export class InsertStatements {
     return text;
   }
 
-  /** Writes every column, null too: a column that is left out would get its default. */
+  /** Writes every column even if it is null, because an omitted column would get its default. */
   #rowText(row: Row): string {
     const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
     return `(${[String(row.event_ts), `[${(row.members as readonly number[]).join(', ')}]`, ...values].join(', ')})`;

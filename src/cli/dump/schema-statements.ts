@@ -13,7 +13,7 @@ export function schemaStatements(tables: readonly TableItem[], indexes: readonly
   const primary = tables.find((table) => table.primary);
   const lines = [
     '// The tables and indexes of a dump, as statements for hedgerow shell. Edges are in tables/, rules and virtual graphs in hedgerow-dump.json;',
-    '// hedgerow load makes all of it.',
+    '// hedgerow load creates all of them.',
     ...tables.flatMap((table) => ['', ...tableStatements(table)]),
     ...(indexes.length === 0 ? [] : ['']),
     ...indexes.map(({ table, column }) => `CREATE INDEX ON ${nameText(table)} (${nameText(column)});`),
@@ -24,8 +24,8 @@ export function schemaStatements(tables: readonly TableItem[], indexes: readonly
 }
 
 /**
- * Adds the first column with a default and all columns after it one by one, because only ADD COLUMN
- * can set a default.
+ * Creates a table, and adds the first column with a default and all later columns one by one,
+ * because only ADD COLUMN can set a default. Adds all columns of the primary table in this way.
  */
 function tableStatements(item: TableItem): string[] {
   const { name, member_tables, columns, primary } = item;
@@ -37,7 +37,7 @@ function tableStatements(item: TableItem): string[] {
     plain.length === 0
       ? ''
       : ` PROPERTIES (${plain.map((column) => `${nameText(column.name)} ${column.type}`).join(', ')})`;
-  // The primary table exists from the first start.
+  // The primary table exists in every database.
   const create = `CREATE HYPEREDGE TABLE ${primary ? 'IF NOT EXISTS ' : ''}${table} (${member_tables.map(nameText).join(', ')})`;
   return [
     `${create}${properties} ${optionWords({ ...item })};`,

@@ -20,7 +20,10 @@ export function valueText(value: PropertyValue, type: ColumnType): string {
   }
 }
 
-/** Writes a point or an exponent into every number, because integer literals end at 2^53. */
+/**
+ * Writes a point or an exponent into every number. Without them a number is an integer literal, and
+ * these end at 2^53.
+ */
 function realText(value: number): string {
   const text = Object.is(value, -0) ? '-0' : String(value);
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -28,8 +31,8 @@ function realText(value: number): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 /**
- * Characters to escape. Besides those in ESCAPES these are characters to which editors, terminals
- * or programs that read lines give a meaning of their own.
+ * Characters to escape: those in `ESCAPES`, and characters that have a special meaning for editors,
+ * terminals or programs that read lines.
  */
 const ESCAPED = /[\\'\p{Cc}\p{Cf}\u2028\u2029\ufeff]/gu;
 

@@ -25,7 +25,10 @@ export interface ExportFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Number of first rows from which the types of a statement's columns are inferred. */
+/**
+ * Number of rows, from the first row on, from which the types of a statement's columns are
+ * inferred.
+ */
 const SAMPLE_ROWS = 1000;
 
 /** Resolves with the exit code: 0 on success, 1 when the export fails, 2 for a wrong call. */
@@ -67,24 +70,26 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
 
 function checkFlags({ statement, table, start, end, separator }: ExportFlags): void {
   if (statement !== undefined && (table !== undefined || start !== undefined || end !== undefined))
-    throw new UsageError('--statement says itself which rows: it goes with neither --table nor --start nor --end.');
+    throw new UsageError('--statement selects the rows itself, so it excludes --table, --start and --end.');
   if (statement !== undefined && !/^\s*MATCH\b/i.test(statement))
     throw new UsageError('--statement takes a MATCH, which only reads.');
   if (table !== undefined && !IDENTIFIER.test(table))
     throw new UsageError(`--table is ${JSON.stringify(table)}, but it takes letters, digits and _, at most 64.`);
   if (separator === '' || separator === '"' || /\d|-/.test(separator ?? ''))
-    throw new UsageError('--separator takes what can stand between two integers.');
+    throw new UsageError('--separator must be able to separate two integers: not empty, not ", without digits and -.');
 }
 
 /**
- * Returns the format of the flag, else the one for the file's ending; NDJSON for stdout. Throws
- * UsageError.
+ * Returns the format that `--format` names. Without that flag, returns the format for the file's
+ * ending, or NDJSON for stdout. Throws UsageError.
  */
 function outputFormat({ format, out }: ExportFlags): OutputFormat {
   if (format === undefined) {
     const found = out === undefined || out === '-' ? 'ndjson' : formatOfName(out);
     if (found !== undefined) return found;
-    throw new UsageError(`The ending ${JSON.stringify(endingOf(out!))} says no format; name it with --format.`);
+    throw new UsageError(
+      `The ending ${JSON.stringify(endingOf(out!))} belongs to no known format; name the format with --format.`,
+    );
   }
   const known = OUTPUT_FORMATS.find((name) => name === format);
   if (known !== undefined) return known;
@@ -129,8 +134,8 @@ export function tableStatement(name: string, start?: number | undefined, end?: n
 }
 
 /**
- * Returns the rows of a statement as they arrive. With `table`, the columns are those of that
- * table; otherwise they are inferred from the first rows.
+ * Returns the rows of a statement as they arrive, and counts them in `tally`. With `table`, the
+ * columns are those of that table; otherwise they are inferred from the first rows.
  */
 export async function rowsOf(
   { runner, tables }: RowSource,

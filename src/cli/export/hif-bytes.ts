@@ -13,7 +13,8 @@ interface Edges {
   readonly batches: AsyncIterable<readonly Row[]>;
   /**
    * True: each row is a different edge and is named by its id. False: the rows of a statement may
-   * repeat an edge, so they are named by numbers and an id becomes an attribute.
+   * repeat an edge, so each is named by the number of its row, and a column `id` becomes an
+   * attribute.
    */
   readonly areEdges: boolean;
 }
@@ -74,7 +75,7 @@ function membersOf({ event_ts: time, members }: Row, index: number): readonly nu
   const isEdge = Array.isArray(members) && members.length > 0 && members.every(Number.isSafeInteger);
   if (isEdge && Number.isSafeInteger(time)) return members;
   throw new Error(
-    `Row ${index + 1} is no edge, and HIF holds nothing else: event_ts must be an integer and members a list of integers, not ${JSON.stringify(time ?? null).slice(0, 40)} and ${JSON.stringify(members ?? null).slice(0, 60)}.`,
+    `Row ${index + 1} is not an edge, and HIF holds nothing else: event_ts must be an integer and members a list of integers, not ${JSON.stringify(time ?? null).slice(0, 40)} and ${JSON.stringify(members ?? null).slice(0, 60)}.`,
   );
 }
 

@@ -11,8 +11,8 @@ import { FILE_MODE } from '../../storage/index.ts';
 import type { Output } from '../world.ts';
 
 /**
- * Writes all pieces; to `stdout` when `path` is undefined. Rejects with the error that stops the
- * export, and leaves no file in that case.
+ * Writes all pieces to the file, or to `stdout` when `path` is undefined. Rejects with the error
+ * that stops the export, and leaves no file in that case.
  */
 export async function writeOutput(
   pieces: AsyncIterable<Uint8Array>,
@@ -55,7 +55,10 @@ async function writeFile(pieces: AsyncIterable<Uint8Array>, path: string, packed
   await handle.close();
 }
 
-/** Writes bytes rather than text, because Parquet is binary. */
+/**
+ * Passes bytes to `write`, although its type takes text, because Parquet is binary. Waits while the
+ * output is full.
+ */
 async function writeTo(output: Output, piece: Uint8Array): Promise<void> {
   const write = output.write as unknown as (piece: Uint8Array) => unknown;
   if (write.call(output, piece) === false && output.once !== undefined)

@@ -1,4 +1,5 @@
-// Opens the rows of an export on a server or in a data directory, and determines their columns.
+// Opens the place from which an export reads rows, a server or a data directory, and determines the
+// columns of the rows.
 
 import type { ColumnType } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
@@ -30,7 +31,10 @@ export async function openRows(flags: RunnerFlags, world: World): Promise<RowSou
   }
 }
 
-/** A small budget is enough: every row is read only once, so nothing needs to stay in memory. */
+/**
+ * Memory budget in megabytes. Little is enough: every row is read only once, so nothing needs to
+ * stay in memory.
+ */
 const MEMORY_MB = '64';
 
 function withSmallBudget(world: World): World {
@@ -66,9 +70,9 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
 }
 
 /**
- * Returns the columns of a statement. When all columns of tables with the same name agree on a
- * type, and the rows fit that type, the column gets it. Otherwise its type is inferred from the
- * rows. `names` is needed when there are no rows.
+ * Returns the columns of a statement. If all table columns of the same name have one type, and the
+ * rows fit that type, a column gets that type. Otherwise the type is inferred from the rows.
+ * `names` is needed when there are no rows.
  */
 export function columnsOfRows(
   rows: readonly Row[],
@@ -92,7 +96,10 @@ function knownType(name: string, tables: readonly TableShape[]): ResultColumn['t
   return isOne ? types[0]?.type : undefined;
 }
 
-/** Takes every number as real, because later rows may hold fractions. */
+/**
+ * Infers the type from the values. Takes every number as real, because later rows may hold
+ * fractions.
+ */
 function seenType(values: readonly unknown[]): ResultColumn['type'] {
   const seen = values.filter((value) => value !== null && value !== undefined);
   const found = (['real', 'boolean', 'text'] as const).find((type) => seen.every((value) => fits(value, type)));

@@ -30,7 +30,7 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     const rules = { limits, onError, maxRejects: maxRejectsOf(flags) };
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
-    // Reports columns that do not fit before anything is created.
+    // Plans every input first, so that unsuitable columns are reported before anything is created.
     for (const { looked } of inputs) looked.plan([]);
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
@@ -146,8 +146,8 @@ async function runImport(
 }
 
 /**
- * Compacts the table. A failure becomes the reason why the import stopped, and is reported after
- * the number of inserted rows.
+ * Compacts the table. A failure becomes the reason why the import stopped, so that the number of
+ * inserted rows is still reported.
  */
 async function compact(target: ImportTarget, tally: Tally): Promise<void> {
   try {

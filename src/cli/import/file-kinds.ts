@@ -1,4 +1,4 @@
-// Recognizes files by their first bytes: compressed files, which are refused with a message how to
+// Recognizes files by their first bytes: packed files, which are refused with advice on how to
 // unpack them, and text in UTF-16, which is decoded.
 
 const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
@@ -11,16 +11,14 @@ const PACKED: readonly (readonly [mark: readonly number[], what: string])[] = [
 /** Number of bytes that are needed to recognize a file. */
 export const KIND_BYTES = 4;
 
-/**
- * Returns what is wrong with a file that begins with these bytes; undefined for an unknown kind.
- */
+/** Returns why a file that begins with these bytes cannot be read; undefined for any other file. */
 export function unreadableKind(head: Uint8Array): string | undefined {
   return PACKED.find(([mark]) => mark.every((byte, at) => head[at] === byte))?.[1];
 }
 
 /**
  * Returns the UTF-16 encoding of a text that begins with these bytes. Recognizes it by its byte
- * order mark, or by the zeros beside two ASCII characters. Undefined when it is not UTF-16.
+ * order mark, or by the zero bytes beside two ASCII characters. Undefined when it is not UTF-16.
  */
 export function wideEncoding(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second, third, fourth] = head;

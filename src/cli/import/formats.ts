@@ -1,4 +1,5 @@
-// Determines the format of an input: from its flag, else from the ending of its name.
+// Determines the format of an input from the flag `--format`, or from the ending of the file's
+// name.
 
 import { UsageError } from '../world.ts';
 

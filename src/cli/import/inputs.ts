@@ -59,15 +59,15 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
 }
 
 /**
- * Returns the same input, but rejects it when bytes are invalid in its encoding. CSV does not use
- * this: it rejects only the lines concerned.
+ * Returns an input with the same chunks, whose reading fails at bytes that are invalid in its
+ * encoding. CSV does not use this function: it rejects only the lines with such bytes.
  */
 function exact(source: Source): Source {
   async function* checked() {
     for await (const chunk of source.chunks) {
       const encoding = source.decodedFrom();
       if (encoding !== undefined && chunk.includes('\ufffd'))
-        throw new HedgerowError('invalid_input', `${source.label} holds bytes that are no ${encoding}.`);
+        throw new HedgerowError('invalid_input', `${source.label} holds bytes that are not valid ${encoding}.`);
       yield chunk;
     }
   }
@@ -75,8 +75,8 @@ function exact(source: Source): Source {
 }
 
 /**
- * Guesses the format when neither the flag nor the name determines it: JSON when the text begins
- * with a bracket or brace, otherwise CSV.
+ * Guesses the format when neither the flag nor the name determines it: NDJSON when the text is
+ * empty or begins with a bracket or brace, otherwise CSV.
  */
 async function withFormat(source: Source, known: InputFormat | undefined) {
   if (known !== undefined) return { source, format: known };

@@ -4,7 +4,10 @@ import type { EdgeInput } from '../../engine/index.ts';
 
 /** A position in an input at which a batch may begin. */
 export interface Position {
-  /** What precedes the position: bytes of the uncompressed input for text, else rows or edges. */
+  /**
+   * How much of the input precedes the position: the number of bytes of the uncompressed input for
+   * text, the number of rows or edges for other formats.
+   */
   readonly offset: number;
   /** 1-based number of the line, row or edge that begins there. */
   readonly line: number;
@@ -37,9 +40,14 @@ export interface LineBatch {
    * The rest of the line is dropped.
    */
   readonly tooLong: boolean;
-  /** The position in the input after line i; for -1, the position at which the batch begins. */
+  /**
+   * Returns the position in the input after line i; for -1, the position at which the batch begins.
+   */
   after(index: number): Position;
-  /** The row from which line i was made, in readable form. Only for formats other than NDJSON. */
+  /**
+   * Returns the row from which line i was made, in readable form. Only for formats other than
+   * NDJSON.
+   */
   original?(index: number): string;
   /**
    * The edges that the lines contain, so that the lines need not be parsed. Undefined for a row
@@ -47,13 +55,13 @@ export interface LineBatch {
    */
   readonly edges?: readonly (EdgeInput | undefined)[];
   /**
-   * Identifies the content of the batch, so that a batch that was cut or read in another way is
-   * recognized. Only for formats other than NDJSON.
+   * Returns data that identifies the content of the batch. The data differ when the input was cut
+   * or read in another way. Only for formats other than NDJSON.
    */
   content?(): string | Uint8Array;
   /**
-   * Frees the lines, to keep memory small while the batch becomes durable. Afterwards only the
-   * positions of the lines may be asked for.
+   * Frees the memory of the lines while the batch becomes durable. Afterwards only the positions of
+   * the lines are available.
    */
   release?(): void;
   /**
@@ -70,17 +78,17 @@ export interface BatchLimits {
    * A batch is closed as soon as it has at least this many bytes.
    */
   bytes: number;
-  /** Longer lines are dropped, except for their beginning. */
+  /** Limit for the size of a line in bytes. Only the beginning of a longer line is kept. */
   lineBytes: number;
   /**
-   * True: a batch of rows ends with its first bad row, because none of the rows after it is wanted.
+   * True: a batch of rows ends with its first bad row, because the rows after it are not imported.
    */
   endsAtFault?: boolean | undefined;
 }
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Number of bytes that are kept of a line that is too long, to show them. */
+/** Of a line that is too long, this many bytes are kept to be shown. */
 const SHOWN_BYTES = 200;
 
 export function startOf(batch: LineBatch, index: number): number {
@@ -147,8 +155,8 @@ class LineCutter {
       yield this.#take();
     }
     this.#append(chunk.subarray(copied));
-    // Done only when it cannot be avoided, because batches must not depend on how the input is cut
-    // into chunks.
+    // Cuts here only when a line is too long, because batches must not depend on how the input is
+    // divided into chunks.
     if (this.#used - this.#finished > lineBytes) {
       if (this.#ends.length > 0) yield this.#take();
       this.#beginLong();

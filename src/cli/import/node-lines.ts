@@ -1,4 +1,4 @@
-// Converts between names of nodes with their numbers and the rows of a table of nodes.
+// Converts named nodes to the rows of a table of nodes, and back.
 
 import type { NamedNode } from './line-batches.ts';
 import { NAME_COLUMN } from './targets/target.ts';

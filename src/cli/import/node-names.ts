@@ -40,7 +40,9 @@ export class NodeNames {
     return this.#added.length;
   }
 
-  /** Keeps only the first `count` new names; the row that named the others is not a valid row. */
+  /**
+   * Keeps only the first `count` new names, because the row that contained the others is invalid.
+   */
   forget(count: number): void {
     for (const { name } of this.#added.splice(count)) {
       this.#numbers.delete(name);

@@ -53,7 +53,7 @@ export interface ImportFlags extends TargetFlags {
   /** Names of the columns when the CSV has no header. */
   columns?: string | undefined;
   encoding?: string | undefined;
-  /** The time for edges without one. */
+  /** The time for edges that have none. */
   ts?: string | undefined;
   /** Like `createTable`, but also creates missing columns. */
   create?: boolean | undefined;
@@ -93,7 +93,7 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
   if (flags.connections !== undefined) throw new UsageError('--connections needs a server, not --data.');
   const { config } = loadConfig({
     environment: world.environment,
-    // Nothing is served, so any valid address will do.
+    // The settings need a valid address, although no server is started.
     flags: { host: '127.0.0.1', dataDir: resolve(world.cwd, data), maxMembers: flags.maxMembers },
     isTerminal: false,
   });
@@ -118,7 +118,10 @@ export function batchLimits(flags: ImportFlags): BatchLimits {
   return { rows, bytes: BATCH_BYTES, lineBytes: LINE_BYTES };
 }
 
-/** Undefined when the number of rejected lines is not limited. Throws UsageError. */
+/**
+ * Returns the maximum number of rejected lines; undefined when there is no maximum. Throws
+ * UsageError.
+ */
 export function maxRejectsOf(flags: ImportFlags): number | undefined {
   return integerFlag('--max-rejects', flags.maxRejects, 0, Number.MAX_SAFE_INTEGER);
 }
@@ -126,7 +129,7 @@ export function maxRejectsOf(flags: ImportFlags): number | undefined {
 export function onErrorOf(flags: ImportFlags): 'stop' | 'skip' {
   const isLimited = maxRejectsOf(flags) !== undefined;
   if (isLimited && flags.onError === 'stop')
-    throw new UsageError('--max-rejects sets bad lines aside up to that number; --on-error stop takes none.');
+    throw new UsageError('--max-rejects skips up to that number of bad lines, but --on-error stop skips none.');
   const onError = flags.onError ?? (isLimited ? 'skip' : 'stop');
   if (onError === 'stop' && (flags.connections ?? '1') !== '1') {
     throw new UsageError('--connections needs --on-error skip: several requests at once cannot stop at one line.');

@@ -1,4 +1,5 @@
-// Defines an input whose conversion into edges has been planned; every format produces these.
+// Defines an input whose conversion into edges has been planned. Every format produces such an
+// input.
 
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
@@ -23,10 +24,10 @@ export interface PlannedInput {
   readonly notes: readonly string[];
   /** What the user may not have intended, one sentence each. */
   readonly warnings: readonly string[];
-  /** Some of the first edges as lines of JSON; named nodes are shown by name. */
+  /** Returns some of the first edges as lines of JSON; named nodes are shown by name. */
   firstEdges(): string[];
   /**
-   * Reads the batches; from the same position they are always the same. `names` is needed when
+   * Reads the batches. The same position always gives the same batches. `names` is needed when
    * nodes have names.
    */
   batches(limits: BatchLimits, from: Position, names: NodeNames | undefined): AsyncIterable<LineBatch>;

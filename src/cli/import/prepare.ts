@@ -18,7 +18,7 @@ export async function prepare(
   const plan = looked.plan(target.columns());
   for (const column of plan.columns) {
     if (target.columns().some(({ name }) => name.toLowerCase() === column.name.toLowerCase())) continue;
-    // NDJSON may have keys without a column; this was never an error.
+    // In NDJSON, a key without a column is not an error.
     if (!create && format === 'ndjson') continue;
     if (!create)
       throw new Error(

@@ -26,17 +26,19 @@ export interface RunOptions {
   limits: BatchLimits;
   onError: 'stop' | 'skip';
   /**
-   * With more bad lines, the import ends after the batches in flight. Undefined: the number of bad
-   * lines is not limited.
+   * If there are more bad lines than this, the import ends after the batches in flight. Undefined:
+   * the number of bad lines is not limited.
    */
   maxRejects?: number | undefined;
   rejects: RejectFiles;
-  /** The path of the file for the bad lines of an input. */
+  /** Returns the path of the file for the bad lines of an input. */
   rejectPathOf(source: Source): string;
   onProgress(source: Source, tally: Readonly<Tally>): void;
-  /** The batches of an input; left out for NDJSON. */
+  /**
+   * Returns the batches of an input. When this function is left out, every input is read as NDJSON.
+   */
   batchesOf?(source: Source): AsyncIterable<LineBatch>;
-  /** The file that records how far the import of an input has come. */
+  /** Returns the file that records how far the import of an input has come. */
   progressOf?(source: Source): ProgressFile | undefined;
 }
 
@@ -110,7 +112,7 @@ export class ImportRun implements Intake {
       try {
         await this.#takeOne(source);
       } catch (error) {
-        // An interrupt also makes reading fail; that is not a failure of its own.
+        // An interrupt also makes reading fail, which does not count as a failure.
         if (this.tally.stop?.why !== 'interrupt') this.#stop({ why: 'failure', error });
       }
     }
@@ -132,14 +134,14 @@ export class ImportRun implements Intake {
         onProgress(source, this.tally);
       }
     } finally {
-      // Also after a failure: every batch in flight is awaited and counted.
+      // Awaits and counts every batch in flight, also after a failure.
       for (const each of underWay) await this.#settle(source, each, progress);
       await progress?.write();
     }
     if (!this.closed) await progress?.finish();
   }
 
-  /** Never rejects; a failure stops the import. */
+  /** Inserts a batch. Never rejects; a failure stops the import. */
   async #insert(batch: LineBatch, key: string | undefined): Promise<number | undefined> {
     try {
       const inserted = await this.#options.target.insert(batch, this, key);
@@ -165,8 +167,8 @@ export class ImportRun implements Intake {
     if (progress === undefined) return files.add(path, rejects);
     if (rows === undefined) this.#hasGap = true;
     const stopsHere = this.stopAtFirst && rejects.length > 0;
-    // A resumed import reads the line at which this one stopped again, so the line is not counted
-    // yet.
+    // The line at which this import stops is not counted yet, because a resumed import reads it
+    // again.
     const rejectBytes = stopsHere ? await files.bytesOf(path) : undefined;
     await files.add(path, rejects);
     if (this.#hasGap) return;

@@ -12,20 +12,20 @@ export interface Source {
   readonly path: string;
   /** Name for messages and file names: the name of the file, or `stdin`. */
   readonly label: string;
-  /** Bytes on disk; undefined when the size is unknown (stdin, pipes). */
+  /** Size on disk in bytes; undefined when the size is unknown (stdin, pipes). */
   readonly totalBytes: number | undefined;
-  /** Bytes read so far; compressed bytes when the input is compressed. */
+  /** Returns the number of bytes read so far, before decompression. */
   bytesRead(): number;
-  /** True when the input is compressed; known once its first bytes have been read. */
+  /** Returns whether the input is compressed; known once its first bytes have been read. */
   packed(): boolean;
   /**
-   * The encoding from which the input is converted; undefined when it is read unchanged. Known once
-   * its first bytes have been read.
+   * Returns the encoding from which the input is converted; undefined when it is read unchanged.
+   * Known once the first bytes of the input have been read.
    */
   decodedFrom(): string | undefined;
   /**
-   * The decompressed bytes; those of a text in UTF-8. Iterating throws when the input cannot be
-   * read or is incomplete gzip.
+   * The decompressed input, converted to UTF-8 if `decodedFrom` returns an encoding. Iterating
+   * throws when the input cannot be read or is incomplete gzip.
    */
   readonly chunks: AsyncIterable<Buffer>;
   /** Stops reading, even while waiting for more bytes; iterating may then throw. */
@@ -41,8 +41,8 @@ interface Facts {
 }
 
 /**
- * Opens an input. `encoding` is a name of TextDecoder; when undefined, UTF-16 is recognized. Throws
- * when the file does not exist.
+ * Opens an input. `encoding` is a name that TextDecoder accepts. When it is undefined, UTF-16 is
+ * recognized. Throws when the file does not exist.
  */
 export function openSource(path: string, stdin: ByteStream, encoding?: string): Source {
   const label = path === '-' ? 'stdin' : basename(path);
@@ -165,7 +165,7 @@ async function* only(head: Buffer): AsyncGenerator<Buffer> {
   yield head;
 }
 
-/** Yields the chunks without that many bytes at their beginning. */
+/** Yields the chunks without the first `bytes` bytes of the input. */
 export async function* without(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
   let left = bytes;
   for await (const chunk of chunks) {

@@ -22,7 +22,8 @@ export function tablesAround(tools: FileTools, path: string, levels: number): Re
     const checkpoint = readCheckpoint(tools, dir);
     return new Map((checkpoint?.tables ?? []).map(({ definition }) => [definition.id, definition]));
   } catch {
-    // Names are only a help; a damaged manifest is reported when the manifest itself is inspected.
+    // Names only make the output easier to read. A damaged manifest is reported when the manifest
+    // itself is inspected.
     return new Map();
   }
 }

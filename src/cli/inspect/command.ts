@@ -1,5 +1,5 @@
-// `hedgerow inspect PATH...`: reports what kind of file of the database a path is and what it
-// contains, without changing anything.
+// `hedgerow inspect PATH...`: reports which kind of database file each path names and what the file
+// contains. Changes nothing.
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -91,15 +91,15 @@ function inspect(tools: FileTools, path: string, limits: { frames: number; rows:
 }
 
 /**
- * Determines the kind by the magic bytes, or else by the name, since a damaged file may have lost
- * its magic bytes.
+ * Determines the kind by the magic bytes. Without them it is determined by the name, because a
+ * damaged file may have lost its magic bytes.
  */
 function kindOf(tools: FileTools, path: string): Report['kind'] {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined) throw new Error(`There is nothing at ${path}.`);
   if (facts.isDirectory()) {
     if (['manifest', 'log', 'tables'].some((name) => tools.fs.exists(`${path}/${name}`))) return 'directory';
-    throw new Error(`${path} is no data directory: it holds neither a manifest nor a log.`);
+    throw new Error(`${path} is not a data directory: it holds neither a manifest nor a log.`);
   }
   const handle = tools.fs.open(path, 'read');
   const head = new Uint8Array(20);
@@ -114,10 +114,13 @@ function kindOf(tools: FileTools, path: string): Report['kind'] {
   if (magic.startsWith(SEGMENT_MAGIC)) return 'segment';
   if (magic.startsWith('hedgerow-manifest ')) return 'manifest';
   if (magic.startsWith('HGROWMRK') || name === 'mark')
-    throw new Error(`${path} is the mark of a log. Inspect its data directory, which shows what it says.`);
-  if (name === 'log-spare') throw new Error(`${path} is zeros made ready for the next log file; it holds no data.`);
+    throw new Error(
+      `${path} is the mark of a log. Inspect the data directory instead, which shows the content of the mark.`,
+    );
+  if (name === 'log-spare')
+    throw new Error(`${path} consists of zeros, prepared for the next log file; it holds no data.`);
   if (name.startsWith('log-')) return 'log';
   if (name.endsWith('.hgs')) return 'segment';
   if (name.startsWith('manifest')) return 'manifest';
-  throw new Error(`${path} is no file of a database: neither a log file, nor a segment, nor a manifest.`);
+  throw new Error(`${path} is not a file of a database: neither a log file, nor a segment, nor a manifest.`);
 }

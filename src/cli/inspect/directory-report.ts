@@ -1,4 +1,4 @@
-// Reports on a data directory for people: an overview of its tables with their segments, and its
+// Builds a report on a data directory: an overview of its tables with their segments, and of its
 // log.
 
 import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
@@ -67,7 +67,7 @@ export interface DirectoryReport {
 
 /**
  * When a compaction finishes while the directory is read, files disappear and reading starts over.
- * This is the greatest number of attempts.
+ * This is the maximum number of attempts.
  */
 const ATTEMPTS = 5;
 const HEAD_BYTES = 65536;
@@ -145,7 +145,8 @@ function tableLine(
       const { rows, timeMin, timeMax, nodes } = segmentFacts(tools, file, entry, deep);
       segments.push({ file, bytes, rows, time_min: timeMin, time_max: timeMax, nodes, bytes_per_edge: bytes / rows });
     } catch (error) {
-      // The file is lost, or a compaction has just removed it; the current manifest shows which.
+      // Either the file is lost or a compaction has just removed it. It is lost if the current
+      // manifest still lists it.
       if (isMissing(error) && stillListed(tools, dir, id, number))
         problems.push({ file, offset: 0, what: 'the file is missing' });
       else problems.push(problemOf(error, file));

@@ -1,4 +1,5 @@
-// Reports on a manifest for people: the tables with their segments and log positions.
+// Builds a report on a manifest and formats it as text: the tables with their segments and log
+// positions.
 
 import {
   type Checkpoint,

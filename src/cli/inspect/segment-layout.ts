@@ -34,7 +34,7 @@ export interface SegmentSection {
   /** Column number, for the sections of a column. */
   column: number | null;
   type: string;
-  /** Bytes per entry; 0 when the entries differ in size. */
+  /** Size of an entry in bytes; 0 when the entries differ in size. */
   width: number;
   offset: number;
   bytes: number;

@@ -1,4 +1,4 @@
-// Reports on a segment file for people: header, sections with checksums, first and last rows.
+// Builds a report on a segment file: header, sections with checksums, first and last rows.
 
 import {
   buildRowPlan,
@@ -30,8 +30,8 @@ export interface SegmentReport {
 const NO_DEAD: DeadRows = { count: 0, rows: new Uint32Array(), lsns: new Float64Array(), version: 0 };
 
 /**
- * Makes the report. `rows`: how many of the first and of the last rows to show. `table`: returns
- * the definition of a table, if it is known.
+ * Builds the report. `rows`: how many rows to show from the beginning and how many from the end.
+ * `table`: returns the definition of a table, if it is known.
  */
 export function inspectSegment(
   tools: FileTools,

@@ -28,8 +28,8 @@ export interface KeyAccess {
 }
 
 /**
- * Opens the place of the keys. With `mayMake`, creates a missing directory. Throws UsageError,
- * ConfigError, or the error of opening the directory.
+ * Opens the keys of the server or data directory that the flags name. With `mayMake`, creates a
+ * missing directory. Throws UsageError, ConfigError, or the error of opening the directory.
  */
 export function openKeyAccess(flags: AccessFlags, mayMake: boolean, world: World): Promise<KeyAccess> {
   if (flags.data !== undefined) return openDirectory(flags.data, flags, mayMake, world);
@@ -73,7 +73,7 @@ async function openDirectory(data: string, flags: AccessFlags, mayMake: boolean,
   if (flags.url !== undefined) throw new UsageError('--data and --url exclude each other.');
   const dir = resolve(world.cwd, data);
   if (!mayMake && !existsSync(dir)) throw new Error(`There is no directory ${data}.`);
-  // Nothing is served, so any valid address will do.
+  // The settings need a valid address, although no server is started.
   const settings = { host: '127.0.0.1', dataDir: dir };
   const { primaryTable, memoryBudgetMb, maxMembers } = loadSettings({ config: flags.config, settings }, world).config;
   let database: Database;
@@ -81,7 +81,10 @@ async function openDirectory(data: string, flags: AccessFlags, mayMake: boolean,
     database = await openDatabase({ dir, primaryTable, memoryBudgetMb, maxMembers });
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
-    throw new HedgerowError('conflict', `${error.message} A server that runs on it takes the command with --url.`);
+    throw new HedgerowError(
+      'conflict',
+      `${error.message} If a server runs on the directory, --url sends the command to it.`,
+    );
   }
   try {
     return new DirectoryKeys(database);

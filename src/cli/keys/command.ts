@@ -17,8 +17,8 @@ export interface CreateFlags extends KeysFlags {
 }
 
 /**
- * Like the two functions below, resolves with the exit code: 0 on success, 1 on failure, 2 for a
- * wrong call.
+ * Creates a key and shows it. This function and the two below resolve with the exit code: 0 on
+ * success, 1 on failure, 2 for a wrong call.
  */
 export function keysCreateCommand(flags: CreateFlags, world: World): Promise<number> {
   return withAccess(flags, true, world, async (access) => {

@@ -14,8 +14,8 @@ import type { DumpFile } from '../dump/dump-file.ts';
 
 /**
  * Creates the tables, and resolves with the number of rows that each of them already holds. A table
- * may exist only if it matches that of the dump and, unless a load is being resumed, is empty.
- * Otherwise throws before anything is created.
+ * may exist already if it matches the table in the dump and is empty; when a load is being resumed,
+ * it need not be empty. Throws before anything is created if a table violates this.
  */
 export async function makeTables(
   store: DefinitionStore,
@@ -35,14 +35,14 @@ export async function makeTables(
 function checkTable(there: TableItem, table: TableItem, resume: boolean): void {
   if (there.row_count > 0 && !resume)
     throw new Error(
-      `The table ${table.name} is there and holds ${there.row_count} edges. Load into a new database; or, when a load was interrupted, with --resume.`,
+      `The table ${table.name} already exists and holds ${there.row_count} edges. Load into a new database, or continue an interrupted load with --resume.`,
     );
   const [here, dumped] = [optionsOf(there), optionsOf(table)];
   for (const option of OPTION_NAMES) {
     const { isFixed, said } = TABLE_OPTIONS[option];
     if (isFixed && here[option] !== dumped[option])
       throw new Error(
-        `The table ${there.name} is there with ${said(here[option])}, but has ${said(dumped[option])} in the dump.${there.primary ? ` It is the primary table here: load where HEDGEROW_PRIMARY_TABLE names another.` : ' Load into a new database.'}`,
+        `The table ${there.name} already exists with ${said(here[option])}, but has ${said(dumped[option])} in the dump.${there.primary ? ` It is the primary table here: load where HEDGEROW_PRIMARY_TABLE names another.` : ' Load into a new database.'}`,
       );
   }
   for (const column of table.columns) {
@@ -73,7 +73,7 @@ async function setOptions(store: DefinitionStore, there: TableItem, item: TableI
     if (here[option] !== dumped[option]) await store.setOption(there.name, option, dumped[option]);
 }
 
-/** Returns the options of a table, with defaults for those that an older version lacks. */
+/** Returns the options of a table, with defaults for options that an older version lacks. */
 function optionsOf(item: TableItem): TableOptions {
   return completeOptions(optionsIn(item));
 }

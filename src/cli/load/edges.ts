@@ -1,5 +1,5 @@
-// Loads the edges of a dump, table by table: data files through the import, files of statements by
-// running one statement after another.
+// Loads the edges of a dump, table by table. Data files are imported; the statements in statement
+// files are run one after another.
 
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -13,8 +13,8 @@ import { runStatements } from './statements.ts';
 const STATEMENTS = '.hql';
 
 /**
- * Resolves with an exit code. `rowsBefore` holds the number of existing rows by table, which is
- * above 0 only when a load is resumed.
+ * Resolves with the exit code. `rowsBefore` holds the number of existing rows by table; these
+ * numbers are above 0 only when a load is resumed.
  */
 export async function loadEdges(
   dir: string,
@@ -58,7 +58,7 @@ function importFlags(table: string, resume: boolean, { url, apiKey, data }: Runn
   return { table, url, apiKey, data, resume, onError: 'stop', ...(data === undefined ? {} : { maxMembers: '255' }) };
 }
 
-/** Returns the path of the progress file that the import of a file of the dump writes. */
+/** Returns the path of the progress file for the import of a dump file. */
 function progressPath(name: string, cwd: string): string {
   return join(cwd, `${basename(name)}.progress.json`);
 }

@@ -1,4 +1,4 @@
-// Runs the INSERT statements of a dump, and skips those that were run before.
+// Runs the INSERT statements of a dump, and skips statements that were run before.
 
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,7 +8,10 @@ import { Cancelled, type StatementRunner } from '../run/runner.ts';
 import { type Piece, StatementSplitter } from '../shell/statement-splitter.ts';
 import type { World } from '../world.ts';
 
-/** Resolves with an exit code. `done` is the number of rows of the file that are in the table. */
+/**
+ * Resolves with the exit code. `done` is the number of rows of the file that are already in the
+ * table.
+ */
 export async function runStatements(
   path: string,
   { table, done }: { table: string; done: number },
@@ -27,7 +30,7 @@ export async function runStatements(
         const rows = rowsIn(text);
         if (left >= rows) left -= rows;
         else if (left > 0)
-          throw new Error(`${table} holds rows that are none of this load. Drop it, and load again with --resume.`);
+          throw new Error(`${table} holds rows that this load did not insert. Drop it, and load again with --resume.`);
         else inserted += await insert(runner, text, controller.signal);
       }
     } finally {

@@ -10,14 +10,15 @@ export const MOST_ROWS = 1000;
  * Schema of a tool's arguments. An unknown name is rejected, so that the model learns of its
  * mistake.
  */
-export const object = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, 'is no argument of this tool');
+export const object = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, 'is not an argument of this tool');
 
-export const oneTable = () => described(tableName(), 'Name of the table, as list_tables shows it.');
+export const oneTable = () => described(tableName(), 'Name of the table, as listed by list_tables.');
 export const someTable = () =>
   v.optional(
     described(
       tableName(),
-      'Name of the table, as list_tables shows it. Default: the primary table, which may be empty; name the one you mean.',
+      'Name of the table, as listed by list_tables. Default: the primary table, which may be empty, so name the table you mean.',
     ),
   );
 
@@ -33,14 +34,17 @@ export const rowLimit = (what: string, usual: number = DEFAULT_ROWS) =>
   v.optional(
     described(
       v.pipe(integerFrom(1), v.maxValue(MOST_ROWS, `must be an integer from 1 to ${MOST_ROWS}`)),
-      `Most ${what} in the answer; default ${usual}.`,
+      `Maximum number of ${what} in the answer; default ${usual}.`,
     ),
     usual,
   );
 
 export const cursor = () =>
   v.optional(
-    described(text(), 'next_cursor of the answer before, with the same other arguments: the page that follows.'),
+    described(
+      text(),
+      'next_cursor of the previous answer, to get the next page. The other arguments must be the same.',
+    ),
   );
 
 const MOMENT_MESSAGE = 'must be an integer (epoch seconds) or a time in UTC such as 2024-01-03 or 2024-01-03T10:00:00Z';

@@ -1,7 +1,6 @@
-// Keeps answers small enough for a model to read: limits the number of characters, and adds a hint
-// how to get the rest.
+// Keeps answers small enough for a model to read: limits the number of characters of an answer.
 
-/** Approximate limit of the characters of JSON in an answer. */
+/** Approximate limit for the length of an answer, in characters of JSON. */
 export const MOST_CHARACTERS = 60_000;
 
 /**
@@ -68,8 +67,8 @@ export function shortened<T>(value: T, room: number): T {
 }
 
 /**
- * Cuts texts to `most` characters and lists to an eighth as many entries, because each entry takes
- * several characters.
+ * Cuts texts to `most` characters and lists to `most / 8` entries, because each entry takes several
+ * characters.
  */
 function pruned(value: unknown, most: number): unknown {
   if (typeof value === 'string') return cut(value, Math.floor(most));

@@ -23,18 +23,15 @@ export interface McpFlags extends RunnerFlags {
 
 const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...MEASURE_TOOLS, ...REASONING_TOOLS];
 
-const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (numbers of nodes) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, how busy it is when), reason for facts that follow from rules, with proofs, ask for an answer in words. Where list_tables shows names_in, nodes have names: every argument that takes a node takes its number or its name, and answers show names beside numbers. Times are epoch seconds with ISO 8601 (UTC) beside; both are taken. Answers are cut to what can be read: more and hint say how to get the rest.`;
+const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (numbers of nodes) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Use range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, when it is busy), reason for facts that follow from rules, with proofs, ask for an answer in words. Where list_tables shows names_in, nodes have names: every argument that takes a node takes its number or its name, and answers show names beside numbers. Times are epoch seconds with ISO 8601 (UTC) beside; arguments accept both. Answers are shortened to a readable size: more and hint say how to get the rest.`;
 
 const ON_A_TERMINAL =
-  'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';
+  'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: add it to the configuration of your agent (README, Agents). Ctrl-C ends it.\n';
 
 /** Prefix of the URIs of resources that describe tables. */
 const TABLE_URI = 'hedgerow://tables/';
 const JSON_TYPE = 'application/json';
-/**
- * Number of calls that run at the same time. When a client sends thousands of calls at once, the
- * others wait in order.
- */
+/** Maximum number of calls that run at the same time. Further calls wait in order. */
 const MOST_AT_ONCE = 16;
 
 /**
@@ -104,7 +101,7 @@ function offerOf(toolbox: Toolbox): Offer {
   };
 }
 
-/** Turns an error of the protocol into one sentence, like the errors of tools. */
+/** Does the work, and rethrows an error as one sentence, like the errors of tools. */
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -14,15 +14,18 @@ const measures = tool({
   title: 'List measures',
   description:
     'The measures of a table as a hypergraph (centralities, clustering, components, temporal ones). Name one to get the schema of its parameters and its result.',
-  input: object({ measure: v.optional(described(text(), 'One measure, in full.')) }),
+  input: object({ measure: v.optional(described(text(), 'Name of one measure, to get its full description.')) }),
   output: answer({
     measures: v.array(
       v.strictObject({
         measure: text(),
         about: text(),
-        params: described(v.union([v.array(text()), v.looseObject({})]), 'Names; of one measure their JSON Schema.'),
-        source: v.optional(described(text(), 'Of one measure: where it is defined.')),
-        result: v.optional(described(v.looseObject({}), 'Of one measure: JSON Schema of its result.')),
+        params: described(
+          v.union([v.array(text()), v.looseObject({})]),
+          'Names of the parameters; for a named measure, their JSON Schema.',
+        ),
+        source: v.optional(described(text(), 'For a named measure: where it is defined.')),
+        result: v.optional(described(v.looseObject({}), 'For a named measure: JSON Schema of its result.')),
       }),
     ),
     hint: hint(),
@@ -51,22 +54,24 @@ const runMeasure = tool({
   name: 'run_measure',
   title: 'Compute a measure',
   description:
-    'Compute a measure of a table seen as a hypergraph, of all times or of a window: start_ts and end_ts inside params, epoch seconds or ISO 8601. node_id, source and target take names of nodes too. Values by node or edge come largest first. measures lists them; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: take a window.',
+    'Compute a measure of a table seen as a hypergraph, over all times or in a window: put start_ts and end_ts (epoch seconds or ISO 8601) into params. node_id, source and target accept names of nodes too. Values by node or edge are sorted, the largest first. The tool measures lists all measures; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: use a window.',
   input: object({
     table: oneTable(),
-    measure: described(text(), 'Its name, as measures shows it.'),
-    params: values('Its parameters by name, as in {"top": 10, "start_ts": 1704067200, "end_ts": 1704153599}.'),
+    measure: described(text(), 'Name of the measure, as listed by the tool measures.'),
+    params: values(
+      'Parameters of the measure by name, as in {"top": 10, "start_ts": 1704067200, "end_ts": 1704153599}.',
+    ),
     limit: rowLimit('rows of the result'),
   }),
   output: answer({
     measure: text(),
     table: text(),
     definition: described(text(), 'The variant that was computed.'),
-    basis: described(v.nullable(text()), 'events: every edge counted; distinct: equal member sets once.'),
+    basis: described(v.nullable(text()), 'events: every edge counts; distinct: edges with equal members count once.'),
     params: described(v.looseObject({}), 'The parameters as applied.'),
     rows: described(
       v.array(row),
-      'By node or edge: id and value, name where names of nodes are kept. Else as measures describes the result.',
+      'For values by node or edge: id and value, and name if names of nodes are stored. For other results: as described by the tool measures.',
     ),
     rows_total: integer(),
     more: more(),
@@ -86,7 +91,7 @@ const runMeasure = tool({
   },
 });
 
-/** Parameters that are nodes; with `on: "edges"` they are edges. */
+/** Parameters that name a node, or an edge with `on: "edges"`. */
 const NODE_PARAMETERS: ReadonlySet<string> = new Set(['node_id', 'source', 'target']);
 /** Measures whose results are by node, unless a parameter selects edges. */
 const BY_NODE: ReadonlySet<string> = new Set([

@@ -6,9 +6,9 @@ import { refusal } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 
-/** Number of nodes per statement; the planner combines that many lookups in the node index. */
+/** Number of nodes per statement; the planner can combine that many lookups in the node index. */
 const NODES_A_STATEMENT = 200;
-/** At most this many nodes of an answer are named. */
+/** Maximum number of nodes in an answer for which names are looked up. */
 export const MOST_NAMED = 1000;
 
 /** A node as tools accept it: its number, or its name when the table has names of nodes. */
@@ -17,8 +17,8 @@ export type GivenNode = number | string;
 /** The names of one table's nodes. */
 export class NodeNames {
   /**
-   * The table with the names; undefined when there is none. `of` is the table whose nodes they
-   * name.
+   * The table with the names; undefined when there is none. `of` is the table whose nodes have
+   * these names.
    */
   readonly table: string | undefined;
   readonly of: string;
@@ -33,8 +33,8 @@ export class NodeNames {
   }
 
   /**
-   * Opens the names of a table; without `name`, of the primary table. A missing table has no names;
-   * the next request reports that it is missing.
+   * Opens the names of a table; without `name`, those of the primary table. If the table does not
+   * exist, it has no names, and the next request reports that it is missing.
    */
   static async open(client: HedgerowClient, name: string | undefined, signal: AbortSignal): Promise<NodeNames> {
     const of = name ?? (await client.tables.list({ signal })).find(({ primary }) => primary)!.name;
@@ -58,7 +58,9 @@ export class NodeNames {
     return nodes.map((node) => (typeof node === 'string' ? numbers.get(node)! : node));
   }
 
-  /** Returns the names by number of the first MOST_NAMED nodes; leaves out nodes without a name. */
+  /**
+   * Returns the names of the first `MOST_NAMED` nodes by number; leaves out nodes without a name.
+   */
   async namesOf(nodes: Iterable<number>): Promise<ReadonlyMap<number, string>> {
     const names = new Map<number, string>();
     if (this.table === undefined) return names;

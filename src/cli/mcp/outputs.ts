@@ -5,9 +5,10 @@ import { described, finite, integer, text, v } from '../../http/schema.ts';
 /** Schema of an answer that contains only these fields. */
 export const answer = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries);
 
-export const hint = () => v.optional(described(text(), 'What to do to get the rest, or another answer.'));
-export const more = () => described(v.boolean(), 'There are more than these.');
-export const time = () => described(v.nullable(text()), 'UTC, ISO 8601; null: none, or none that the calendar knows.');
+export const hint = () => v.optional(described(text(), 'What to do to get the rest or a better answer.'));
+export const more = () => described(v.boolean(), 'True if there are more than these.');
+export const time = () =>
+  described(v.nullable(text()), 'UTC, ISO 8601. Null if there is no time, or if the calendar does not reach it.');
 export const seconds = () => described(integer(), 'Epoch seconds, UTC.');
 const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
@@ -17,12 +18,14 @@ const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
  */
 const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
 const memberNames = () =>
-  v.optional(described(v.array(v.nullable(text())), 'Names of the members in their order, where names are kept.'));
+  v.optional(
+    described(v.array(v.nullable(text())), 'Names of the members in the same order; left out if no names are stored.'),
+  );
 
 /** Schema of an edge; the columns of its table are further fields. */
 export const edge = v.objectWithRest(
   {
-    id: described(integer(), 'For statements: WHERE e.id = ...'),
+    id: described(integer(), 'Id of the edge, for statements: WHERE e.id = ...'),
     event_ts: seconds(),
     time: time(),
     members: members(),
@@ -36,7 +39,7 @@ export const edge = v.objectWithRest(
 
 export const citedEdge = v.strictObject({
   edge_id: integer(),
-  hedge_tag: described(text(), 'As the answer cites it.'),
+  hedge_tag: described(text(), 'Tag with which the answer cites the edge.'),
   event_ts: seconds(),
   time: time(),
   members: members(),
@@ -44,21 +47,24 @@ export const citedEdge = v.strictObject({
   weight: v.nullable(finite()),
   mean_dist_m: v.nullable(finite()),
   formation: v.nullable(text()),
-  properties: described(v.looseObject({}), 'Columns of its table.'),
+  properties: described(v.looseObject({}), "User columns of the edge's table."),
 });
 
 /** Schema of a row of a statement or measure, whose fields are not known in advance. */
 export const row = v.looseObject({});
 
 export const names = () =>
-  v.optional(described(v.record(text(), text()), 'Names by the numbers of the nodes, where names are kept.'));
+  v.optional(described(v.record(text(), text()), 'Names of nodes by their numbers, if names are stored.'));
 
 export const columns = v.array(v.union([v.strictObject({ name: text(), type: text() }), text()]));
 
 export const namesPlace = v.strictObject({
-  table: described(text(), 'Its rows are the nodes: each its number as the only member, its name in the column.'),
+  table: described(
+    text(),
+    'Table with a row for each named node: the number of the node is the only member, and its name is in the column.',
+  ),
   column: text(),
-  count: described(integer(), 'Rows, about as many as nodes with a name.'),
+  count: described(integer(), 'Number of rows, about that of the nodes with a name.'),
 });
 
 export const fact = {
@@ -75,5 +81,5 @@ export const understood = v.strictObject({
   end_time: time(),
   nodes: v.array(integer()),
   filters: v.array(v.looseObject({})),
-  ignored: described(v.array(v.looseObject({})), 'Parts of the text that were not taken, with the reason.'),
+  ignored: described(v.array(v.looseObject({})), 'Parts of the text that were ignored, with the reasons.'),
 });

@@ -6,8 +6,9 @@ import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
 /**
- * Options of the client. It has no time limit of its own: the service has one and reports it in a
- * sentence, and the caller can cancel. A limit in the client would only repeat long work.
+ * Options of the client. The client has no time limit, because the service has one and reports it
+ * in a sentence, and the caller can cancel. A limit in the client would only cause long work to be
+ * repeated.
  */
 export const CALLS = { timeoutMs: 0, readYourWrites: true } as const;
 

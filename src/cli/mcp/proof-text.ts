@@ -6,7 +6,7 @@ import { timeText } from './shown.ts';
 type Proof = ReasonAnswer['proofs'][number];
 type ProofNode = Proof['nodes'][number];
 
-/** At most this many lines are shown for one proof; the facts beyond are counted. */
+/** At most this many lines are shown for one proof; the facts on further lines are only counted. */
 const MOST_LINES = 60;
 
 /**

@@ -18,7 +18,10 @@ const NONE: ColumnKinds = { times: [], members: [], edges: [], tables: [] };
 const TIME = 'event_ts';
 const KEEPS_TIME: ReadonlySet<string> = new Set(['min', 'max']);
 
-/** `columns`: names of the columns in the answer, in the order of the items. */
+/**
+ * Determines the kinds of the columns. `columns`: names of the columns in the answer, in the order
+ * of the returned items.
+ */
 export function columnKinds(statement: Statement, columns: readonly string[]): ColumnKinds {
   if (statement.kind !== 'match') return NONE;
   const tables = statement.patterns.map(({ table }) => table.name);

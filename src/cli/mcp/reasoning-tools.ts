@@ -22,7 +22,7 @@ const nodes = () =>
   v.optional(
     described(
       v.array(givenNode('A node.'), 'must be an array of nodes'),
-      'Nodes the question is about, by number or, where list_tables shows names_in, by name: put beside the text as "nodes 3 and 7".',
+      'Nodes the question is about, by number or, where list_tables shows names_in, by name. They are added to the text, as in "nodes 3 and 7".',
     ),
     [],
   );
@@ -34,23 +34,23 @@ const topK = (most: number) =>
         v.minValue(1, `must be an integer from 1 to ${most}`),
         v.maxValue(most, `must be an integer from 1 to ${most}`),
       ),
-      'Maximum number of retrieved edges; default 40.',
+      'Maximum number of edges to retrieve; default 40.',
     ),
   );
 
 const computedBy = () =>
   described(
     v.nullable(text()),
-    'The statement, or the measure, that gave a count, first, last or most in the answer; null: none was asked for.',
+    'The statement or measure that computed a count, first, last or most in the answer; null if the question asks for none.',
   );
 
-const RULES_ABOUT = `Rules of this question alone instead of the stored ones, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value). An empty list: no rules.`;
+const RULES_ABOUT = `Rules for this question only, instead of the stored rules, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value). An empty list: no rules.`;
 
 const reason = tool({
   name: 'reason',
   title: 'Derive facts with proofs',
   description:
-    'Derive facts by rules from the edges that a text means; no language model is asked. Each fact comes with its proof: lines that lead from the fact over the rules to stored edges, indented by what rests on what. Rules see only the edges retrieved (top_k at most): truncated says that more edges matched. list_rules shows the stored rules.',
+    'Derive facts by rules from the edges that a text describes; no language model is used. Each fact comes with its proof: lines that lead from the fact through rules to stored edges, with premises indented below their conclusion. Rules see only the edges retrieved (top_k at most): truncated means that more edges matched. list_rules shows the stored rules.',
   input: object({
     query: question(),
     nodes: nodes(),
@@ -60,8 +60,11 @@ const reason = tool({
       described(v.boolean('must be true or false'), 'Abstain unless at least one fact is proved.'),
     ),
     rules: v.optional(described(v.array(v.unknown(), 'must be an array of rules'), RULES_ABOUT)),
-    predicate: v.optional(described(text(), 'Show only facts of this predicate.')),
-    skip: v.optional(described(integerFrom(0), 'Facts passed over, for those behind the ones seen; default 0.'), 0),
+    predicate: v.optional(described(text(), 'Show only facts with this predicate.')),
+    skip: v.optional(
+      described(integerFrom(0), 'Number of facts to skip, to get those after the facts already seen; default 0.'),
+      0,
+    ),
     limit: rowLimit('facts', USUAL_FACTS),
     proof_json: v.optional(
       described(
@@ -74,16 +77,22 @@ const reason = tool({
   output: answer({
     table: text(),
     abstained: v.boolean(),
-    answer: v.optional(described(text(), 'In words, when nothing was derived.')),
+    answer: v.optional(described(text(), 'Answer in words, when nothing was derived.')),
     computed_by: computedBy(),
-    truncated: described(v.boolean(), 'More edges matched than top_k: rules saw only some.'),
+    truncated: described(
+      v.boolean(),
+      'True if more edges matched than top_k, so that the rules saw only some of them.',
+    ),
     understood,
     rules_fired: v.array(text()),
     facts_by_predicate: v.record(text(), integer()),
     derived_facts: v.array(
       v.strictObject({
         ...fact,
-        proof: described(v.union([v.array(text()), v.looseObject({})]), 'Lines; with proof_json the proof as JSON.'),
+        proof: described(
+          v.union([v.array(text()), v.looseObject({})]),
+          'The proof as lines, or as JSON with proof_json.',
+        ),
       }),
     ),
     facts_total: integer(),
@@ -130,7 +139,7 @@ const reason = tool({
   },
 });
 
-/** Returns the text with the nodes added in the form that the service reads. */
+/** Returns the text with the nodes added in a form that the service understands. */
 async function withNodes(query: string, nodes: readonly GivenNode[], names: NodeNames): Promise<string> {
   if (nodes.length === 0) return query;
   const numbers = [...new Set(await names.numbersOf(nodes))];
@@ -170,7 +179,7 @@ const ask = tool({
   name: 'ask',
   title: 'Answer a question in words',
   description:
-    'An answer in words whose sentences are each supported by stored edges or derived facts; what is not, is stripped. The mode symbolic asks no language model; neuro and hybrid ask the one the service is set up with.',
+    'An answer in words whose sentences are each supported by stored edges or derived facts; unsupported sentences are removed. The mode symbolic uses no language model; neuro and hybrid use the one that the service is configured with.',
   input: object({
     query: question(),
     nodes: nodes(),
@@ -186,7 +195,7 @@ const ask = tool({
     computed_by: computedBy(),
     abstained: v.boolean(),
     confidence: finite(),
-    truncated: described(v.boolean(), 'More edges matched than top_k.'),
+    truncated: described(v.boolean(), 'True if more edges matched than top_k.'),
     table: text(),
     understood,
     firewall: v.strictObject({
@@ -197,7 +206,7 @@ const ask = tool({
     cited_edges: v.array(citedEdge),
     derived_facts: v.array(
       v.strictObject({
-        step_tag: described(text(), 'As the answer cites it.'),
+        step_tag: described(text(), 'Tag with which the answer cites the fact.'),
         rule_tag: text(),
         rule_id: text(),
         ...fact,
@@ -244,7 +253,7 @@ const checkClaims = tool({
   name: 'check_claims',
   title: 'Check claims against edges',
   description:
-    'Whether stored edges support what is said of them: numbers, times, names, counts and negations of each claim are compared with the edges. Use it before you tell somebody what you concluded. A claim that names an edge, as in "Nodes 3 and 7 met [HEDGE-12].", is compared with that edge, another one with all of edge_ids.',
+    'Check whether stored edges support what is said about them: numbers, times, names, counts and negations of each claim are compared with the edges. Use it before you tell somebody what you concluded. A claim that cites an edge, as in "Nodes 3 and 7 met [HEDGE-12].", is compared with that edge, any other claim with all of edge_ids.',
   input: object({
     claims: described(
       v.pipe(v.array(text(), 'must be an array of texts'), v.minLength(1, 'must hold at least one claim')),
@@ -252,19 +261,19 @@ const checkClaims = tool({
     ),
     edge_ids: described(
       v.pipe(v.array(integerFrom(1), 'must be an array of ids'), v.minLength(1, 'must hold at least one id')),
-      'Ids of the edges that they are about, as id or edge_id in other answers.',
+      'Ids of the edges that the claims are about: id or edge_id in other answers.',
     ),
     table: someTable(),
   }),
   output: answer({
-    supported: described(integer(), 'How many claims are.'),
+    supported: described(integer(), 'Number of supported claims.'),
     total: integer(),
     results: v.array(
       v.strictObject({
         text: text(),
         supported: v.boolean(),
-        reasons: described(v.array(text()), 'The reasons why it is not supported.'),
-        tags: described(v.array(text()), 'What it was compared with: HEDGE-12, ...'),
+        reasons: described(v.array(text()), 'Why the claim is not supported.'),
+        tags: described(v.array(text()), 'Edges with which the claim was compared: HEDGE-12, ...'),
       }),
     ),
   }),

@@ -26,9 +26,9 @@ import { type Tool, tool } from './tool.ts';
 /** Explains enough for a model to write statements without having seen the language before. */
 const LANGUAGE = `Run one statement of Hedgerow's own language (not SQL, not Cypher) and get its rows.
 Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTINCT] items [ORDER BY item [DESC], ...] [SKIP n] [LIMIT n]
-Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (plain items beside them group); RETURN * gives all columns.
+Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
-Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; names in the answer gives those of the members returned. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts stand in 'single quotes', comments in /* */.
+Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts stand in 'single quotes', comments in /* */.
 Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
@@ -36,9 +36,9 @@ MATCH (e:meetings) RETURN e.formation, COUNT(*) AS n, AVG(size(e.members)) AS pe
 MATCH (a:meetings), (b:meetings) WHERE 7 IN a.members AND follows(b, a, 3600) AND shared(a, b) >= 2 RETURN a.id, b.id LIMIT 20
 SHOW TABLES
 SHOW INDEXES ON meetings
-EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: what each node does is asked of node, or of run_measure (node_degree). Values can go into parameters as $name.`;
+EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: for what each node does, use the tool node or run_measure (node_degree). Values can go into parameters as $name.`;
 
-const WRITING = `It also writes here: INSERT INTO meetings (event_ts, members, formation) VALUES (1704067200, [7, 9], 'lunch'); UPDATE meetings SET formation = 'office' WHERE id = 12; DELETE FROM meetings WHERE event_ts < 1704067200. Each statement commits at once and cannot be taken back. Without WHERE, UPDATE and DELETE take every row.`;
+const WRITING = `Statements that write are accepted too: INSERT INTO meetings (event_ts, members, formation) VALUES (1704067200, [7, 9], 'lunch'); UPDATE meetings SET formation = 'office' WHERE id = 12; DELETE FROM meetings WHERE event_ts < 1704067200. Each statement commits at once and cannot be undone. Without WHERE, UPDATE and DELETE affect every row.`;
 
 const query = tool({
   name: 'query',
@@ -52,9 +52,9 @@ const query = tool({
     limit: rowLimit('rows'),
   }),
   output: answer({
-    columns: v.optional(described(v.array(text()), 'Names of the columns; left out when there is no row.')),
-    rows: described(v.array(row), 'Beside each column with a time is one with the same in ISO 8601.'),
-    num_tuples: described(integer(), 'Rows in this answer; of a statement that writes the rows it answers.'),
+    columns: v.optional(described(v.array(text()), 'Names of the columns; left out if there are no rows.')),
+    rows: described(v.array(row), 'Each column with a time is followed by one with the same time in ISO 8601.'),
+    num_tuples: described(integer(), 'Number of rows in this answer.'),
     more: v.optional(more()),
     names: names(),
     hint: hint(),
@@ -137,7 +137,7 @@ function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void 
   if (role === 'admin') {
     throw refusal(
       'forbidden',
-      'Statements that define tables, columns and indexes, and COPY, are not run here; take hedgerow query for them.',
+      'Statements that define tables, columns and indexes, and COPY, are not run here; use hedgerow query for them.',
     );
   }
   if (!allowWrites) {
@@ -159,13 +159,13 @@ interface Page {
 
 const pageEntries = {
   table: text(),
-  hyperedges: described(v.array(edge), 'By time.'),
-  num_tuples: described(integer(), 'Edges in this answer.'),
-  next_cursor: described(v.nullable(text()), 'For the next page; null: this was the last.'),
+  hyperedges: described(v.array(edge), 'Ordered by time.'),
+  num_tuples: described(integer(), 'Number of edges in this answer.'),
+  next_cursor: described(v.nullable(text()), 'Cursor for the next page; null if this is the last page.'),
   hint: hint(),
 };
 
-/** Returns what a model can use of a page, with readable times and names. */
+/** Returns the fields of a page that a model can use, with readable times and names. */
 async function pageOf(page: Page, table: string | undefined, names: NodeNames): Promise<Page & { hint?: string }> {
   const { hyperedges, num_tuples, next_cursor } = page;
   const byNumber = await names.namesOf(membersOf(hyperedges));
@@ -177,18 +177,18 @@ async function pageOf(page: Page, table: string | undefined, names: NodeNames): 
   };
   if (next_cursor !== null) return { ...shown, hint: MORE_ROWS };
   if (hyperedges.length > 0 || table !== undefined) return shown;
-  return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables shows those there are.` };
+  return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables lists all tables.` };
 }
 
 const range = tool({
   name: 'range',
   title: 'Edges of a time window',
   description:
-    'Hyperedges of a table between two times, both inclusive, ordered by time; in pages. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members where names of nodes are kept.',
+    'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
   input: object({
     table: someTable(),
     start_ts: moment('Beginning of the window.'),
-    end_ts: moment('End of the window, itself within it.'),
+    end_ts: moment('End of the window, inclusive.'),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
@@ -206,18 +206,18 @@ const node = tool({
   name: 'node',
   title: 'Edges of a node',
   description:
-    'Hyperedges that hold a node, ordered by time, of all times or of a window; in pages. A node is a number that stands in members; where list_tables shows names_in for the table, its name is taken too.',
+    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is a number that occurs in members; where list_tables shows names_in for the table, its name is accepted too.',
   input: object({
-    node_id: givenNode('The node: its number as it stands in members, or its name.'),
+    node_id: givenNode('The node: its number, as in members, or its name.'),
     table: someTable(),
     start_ts: v.optional(moment('Default: no bound.')),
-    end_ts: v.optional(moment('Itself within the window. Default: no bound.')),
+    end_ts: v.optional(moment('Inclusive. Default: no bound.')),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
   output: answer({
     node_id: integer(),
-    name: described(v.nullable(text()), 'Null: none is kept.'),
+    name: described(v.nullable(text()), 'Null if no name is stored.'),
     ...pageEntries,
   }),
   run: async ({ node_id: given, limit, table, cursor, ...window }, { client }, signal) => {
@@ -237,25 +237,25 @@ const insert = tool({
   name: 'insert',
   title: 'Insert edges',
   description:
-    'Insert hyperedges into a table, all or none. Properties of user columns stand beside the other fields. Members are numbers of nodes, or names that are kept already. Inserting an edge twice gives two edges.',
+    'Insert hyperedges into a table, all or none. Values of user columns are further fields of an edge. Members are numbers of nodes, or names that are already stored. Inserting an edge twice gives two edges.',
   writes: true,
   input: object({
     table: someTable(),
     edges: v.pipe(
       v.array(newEdge(), 'must be an array of edges'),
-      v.minLength(1, 'must hold an edge at least'),
+      v.minLength(1, 'must hold at least one edge'),
       v.maxLength(MOST_ROWS, `must hold at most ${MOST_ROWS} edges`),
     ),
   }),
   output: answer({
     table: text(),
     inserted: integer(),
-    first_id: described(v.nullable(integer()), 'Of the first edge in that table.'),
+    first_id: described(v.nullable(integer()), 'Id of the first inserted edge of that table.'),
     last_id: v.nullable(integer()),
-    tables: v.optional(described(v.looseObject({}), 'When edges named other tables: the same by table.')),
+    tables: v.optional(described(v.looseObject({}), 'The same facts by table, if edges named other tables.')),
   }),
   run: async ({ table, edges }, { client }, signal) => {
-    // Names by the lowercase name of the edge's table.
+    // The opened names, by the name of the edge's table in lower case.
     const opened = new Map<string, NodeNames>();
     const plain: NewHyperedge[] = [];
     for (const [at, one] of edges.entries()) {
@@ -274,15 +274,18 @@ const insert = tool({
   },
 });
 
-/** Schema of an edge as the service accepts it, and also with names of nodes and ISO times. */
+/**
+ * Returns the schema of an edge, which accepts what the service accepts, and also names of nodes
+ * and ISO times.
+ */
 function newEdge() {
   return v.looseObject({
-    event_ts: moment('When.'),
+    event_ts: moment('Time of the edge.'),
     members: described(
-      v.pipe(v.array(givenNode('A node.'), 'must be an array of nodes'), v.minLength(1, 'must hold a node at least')),
-      'Numbers or names of nodes; a set.',
+      v.pipe(v.array(givenNode('A node.'), 'must be an array of nodes'), v.minLength(1, 'must hold at least one node')),
+      'Set of nodes, by number or name.',
     ),
-    table: v.nullish(described(text(), 'Default: the table of the call.')),
+    table: v.nullish(described(text(), 'Default: the table that the call names.')),
     weight: v.nullish(finite()),
     mean_dist_m: v.nullish(finite()),
     formation: v.nullish(text()),

@@ -18,7 +18,7 @@ const listTables = tool({
   name: 'list_tables',
   title: 'List tables',
   description:
-    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, numbers of nodes) and properties. names_in says in which table the names of the nodes are; null: no names are kept.',
+    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, numbers of nodes) and properties. names_in is the table with the names of the nodes; null if no names are stored.',
   input: object({}),
   output: answer({
     tables: v.array(
@@ -90,7 +90,7 @@ async function placeOf(client: HedgerowClient, table: string, signal: AbortSigna
 }
 
 function namesHint(table: string, names: string): string {
-  return `Nodes have names: node, insert, reason, ask and run_measure take them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
+  return `Nodes have names: node, insert, reason, ask and run_measure accept them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
 }
 
 const BUILT_IN = [

@@ -25,7 +25,7 @@ interface Message {
   error?: { code: number; message: string };
 }
 
-/** The SDK's interface of a transport, on the two streams of this process. */
+/** Implements the SDK's interface of a transport on the two streams of this process. */
 export class LineTransport {
   onmessage?: (message: object) => void;
   onclose?: () => void;
@@ -114,7 +114,10 @@ type Heard =
   | { message: Message }
   | { refusal: { id: string | number | null; error: { code: number; message: string } } };
 
-/** Parses a line; returns undefined for an empty one. `line` is undefined when it was too long. */
+/**
+ * Parses a line; returns undefined for an empty line. `line` is undefined when the line was too
+ * long.
+ */
 function messageOf(line: string | undefined, isMessage: (value: unknown) => boolean): Heard | undefined {
   const refused = (id: string | number | null, code: number, message: string): Heard => ({
     refusal: { id, error: { code, message } },
@@ -157,13 +160,13 @@ function idOf(value: unknown): string | number | null {
 
 function faultOf(value: unknown): string {
   return Array.isArray(value)
-    ? 'Messages are not taken in batches; send each as a line of its own.'
-    : 'The line is no message: a request has "jsonrpc": "2.0", an "id" that is a text or an integer, a "method" that is a text, and "params" that are an object or left out.';
+    ? 'Messages are not accepted in batches; send each as a line of its own.'
+    : 'The line is not a message: a request has "jsonrpc": "2.0", an "id" that is a text or an integer, a "method" that is a text, and "params" that are an object or left out.';
 }
 
 /**
- * The SDK reports an invalid request as an internal error with a list in JSON. This turns it into a
- * sentence and into the code for invalid parameters.
+ * The SDK reports an invalid request as an internal error with a list in JSON. This function
+ * replaces the list by a sentence and the code by that for invalid parameters.
  */
 function plainError(message: Message): Message {
   const { error } = message;
@@ -171,7 +174,7 @@ function plainError(message: Message): Message {
   try {
     const faults = JSON.parse(error.message) as { path: (string | number)[]; message: string }[];
     const texts = faults.map((fault) => `${fault.path.join('.')}: ${fault.message.replace(/^Invalid input: /, '')}`);
-    const sentence = `The request is not as the protocol has it: ${texts.join('; ')}.`;
+    const sentence = `The request does not match the protocol: ${texts.join('; ')}.`;
     return { ...message, error: { ...error, code: INVALID_PARAMS, message: sentence } };
   } catch {
     return message;

@@ -14,7 +14,10 @@ export interface QueryFlags extends RunnerFlags {
   times?: string | undefined;
 }
 
-/** Matches statements that are refused: a later call could not end a transaction begun here. */
+/**
+ * Matches statements that are refused, because a transaction that one call begins could not be
+ * ended by a later call.
+ */
 const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
 
 /**
@@ -32,7 +35,7 @@ export async function queryCommand(given: string, flags: QueryFlags, world: Worl
     if (statement.trim() === '') throw new UsageError('query needs a STATEMENT, or - and the statement on stdin.');
     if (TRANSACTION.test(statement))
       throw new UsageError(
-        'query runs one statement, which is a transaction of its own; take hedgerow shell for BEGIN, COMMIT and ROLLBACK.',
+        'query runs one statement, which is a transaction of its own; use hedgerow shell for BEGIN, COMMIT and ROLLBACK.',
       );
     const runner = await openRunner(flags, world);
     try {

@@ -1,4 +1,4 @@
-// The formats in which rows can be shown.
+// Defines the formats in which rows can be shown.
 
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -10,7 +10,10 @@ export const TIMES_FLAG = [
   'times of edges as epoch (seconds) or iso (default iso in tables, else epoch)',
 ] as const;
 
-/** Returns the given form of times; by default ISO 8601 in tables, else epoch seconds. */
+/**
+ * Returns the given form of times. The default is ISO 8601 in tables and epoch seconds in other
+ * formats.
+ */
 export function timesIn(format: Format, given: Times | undefined): Times {
   return given ?? (format === 'table' ? 'iso' : 'epoch');
 }

@@ -25,7 +25,10 @@ export async function openRunner(flags: RunnerFlags, world: World): Promise<Plac
   return new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() });
 }
 
-/** Returns the given format; by default a table on a terminal, else JSON. Throws UsageError. */
+/**
+ * Returns the given format. The default is a table on a terminal and JSON otherwise. Throws
+ * UsageError.
+ */
 export function formatOf(given: string | undefined, world: World): Format {
   if (given === undefined) return world.stdout.isTTY === true ? 'table' : 'json';
   const format = FORMATS.find((name) => name === given);
@@ -62,7 +65,7 @@ export function jsonValue(name: string, text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new UsageError(
-      `The value of ${name} is no JSON: ${text.slice(0, 100)}. A text stands in double quotes, as in ${name}='"text"'.`,
+      `The value of ${name} is not JSON: ${text.slice(0, 100)}. Put a text into double quotes, as in ${name}='"text"'.`,
     );
   }
 }

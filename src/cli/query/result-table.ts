@@ -5,7 +5,10 @@ import { clipped, displayWidth, padEnd, padStart } from '../display-width.ts';
 import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 
-/** Longest value in terminal cells; the formats for programs do not shorten values. */
+/**
+ * Maximum width of a value in terminal cells. Longer values are shortened, which the formats for
+ * programs never do.
+ */
 const MOST_CELLS = 100;
 const GAP = '  ';
 

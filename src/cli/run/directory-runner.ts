@@ -36,7 +36,7 @@ export async function openDirectory(
 ): Promise<{ database: Database; settings: Config }> {
   const dir = resolve(world.cwd, data);
   if (!existsSync(dir)) throw new Error(`There is no directory ${data}.`);
-  // Nothing is served, so any valid address will do.
+  // The settings need a valid address, although no server is started.
   const settings = loadSettings({ config, settings: { host: '127.0.0.1', dataDir: dir } }, world).config;
   const { primaryTable, memoryBudgetMb, maxMembers, durability } = settings;
   try {
@@ -44,7 +44,10 @@ export async function openDirectory(
     return { database, settings };
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
-    throw new HedgerowError('conflict', `${error.message} A server that runs on it can be asked with --url.`);
+    throw new HedgerowError(
+      'conflict',
+      `${error.message} If a server runs on the directory, --url sends statements to it.`,
+    );
   }
 }
 

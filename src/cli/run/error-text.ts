@@ -1,5 +1,5 @@
-// Formats the error of a statement: its message and, if a place is known, that line of the
-// statement with a caret below the place.
+// Formats the error of a statement: its message and, if the place of the error is known, that line
+// of the statement with a caret below the place.
 
 import { HedgerowApiError, HedgerowConnectionError } from '../../client/index.ts';
 import { messageWithSettings } from '../../config.ts';
@@ -29,7 +29,7 @@ function sentenceOf(error: unknown): string {
   if (error instanceof HedgerowConnectionError)
     return `${error.message} Start a server with hedgerow serve, or name its directory with --data DIR.`;
   if (error instanceof RangeError && error.message.includes('call stack'))
-    return 'What was given is nested too deeply; give flatter values, of 100 levels at most.';
+    return 'The given values are nested too deeply; give values with at most 100 levels.';
   if (error instanceof HedgerowError) return messageWithSettings(error);
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-// Where statements run: on a server or in a data directory, both through one interface.
+// Defines the interface through which statements run on a server or in a data directory.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Times } from '../query/formats.ts';
@@ -16,7 +16,10 @@ export interface Ran {
   readonly columns: readonly string[];
   /** Iterating throws the error that stops the statement half way. */
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Known after all batches have been read; null when nothing was searched. */
+  /**
+   * Returns the plan, which is known after all batches have been read; null when nothing was
+   * searched.
+   */
   plan(): PlanFigures | null;
 }
 

@@ -27,7 +27,7 @@ export const COMMANDS: readonly Command[] = [
     name: '.schema',
     takes: 'table',
     form: '[TABLE]',
-    about: 'show tables as the statements that make them',
+    about: 'show tables as the statements that create them',
     run: showSchema,
   },
   { name: '.indexes', takes: 'nothing', form: '', about: 'list the indexes', run: showIndexes },
@@ -37,14 +37,15 @@ export const COMMANDS: readonly Command[] = [
     name: '.param',
     takes: 'nothing',
     form: '[NAME [JSON]]',
-    about: 'list, take away or set a parameter',
+    about: 'list, remove or set a parameter',
     run: setParameter,
   },
   {
     name: '.check',
     takes: 'table',
     form: 'TABLE TEXT',
-    about: 'whether edges say what a text says of them, as in .check calls Node 3 spoke for 5 minutes [HEDGE-12].',
+    about:
+      'check whether edges support what a text says about them, as in .check calls Node 3 spoke for 5 minutes [HEDGE-12].',
     run: checkSaid,
   },
   { name: '.help', takes: 'nothing', form: '', about: 'show this', run: showHelp },
@@ -110,7 +111,7 @@ function setParameter({ parameters, world }: ShellSession, rest: string): Outcom
     return 'ok';
   }
   if (!/^[A-Za-z_]\w*$/.test(name!))
-    throw new UsageError(`a parameter is called by letters, digits and _, not ${name}.`);
+    throw new UsageError(`the name of a parameter consists of letters, digits and _, not ${name}.`);
   if (value === '') parameters.delete(name!);
   else parameters.set(name!, jsonValue(name!, value!));
   return 'ok';
@@ -132,7 +133,9 @@ async function checkSaid(session: ShellSession, rest: string): Promise<Outcome> 
   if (table === undefined || text === undefined) throw new UsageError('.check takes a table and a text.');
   const ids = new Set([...text.matchAll(EDGE_TAG)].map(([, id]) => Number(id)));
   if (ids.size === 0)
-    throw new UsageError('the text names no edge; put its id behind what is said of it, as in: It rained [HEDGE-12].');
+    throw new UsageError(
+      'the text cites no edge; put the id of the edge after what is said about it, as in: It rained [HEDGE-12].',
+    );
   const { results, supported, total } = await session.check({ table, text, edge_ids: [...ids] });
   const { stdout } = session.world;
   for (const { text: sentence, supported: isSupported, reasons } of results) {

@@ -26,7 +26,7 @@ const KEYWORDS: readonly string[] = (
   .split(' ')
   .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
-/** Matches the words after which a table follows. */
+/** Matches text after which the name of a table must follow. */
 const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|EXISTS)\s+)$/i;
 
 /**

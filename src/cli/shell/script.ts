@@ -6,7 +6,10 @@ import { runCommand } from './commands.ts';
 import type { ShellSession } from './session.ts';
 import { type Piece, StatementSplitter } from './statement-splitter.ts';
 
-/** Resolves with the exit code: 1 when a statement failed or the run was interrupted, else 0. */
+/**
+ * Resolves with the exit code: 1 when a statement failed or the run was interrupted, and 0
+ * otherwise.
+ */
 export async function runScript(session: ShellSession): Promise<number> {
   const { world } = session;
   let interrupted = false;

@@ -1,4 +1,4 @@
-// One session of the shell: the place where statements run, and the state that commands change.
+// Defines a session of the shell: it runs the statements, and holds the state that commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../../model/columns.ts';

@@ -22,7 +22,8 @@ export class StatementSplitter {
 
   /**
    * Adds text, which continues where the previous call ended, and returns the statements that end
-   * in it. The text must end at a line end: a token of two characters must not be cut in two.
+   * in it. The text must end at a line end, because a token of two characters must not be cut in
+   * two.
    */
   add(text: string): Piece[] {
     const pieces: Piece[] = [];

@@ -22,7 +22,7 @@ class Terminal {
   readonly #history: History;
   readonly #lines: Interface;
   readonly #splitter = new StatementSplitter();
-  /** Lines that were typed while a statement runs. */
+  /** Lines that were typed while a statement ran, and are not processed yet. */
   readonly #waiting: string[] = [];
   /** Number of entries in the history before the next line is typed. */
   #known: number;
@@ -137,7 +137,10 @@ class Terminal {
     this.#known = this.#history.entries.length;
   }
 
-  /** Handles Ctrl-C: stops the running statement, or else discards what has been typed. */
+  /**
+   * Handles Ctrl-C: stops the running statement. If no statement is running, discards what has been
+   * typed.
+   */
   #interrupt(): void {
     this.#waiting.length = 0;
     if (this.#answer !== undefined) {
@@ -150,7 +153,7 @@ class Terminal {
     const isBlank = this.#splitter.isEmpty && this.#lines.line === '';
     stdout.write(isBlank ? '\n(.quit or Ctrl-D ends the shell)\n' : '^C\n');
     this.#splitter.clear();
-    // Deletes the line after and before the cursor.
+    // Deletes the part of the line after the cursor, then the part before it.
     this.#lines.write(null, { ctrl: true, name: 'e' });
     this.#lines.write(null, { ctrl: true, name: 'u' });
     this.#prompt();

@@ -48,7 +48,7 @@ export async function proposeInput(
   if (file === undefined && ofBackend === undefined)
     throw new UsageError('propose needs a FILE with the request, or --path FILE or --dsn NAME for the backend.');
   if (file !== undefined && ofBackend !== undefined)
-    throw new UsageError('A FILE holds the backend already; give it, or --type, --path and --dsn.');
+    throw new UsageError('A FILE already names the backend: give either a FILE, or --type, --path and --dsn.');
   const body = file === undefined ? { backend: backendOf(flags) } : await readBody(file, BODY, world);
   const given = { id, name, save, use_llm: useLlm };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -70,7 +70,7 @@ function backendOf({ type, path, dsn }: VirtualFlags): Record<string, string> {
   if (path === undefined) throw new UsageError('--type needs --path FILE, or --dsn NAME for postgres.');
   const known = type ?? ENDS.find(([end]) => end.test(path))?.[1];
   if (known !== undefined) return { type: known, path };
-  throw new UsageError(`What ${path} is does not show in its name: add --type duckdb, parquet, csv or json.`);
+  throw new UsageError(`The name ${path} does not show the type of the file: add --type duckdb, parquet, csv or json.`);
 }
 
 /** Throws UsageError. */

@@ -1,5 +1,5 @@
-// Turns hyperedges of virtual graphs into rows: unchanged for programs; with a column for each
-// member and property for tables and CSV.
+// Turns hyperedges of virtual graphs into rows. In formats for programs, the edges stay unchanged;
+// in tables and CSV, each member and each property gets a column.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
 import { isoTime } from '../../iso-time.ts';
@@ -32,7 +32,7 @@ export function edgeRunner(
   };
 }
 
-/** Wraps rows that are already in memory in the interface that the output formats read from. */
+/** Returns a runner whose result is these rows, because the output formats read from a runner. */
 export function fixedRows(columns: readonly string[], rows: readonly Row[]): StatementRunner {
   async function* batches() {
     if (rows.length > 0) yield rows;

@@ -13,7 +13,7 @@ import { edgeRunner, fixedRows } from './rows.ts';
 export interface VirtualTask {
   readonly client: HedgerowClient['virtual'];
   readonly args: readonly (string | undefined)[];
-  /** The query, for commands that take one; else empty. */
+  /** The query; empty for commands that take none. */
   readonly query: string;
   readonly flags: VirtualFlags;
   readonly world: World;
@@ -63,7 +63,7 @@ async function propose(task: VirtualTask): Promise<void> {
   const reasons = answer.rationale.map(({ edge, reason }) => `${printable(edge)}: ${printable(reason)}\n`);
   world.stderr.write(reasons.join(''));
   if (flags.useLlm === true && !answer.llm_used)
-    world.stderr.write('The language model gave nothing that could be used; this is the proposal without it.\n');
+    world.stderr.write('The language model gave no usable answer; this is the proposal without it.\n');
   if (answer.saved) world.stderr.write(storedText(answer.spec.id, answer.spec.spec_version ?? 1));
 }
 

@@ -55,13 +55,13 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       backends: [
         inFolder('duckdb', 'A DuckDB database file', ', opened read-only'),
         inFolder('parquet', 'Parquet files', ': one file or a pattern, one table'),
-        inFolder('csv', 'CSV files', ', packed by gzip or not: one file or a pattern, one table'),
-        inFolder('json', 'JSON files', ', an array or one object a line: one file or a pattern, one table'),
+        inFolder('csv', 'CSV files', ', compressed with gzip or not: one file or a pattern, one table'),
+        inFolder('json', 'JSON files', ', an array or one object per line: one file or a pattern, one table'),
         {
           type: 'postgres',
           available: true,
           description:
-            'A PostgreSQL database, or what speaks its protocol, named by the NAME of its connection string. See the setting HEDGEROW_VIRTUAL_DSN_<NAME>.',
+            'A database of PostgreSQL or a compatible server, identified by the NAME of its connection string. See the setting HEDGEROW_VIRTUAL_DSN_<NAME>.',
         },
       ],
     },

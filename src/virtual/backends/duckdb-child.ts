@@ -8,7 +8,7 @@ import { batchOf } from './duckdb-columns.ts';
 import { DUCKDB_PACKAGE, type DuckDbLimits, type FromDuckDb, type ToDuckDb } from './duckdb-messages.ts';
 import { type Later, later } from './later.ts';
 
-/** The part of a process that `DuckDbChild` uses; tests pass their own. */
+/** The part of a process that `DuckDbChild` uses; tests pass their own implementation. */
 export type DuckDbPeer = Pick<ChildProcess, 'send' | 'kill' | 'on' | 'pid' | 'connected'>;
 export type Run = Omit<Extract<ToDuckDb, { kind: 'run' }>, 'kind' | 'id'>;
 

@@ -1,5 +1,5 @@
-// The format in which rows leave the DuckDB process. They are sent column by column, so that the
-// number of objects does not depend on the number of rows.
+// Defines the format in which rows leave the DuckDB process. Rows are sent column by column, so
+// that the number of objects does not depend on the number of rows.
 
 import type { RowBatch, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 
@@ -60,7 +60,10 @@ export class WireBuilder {
   #lengths: Uint32Array;
   #texts: string[] = [];
   #textCount = 0;
-  /** Set once the column has a value other than number, text or null, or both numbers and texts. */
+  /**
+   * Set once the column has a value that is not a number, text or null, or has both numbers and
+   * texts.
+   */
   #values: SqlValue[] | undefined;
 
   constructor(capacity: number) {

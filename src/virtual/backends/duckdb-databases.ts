@@ -7,8 +7,8 @@ import { type HeldFiles, holdFiles } from './held-files.ts';
 
 const MOST_IDLE = 3;
 /**
- * Up to this size, all rows of a file are read to infer the column types. Of a larger file, a
- * sample is read.
+ * Up to this size in bytes, all rows of the files are read to infer the column types. Of larger
+ * files, a sample is read.
  */
 const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
 

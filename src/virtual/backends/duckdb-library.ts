@@ -11,7 +11,8 @@ export type Library = typeof import('@duckdb/node-api');
 
 /** Loads the library. Rejects if it is not installed. */
 export async function loadLibrary(): Promise<Library> {
-  // A variable, so that bundlers and machines without the library can still load this file.
+  // The name is in a variable, so that bundlers and machines without the library can still load
+  // this file.
   const name = '@duckdb/node-api';
   return (await import(name)) as Library;
 }

@@ -1,4 +1,4 @@
-// The process that runs DuckDB for the service, so that a native crash ends only this process.
+// Runs DuckDB for the service in a separate process, so that a native crash ends only this process.
 
 import { openDatabases } from './duckdb-databases.ts';
 import { openGuard } from './duckdb-guard.ts';
@@ -11,7 +11,7 @@ const say = (message: FromDuckDb) => {
   process.send?.(message, undefined, {}, () => undefined);
 };
 
-// Ends the process when the service is gone: nobody reads the answers any more, and a running
+// Ends the process when the service is gone. Nothing reads the answers any more, and a running
 // statement would keep the process alive.
 process.on('disconnect', () => {
   try {

@@ -94,7 +94,7 @@ export class DuckDbQuestions {
 
   /**
    * Runs the statement and yields its rows. Combines the tiny chunks of a scan that matches few
-   * rows into larger batches, but holds rows back for KEPT_BACK_MS at most.
+   * rows into larger batches, but holds rows back for at most `KEPT_BACK_MS`.
    */
   async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
     await connection.run('BEGIN');

@@ -16,7 +16,7 @@ export interface ChunkCollector {
 /** Maximum number of rows in a DuckDB chunk. */
 const CHUNK_ROWS = 2048;
 
-/** Returns a collector that works column by column, as DuckDB stores chunks by column. */
+/** Returns a collector that works column by column, because DuckDB stores chunks by column. */
 export function chunkCollector(library: Library, types: readonly ColumnType[]): ChunkCollector {
   const builders = types.map(() => new WireBuilder(2 * CHUNK_ROWS));
   const readers = types.map((type) => readerOf(library, type));
@@ -73,8 +73,8 @@ function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | und
 const SAFE_HALF = 2 ** 21;
 
 /**
- * Converts integers to doubles, reading each integer as two 32-bit halves. Returns undefined if
- * one of them is not between -2^53 and 2^53.
+ * Converts integers to doubles, reading each integer as two 32-bit halves. Returns undefined if an
+ * integer is not between -2^53 and 2^53.
  */
 function safeIntegers(items: BigInt64Array): Float64Array | undefined {
   const halves = new Int32Array(items.buffer, items.byteOffset, 2 * items.length);

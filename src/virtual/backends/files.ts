@@ -214,7 +214,7 @@ async function expand(root: string, pattern: string): Promise<string[]> {
       : [{ name: part, isLink: true }];
     for (const { name, isLink } of names) {
       const path = join(dir, name);
-      // Refuse a link out of the root before following it.
+      // Refuses a link out of the root before following it.
       if (isLink) await realPathBelow(root, path).catch(passMissing);
       if (rest.length > 0) await walk(path, rest, depth + 1);
       else if (hasWildcard(part) || (await stat(join(root, path)).catch(() => undefined)) !== undefined)

@@ -102,8 +102,8 @@ async function linked(file: SourceFile, path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw replaced();
     return false;
   }
-  // Another file may have been put at the path before it was linked, so check the new link. The
-  // file that it refers to no longer changes.
+  // Another file may have been put at the path before it was linked, so the new link is checked.
+  // From then on the link always leads to the same file.
   await (await openFound({ ...file, path })).close();
   return true;
 }

@@ -49,9 +49,9 @@ const FOLDER = 'the folder for virtual graphs';
 const DESCRIPTIONS: Readonly<Record<BackendType, string>> = {
   duckdb: `A DuckDB database file below ${FOLDER}, opened read-only.`,
   parquet: `Parquet files below ${FOLDER}: one file or a pattern, one table.`,
-  csv: `CSV files below ${FOLDER}, packed by gzip or not: one file or a pattern, one table.`,
-  json: `JSON files below ${FOLDER}, an array or one object a line: one file or a pattern, one table.`,
-  postgres: 'A PostgreSQL database, or what speaks its protocol, named by the NAME of its connection string.',
+  csv: `CSV files below ${FOLDER}, compressed with gzip or not: one file or a pattern, one table.`,
+  json: `JSON files below ${FOLDER}, an array or one object per line: one file or a pattern, one table.`,
+  postgres: 'A database of PostgreSQL or a compatible server, identified by the NAME of its connection string.',
 };
 
 export function openBackends(options: BackendsOptions): Backends {
@@ -85,7 +85,7 @@ export function openBackends(options: BackendsOptions): Backends {
       if (closed) throw refusal('draining', 'The service is stopping. Try again when it has started.');
       if (backend.type !== 'postgres' && !installed) throw absent();
       // A session on files holds no resources. A session on a database holds a few connections, so
-      // there is one session per name of a connection string, which its callers share.
+      // all callers that use the same connection string share one session.
       if (backend.type !== 'postgres') return start(backend);
       const key = backend.dsn.toUpperCase();
       const found = sessions.get(key) ?? shared(start(backend));

@@ -15,7 +15,7 @@ import { kindOfPostgres } from './postgres-values.ts';
 
 /** Time limit for counting the rows of all tables together. */
 const COUNT_MS = 2000;
-/** Rows from which on the planner's estimate is used instead of counting. */
+/** Number of rows from which the planner's estimate is used instead of counting. */
 const ESTIMATE_FROM = 100_000;
 
 const READABLE = `

@@ -37,7 +37,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
     if (statement.parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
       throw refusal(
         'invalid_input',
-        'The query holds a text with a NUL character, which PostgreSQL has in no text: leave it out.',
+        'The query holds a text with a NUL character, which PostgreSQL does not allow in texts: leave it out.',
       );
     }
     yield* run(statement, options);

@@ -27,6 +27,7 @@ const READERS: Readonly<Record<number, TextReader>> = {
   700: asReal,
   701: asReal,
 };
+/** Parsers of the items of a list, by the OID of the list type. */
 const LISTS: Readonly<Record<number, TextReader>> = {
   1000: (text) => (text === 't' ? 'true' : 'false'),
   1003: asText,

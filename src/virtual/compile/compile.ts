@@ -30,8 +30,8 @@ export interface CompileOptions {
   /** Replaces the query's LIMIT. */
   readonly limit?: number | undefined;
   /**
-   * If true, the default, orders by time, then by every other column. Without a LIMIT this sorts
-   * the whole result; for a long stream this can be turned off.
+   * Whether to order the edges by time, then by every other column; default true. Always true with
+   * a LIMIT. Turning it off avoids sorting the whole of a long result.
    */
   readonly isOrdered?: boolean | undefined;
 }
@@ -45,7 +45,10 @@ export interface RowReading {
    * values are the list in the last column.
    */
   readonly members: readonly ReadMember[];
-  /** They follow the members in the shape `row`, and start at column 1 in the shape `group`. */
+  /**
+   * The properties follow the members in the shape `row`, and start at column 1 in the shape
+   * `group`.
+   */
   readonly properties: readonly { readonly name: string; readonly kind: ColumnKind }[];
 }
 

@@ -108,7 +108,7 @@ function memberOperand(query: Query, { owner, field }: Subject, edge: NamedEdge,
   if (query.members.length > 0) checkPattern(query, owner.start, name);
   const { column } = edge.members.find((member) => member.spec.name === name)!;
   if (field!.name.toLowerCase() === 'id') return columnOperand(column, `${name}.id`, context);
-  const detail = `a member has its id only: write ${name}.id, or ${query.alias.name}.${field!.name} for a column of the edge.`;
+  const detail = `a member has only an id: write ${name}.id, or ${query.alias.name}.${field!.name} for a column of the edge.`;
   throw errorAt(query.text, field!.start, detail, undefined, 'unknown_column');
 }
 

@@ -69,7 +69,7 @@ function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
   const seen = new Set<string>();
   for (const { member, label } of query.members) {
     const found = findMember(query, member, edge);
-    if (seen.has(found.name)) throw wrong(query, member, `the member ${found.name} stands here twice.`);
+    if (seen.has(found.name)) throw wrong(query, member, `the member ${found.name} occurs twice.`);
     seen.add(found.name);
     const node = findLabel(query, label, spec.nodes, 'node label');
     if (node.label !== found.node_label)
@@ -132,7 +132,7 @@ function tableOf({ tables }: BackendSchema, name: string, who: string): BackendT
   if (result.ambiguous)
     throw refusal(
       'invalid_input',
-      `${who} names the table ${shown(name)}, which several are called without case; write it exactly.`,
+      `${who} names the table ${shown(name)}, but several tables have that name if case is ignored; write it exactly.`,
     );
   const names = tables.map((table) => table.name);
   const known = `the tables are ${listed(names)}${hint(name, names)}`;
@@ -144,7 +144,10 @@ function columnOf(table: BackendTable, name: string, who: string): BackendColumn
   if (result.found !== undefined) return result.found;
   const place = `the column ${shown(name)} of ${shown(table.name)}`;
   if (result.ambiguous)
-    throw refusal('unknown_column', `${who} names ${place}, which several are called without case; write it exactly.`);
+    throw refusal(
+      'unknown_column',
+      `${who} names ${place}, but several columns have that name if case is ignored; write it exactly.`,
+    );
   const names = table.columns.map((column) => column.name);
   const known = `the columns are ${listed(names)}${hint(name, names)}`;
   throw refusal('unknown_column', `${who} names ${place}, which the backend does not have; ${known}.`);
@@ -156,9 +159,9 @@ export function findColumn(query: Query, { name, start }: Name, { spec, table, p
   const result = findNamed(known, name);
   if (result.found !== undefined) return result.found;
   const names = known.map((column) => column.name);
-  const what = spec.shape === 'group' ? 'is no column that groups' : 'is no column of';
+  const what = spec.shape === 'group' ? 'is not a group column of' : 'is not a column of';
   const detail = result.ambiguous
-    ? `several columns are called ${shown(name)} without case; write it exactly.`
+    ? `several columns are called ${shown(name)} if case is ignored; write it exactly.`
     : `${shown(name)} ${what} ${spec.label}; there are event_ts, ${listed(names)}${hint(name, ['event_ts', ...names])}.`;
   throw errorAt(query.text, start, detail, undefined, 'unknown_column');
 }

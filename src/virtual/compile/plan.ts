@@ -26,7 +26,10 @@ export interface QueryPlan {
   readonly size_predicates: readonly Predicate[];
 }
 
-/** Returns the plan of a query whose conditions were compiled, so that all its names are known. */
+/**
+ * Returns the plan of a query. Its conditions must have been compiled before, which checks that all
+ * names exist.
+ */
 export function planOf(query: Query, edge: NamedEdge): QueryPlan {
   const ofEdge = query.conditions.filter((condition) => placeOf(query, condition) === 'edge');
   const ofMembers = query.conditions.filter((condition) => placeOf(query, condition) === 'member');

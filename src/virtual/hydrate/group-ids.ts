@@ -30,7 +30,10 @@ export function isLongList(value: SqlValue): value is Extract<SqlValue, readonly
   return Array.isArray(value) && value.length > VALUES_A_STEP;
 }
 
-/** Computes the ids of a long list in steps, so that `listIds` need not. Rejects like `listIds`. */
+/**
+ * Computes the ids of a long list in steps, so that `listIds` need not compute them. Rejects like
+ * `listIds`.
+ */
 export async function prepareIds(
   value: Extract<SqlValue, readonly unknown[]>,
   kind: ColumnKind,
@@ -41,7 +44,7 @@ export async function prepareIds(
 }
 
 function* sortedIds(value: SqlValue, kind: ColumnKind, name: string): Steps<string[]> {
-  if (!Array.isArray(value)) throw strange(name, 'no list');
+  if (!Array.isArray(value)) throw strange(name, 'something that is not a list');
   const isInteger = kind === 'integer' || kind === 'timestamp' || kind === 'timestamptz' || kind === 'date';
   const items: Item[] = [];
   for (let index = 0; index < value.length; index++) {

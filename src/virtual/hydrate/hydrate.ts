@@ -43,7 +43,7 @@ export interface HydratedBatch {
    * the query has a LIMIT, the SQL already excludes them.
    */
   readonly skipped: number;
-  /** Approximate memory that the edges need once they are built. */
+  /** Approximate memory in bytes that the edges need once they are built. */
   readonly bytes: number;
   /**
    * Returns the edges as JSON without building them. The bytes of each edge are those that
@@ -57,7 +57,7 @@ export interface HydratedBatch {
 /**
  * Hydrates batches as they arrive. Leaving the loop early ends the query. Throws the errors from
  * `rows`, or `hydration_failed`, which the batches throw too. `pauses` defines how the work on
- * large groups lets other work run. By default it pauses for a turn of the event loop.
+ * large groups lets other work run. By default the work pauses for one turn of the event loop.
  */
 export async function* hydrate(
   rows: RowBatches,

@@ -4,7 +4,7 @@
 const FIRST_BYTES = 64 * 1024;
 /** Parts up to this length are copied byte by byte, which is faster than a call to `set`. */
 const SHORT_BYTES = 8;
-/** Longer texts are escaped and copied by native code. */
+/** Texts longer than this are escaped and copied by native code. */
 const SHORT_TEXT = 48;
 /** Maximum number of bytes that one UTF-16 unit needs in JSON, for example `\u001f`. */
 const MOST_BYTES_A_UNIT = 6;

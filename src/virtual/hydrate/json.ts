@@ -97,7 +97,8 @@ function groupMembersWriter(json: JsonBytes, { members }: RowReading): PartWrite
 }
 
 function propertiesWriter(json: JsonBytes, { properties }: RowReading, first: number): PartWriter {
-  // JavaScript objects list integer-like names first. Use the order that an edge object would have.
+  // JavaScript objects list integer-like names first. The order here is the one that an edge object
+  // would have.
   const places = new Map(properties.map(({ name }, index) => [name, index]));
   const order = Object.keys(Object.fromEntries(places)).map((name) => places.get(name)!);
   const none = Buffer.from(',"properties":{');

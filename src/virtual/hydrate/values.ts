@@ -63,7 +63,7 @@ export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): num
   const found = typeof value === 'object' ? 'a list' : shown(String(value));
   throw new HedgerowError(
     'hydration_failed',
-    `A row of ${edgeLabel} has the time ${found}, which is no whole number of seconds up to 2^53; correct the row or name another ts_column.`,
+    `A row of ${edgeLabel} has the time ${found}, which is not a whole number of seconds up to 2^53; correct the row or name another ts_column.`,
   );
 }
 
@@ -74,7 +74,7 @@ export function integerOf(value: SqlValue, name: string): number | bigint {
 
 function textOf(value: SqlValue, name: string): string {
   if (typeof value === 'string') return value;
-  throw strange(name, 'no text');
+  throw strange(name, 'something that is not text');
 }
 
 /** Returns the error for a value that contradicts the column's type in the backend. */

@@ -1,4 +1,4 @@
-// Parses a query over a virtual graph, which has this form:
+// Parses queries over virtual graphs. A query has this form:
 //
 //   MATCH (alias:Label){member:NodeLabel, ..} [WHERE conditions] RETURN alias [LIMIT n]
 
@@ -50,7 +50,7 @@ function refuseMorePatterns(stream: TokenStream): void {
   const { start } = stream.current;
   const isAnother = ['(', ',', '-', '<'].some((symbol) => stream.isSymbol(symbol)) || stream.current.upper === 'MATCH';
   if (isAnother)
-    throw stream.failAt(start, 'one pattern is supported, and several stand here; send a query for each of them.');
+    throw stream.failAt(start, 'only one pattern is supported, but there are several; send a query for each of them.');
 }
 
 function conditionsOf(stream: TokenStream): Condition[] {

@@ -70,7 +70,7 @@ export class TokenStream {
     return { name: value, start };
   }
 
-  /** Returns the error that the current token is not one of those expected. */
+  /** Returns an error which says that the current token is not one of those expected. */
   fail(...what: string[]): HedgerowError {
     return unexpected(this.text, this.current, [...this.#expected, ...what]);
   }

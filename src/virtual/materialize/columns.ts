@@ -20,7 +20,7 @@ export interface MaterializedColumn {
   readonly type: ColumnType;
   /** The property whose values the column stores. */
   readonly property: string;
-  /** Whether it is a column that every table has. */
+  /** Whether every table has this column. */
   readonly builtIn: boolean;
   /** Converts a value for the column. Returns null if the column cannot store the value. */
   readonly read: (value: unknown) => PropertyValue;
@@ -62,7 +62,7 @@ function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge
 
 /**
  * Returns the column name for a property: `Total_EUR` for `Total (EUR)`. Appends a number if the
- * name is already taken, in upper or lower case.
+ * name is already taken; case is ignored.
  */
 function nameFor(property: string, used: Set<string>): string {
   const words = property.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';

@@ -29,7 +29,7 @@ export interface MaterializeRequest {
 export interface Materialized {
   table: string;
   /**
-   * Name of a table with one edge per node. The only member of that edge is the node's id, and its
+   * Name of a table with one edge per node. The only member of that edge is the node's id, and the
    * column `vertex` contains the node's `vertex_local_id`.
    */
   nodes_table: string;
@@ -57,7 +57,7 @@ export interface CopyOptions {
 
 /**
  * Copies a result into a new table, whose name must have been checked. Rejects with `table_exists`
- * or with the query's error; in that case the tables that it made are dropped.
+ * or with the query's error; in that case the tables created so far are dropped.
  */
 export async function materialize(
   database: Database,
@@ -187,7 +187,7 @@ class Copy {
     const known = this.#idOf.get(vertex);
     if (known !== undefined) return known;
     if (this.#idOf.size >= MOST_NODES)
-      throw refusal('query_too_large', `The result has more than ${MOST_NODES} vertices. Ask for less of it.`);
+      throw refusal('query_too_large', `The result has more than ${MOST_NODES} vertices. Ask for fewer edges.`);
     if (Buffer.byteLength(vertex) > MAX_TEXT_BYTES)
       throw refusal(
         'invalid_input',

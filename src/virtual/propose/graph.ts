@@ -54,7 +54,7 @@ export async function propose(
   const { backend } = request;
   const id = request.id ?? idFor(backend);
   const head = { id, name: request.name ?? id, backend };
-  // Report a name that is taken before asking the backend or a model.
+  // If the id is already taken, this is reported without asking the backend or a model.
   if (request.save === true && graphs.has(id)) throw graphExists(id);
   const schema = await session.schema(options);
   const proposal = proposeSpec(head, schema, await samplesOf(schema, session, options));
@@ -87,8 +87,8 @@ async function samplesOf(schema: BackendSchema, session: BackendSession, options
 }
 
 /**
- * Returns sample rows of a table. Returns undefined if the table cannot be read or not in time;
- * the proposal then judges the table by names and types alone.
+ * Returns sample rows of a table. Returns undefined if the table cannot be read, or not within the
+ * time limit. The proposal then judges the table by names and types alone.
  */
 async function sampleOf(
   table: BackendTable,

@@ -22,7 +22,10 @@ function identifier(text: string, otherwise: string): string {
   return IDENTIFIER.test(cut) ? cut : otherwise;
 }
 
-/** Returns `name`, with a number from 2 on appended if it is taken in upper or lower case. */
+/**
+ * Returns `name`, followed by the first free number from 2 on if the name is already taken. Ignores
+ * case.
+ */
 export function unused(name: string, used: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; used.has(free.toLowerCase()); number++) free = `${name}${number}`;

@@ -2,11 +2,12 @@
 // why.
 //
 // A table becomes an edge if it has a time column and at least two columns that refer to something.
-// (tables.ts finds these columns by the rules in src/tabular, which imports use too.) There are two
-// shapes. A table has the shape `group` if it has exactly two such columns, neither has a role in
-// its name, several sampled rows share a value of one column, and rows that share the value also
-// share the time: `attendance(meeting_id, person_id, at)` gives one edge per meeting. Any other
-// such table has the shape `row`: `payments(from_id, to_id, at)` gives one edge per row.
+// (tables.ts finds these columns by the rules in src/tabular, which `hedgerow import` uses too.)
+// There are two shapes. A table has the shape `group` if it has exactly two such columns, neither
+// has a role such as `from` in its name, several sampled rows share a value of one column, and rows
+// that share the value also share the time: `attendance(meeting_id, person_id, at)` gives one edge
+// per meeting. Any other such table has the shape `row`: `payments(from_id, to_id, at)` gives one
+// edge per row.
 //
 // The node of a member is the table to which the member's column refers. The reference is a foreign
 // key, a name (`customer_id` and `customers`), or the fact that the column's values are keys of
@@ -98,18 +99,21 @@ function memberOf(column: BackendColumn, index: number, node_label: string, used
 }
 
 /**
- * Returns the column whose values several rows share along with their time, if there are exactly
- * two references. Without sampled rows, it judges by the names of the columns.
+ * Returns the column by which rows form groups, if there are exactly two references: rows with
+ * equal values in that column have the same time. Without sampled rows, judges by the names of the
+ * columns.
  */
 function groupColumn(view: TableView): { column: BackendColumn; why: string } | undefined {
   const { references, rows, time } = view;
   if (references.length !== 2 || references.some(({ name }) => roleOf(name) !== undefined)) return undefined;
   if (rows.length > 1) {
     const found = references.find((column) => isShared(view, column, time!));
-    return found && { column: found, why: 'several rows share it, and all of them its time' };
+    return (
+      found && { column: found, why: 'several rows share its value, and rows with the same value have the same time' }
+    );
   }
   const named = references.filter(({ name }) => saysGroup(name));
-  return named.length === 1 ? { column: named[0]!, why: 'its name says so, no row was seen' } : undefined;
+  return named.length === 1 ? { column: named[0]!, why: 'its name suggests it, and no rows were sampled' } : undefined;
 }
 
 /**

@@ -63,9 +63,9 @@ export function viewOf(table: BackendTable, schema: BackendSchema, samples: Samp
 }
 
 /**
- * Finds the column with the times. Integers count as seconds if their name suggests a time and
- * their values do not contradict it. If no name suggests a time, any column of dates or timestamps
- * is taken.
+ * Finds the column with the times. A column of integers counts as seconds if its name suggests a
+ * time and its values do not contradict that. If no name suggests a time, any column of dates or
+ * timestamps is taken.
  */
 function timeColumn({ columns }: BackendTable, values: TableView['values']): BackendColumn | undefined {
   const names = columns.map((column) => (canBeTime(column, values.get(column)!) ? column.name : ''));
@@ -91,7 +91,7 @@ function isIdKind({ kind }: BackendColumn): boolean {
 
 /**
  * Finds the key of a table. It is a declared key of one column or, if there is none, a column that
- * is called `id` or after the table and whose sampled values are all distinct.
+ * is called `id` or named after the table, and whose sampled values are all distinct.
  */
 function keyColumn(
   table: BackendTable,

@@ -62,7 +62,7 @@ function membersAt(
     const node_label = nodeLabelAt(fields.node_label, [...at, 'node_label'], faults, nodeLabels);
     if (name === undefined) continue;
     if (members.some((other) => other.name.toLowerCase() === name.toLowerCase()))
-      faults.add([...at, 'name'], `is ${name}, a name that stands here twice (without case)`);
+      faults.add([...at, 'name'], `is ${name}, a name that occurs twice (case is ignored)`);
     members.push({ name, node_label: node_label ?? '', role: role ?? '' });
   }
   return members;
@@ -122,7 +122,7 @@ function groupAt(
   for (const [index, item] of listAt(fields.group_columns, at, faults, MAX_GROUP_COLUMNS).entries()) {
     const column = textAt(item, [...at, index], faults, MAX_NAME);
     if (column === undefined) continue;
-    if (group_columns.includes(column)) faults.add([...at, index], `is ${shown(column)}, which stands here twice`);
+    if (group_columns.includes(column)) faults.add([...at, index], `is ${shown(column)}, which occurs twice`);
     group_columns.push(column);
   }
   const member_column = textAt(fields.member_column, [...place, 'member_column'], faults, MAX_NAME) ?? '';

@@ -13,7 +13,7 @@ export const MAX_NAME = 256;
 /** The form of labels and member names. */
 export const LABEL_FORM = { pattern: IDENTIFIER, form: 'a letter or _, then letters, digits or _, at most 64' };
 
-/** Collects the first MOST_ERRORS faults, each with its place. */
+/** Collects the first `MOST_ERRORS` faults, each with its place. */
 export class Faults {
   readonly errors: FieldError[] = [];
   /** The settings of the service that are related to the faults. */

@@ -1,4 +1,4 @@
-// Checks that a path can only name files below the root. Links are checked where files are opened.
+// Checks that a path can name only files below the root. Links are checked where files are opened.
 
 import { isAbsolute, join, normalize, relative } from 'node:path';
 import type { BackendType } from './backend.ts';

@@ -74,7 +74,7 @@ export interface SpecOptions {
 export const GRAPH_ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const MAX_LABELS = 1000;
 
-const ID_FORM = { pattern: GRAPH_ID, form: 'letters, digits, _, - or ., at most 128, the first none of - and .' };
+const ID_FORM = { pattern: GRAPH_ID, form: 'at most 128 letters, digits, _, - or ., and must not begin with - or .' };
 
 /** Checks a request body. Drops unknown fields. Returns the faults instead of throwing. */
 export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | Faults {
@@ -133,7 +133,7 @@ function edgesAt(value: unknown, place: Place, faults: Faults, nodeLabels: reado
   return edges;
 }
 
-/** Records a fault if the label occurred before, in upper or lower case. */
+/** Records a fault if the label occurred before. Ignores case. */
 function noteRepeat(
   before: readonly { label: string }[],
   label: string | undefined,
@@ -141,7 +141,7 @@ function noteRepeat(
   faults: Faults,
 ): void {
   const other = before.find((item) => item.label.toLowerCase() === label?.toLowerCase());
-  if (other !== undefined) faults.add(place, `is ${label}, a label that stands here twice (without case)`);
+  if (other !== undefined) faults.add(place, `is ${label}, a label that occurs twice (case is ignored)`);
 }
 
 /** Returns the labels of the nodes, or undefined if some node is invalid and may lack its label. */

@@ -18,13 +18,15 @@ import type { RowFlags } from '../rows/row-plan.ts';
 
 /** The flags that concern CSV. */
 export interface CsvFlags {
-  /** Undefined: the candidate that occurs most often in the header is used. */
+  /**
+   * Undefined: the delimiter is read from a line such as `sep=;`, or guessed from the first line.
+   */
   readonly delimiter: string | undefined;
   /** True when the first line is a row, not a header. */
   readonly isHeadless: boolean;
   /**
-   * Names of the columns of a file without a header. Undefined: those of the header, or else
-   * column_1, column_2, ...
+   * Names of the columns of a file without a header. Undefined: the names in the header are used,
+   * or column_1, column_2, ... if there is no header.
    */
   readonly columns: readonly string[] | undefined;
 }
@@ -49,8 +51,9 @@ interface Line {
 }
 
 /**
- * Reads the head. `head` holds the first bytes; `isWhole` is true when that is the whole file.
- * Throws `invalid_input` for a file that is not CSV, and UsageError for names that do not fit.
+ * Reads the head. `head` holds the first bytes of the file, and `isWhole` is true when these are
+ * all of it. Throws `invalid_input` for a file that is not CSV, and UsageError for names that do
+ * not fit.
  */
 export async function csvHead(
   { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },
@@ -70,7 +73,7 @@ export async function csvHead(
   const first = (await linesOf(bytes, loose, place)).find(({ cells, fault }) => fault !== undefined || !isBlank(cells));
   if (first === undefined)
     throw noHeader(label, head.length === 0 ? 'the file is empty.' : 'all of its lines are blank.');
-  if (first.fault !== undefined && !isHeadless) throw noHeader(label, `its first line is none: ${first.fault}`);
+  if (first.fault !== undefined && !isHeadless) throw noHeader(label, `its first line cannot be read: ${first.fault}`);
   const header = first.cells.map((name) => name?.trim() ?? '');
   if (!isHeadless) checkNames(header, label, flags);
   const { names, warnings } = namesOf(header, isHeadless, columns);

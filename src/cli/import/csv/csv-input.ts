@@ -20,7 +20,7 @@ const CARRIAGE_RETURN = 13;
 /** The character that a decoder puts in place of invalid bytes. */
 const REPLACEMENT = '\ufffd';
 
-/** A longer record means a quote that was never closed. */
+/** The limit for one record. A longer record is taken to have a quote that was never closed. */
 const MAX_RECORD_BYTES = 16 * MEGABYTE;
 
 interface CsvRow {
@@ -45,7 +45,7 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags
           edgeOf: ({ cells, raw, fault }) => {
             if (fault !== undefined) throw new HedgerowError('invalid_input', sentence(fault));
             if (encoding !== undefined && raw.includes(REPLACEMENT))
-              throw new HedgerowError('invalid_input', `The line holds bytes that are no ${encoding}.`);
+              throw new HedgerowError('invalid_input', `The line holds bytes that are not valid ${encoding}.`);
             return edgeOf(cells);
           },
           kept: ({ raw }) => raw,

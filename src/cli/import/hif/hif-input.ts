@@ -1,5 +1,5 @@
-// Reads HIF as an input of an import. The members of an edge are taken from the incidences, its
-// time and properties from its `attrs`.
+// Reads HIF as an input of an import. The members of an edge come from the incidences. Its time and
+// its properties come from its `attrs`.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -33,7 +33,7 @@ const PACKED_TIMES = 10;
 const UNKNOWN_BYTES = 2 ** 30;
 /** Number of edges from which the columns are planned. */
 const LOOKED_AT = 200;
-/** Columns that come from the document itself, before those from `attrs`. */
+/** Columns that do not come from `attrs`. They precede those that do. */
 const MEMBERS = 'members';
 const WEIGHT = 'weight';
 /** The column for the name of the edge in the document. */
@@ -137,9 +137,9 @@ interface HifFacts {
   /** Types of the names of edges. */
   readonly names: Set<ColumnType>;
   readonly losses: HifLosses;
-  /** True when an edge has a weight of its own. */
+  /** True when an edge has the field `weight`. */
   weights: boolean;
-  /** True when a node is not an integer. */
+  /** True when the id of a node is not an integer. */
   named: boolean;
 }
 

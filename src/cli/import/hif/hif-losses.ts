@@ -1,5 +1,5 @@
-// Counts what is lost when a HIF document is stored in a table, while the document is read, and
-// reports the losses in one sentence.
+// While a HIF document is read, counts what will be lost when it is stored in a table. Reports the
+// losses in one sentence.
 
 import type { HifWhole } from './hif-parts.ts';
 import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
@@ -10,8 +10,8 @@ import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
  */
 const MOST_IDS = 500_000;
 /**
- * The value of `written-by` in exports of this database. Edges there are named by their ids, which
- * need not be kept because an import assigns new ones.
+ * The value of `written-by` in exports of this database. In such an export, edges are named by
+ * their ids, which need not be kept because an import assigns new ids.
  */
 const WRITER = 'Hedgerow';
 
@@ -70,7 +70,10 @@ export class HifLosses {
     this.#networkType = type;
   }
 
-  /** Returns one sentence, or none when everything is kept. `others` describes further losses. */
+  /**
+   * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
+   * further losses.
+   */
   sentence(label: string, others: readonly string[]): string[] {
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),

@@ -1,5 +1,5 @@
-// Stores incidences and edges of a HIF document on disk, grouped by edge. What belongs to an edge
-// may be far apart in the document, and memory use must not grow with the document.
+// Stores incidences and edges of a HIF document on disk, grouped by edge. The pieces of an edge may
+// be far apart in the document, and memory use must not grow with the size of the document.
 //
 // Every piece is appended to the part (a file) that the hash of its edge selects, so all pieces of
 // an edge are in one part. Afterwards the parts are read one at a time and their edges put
@@ -17,18 +17,22 @@ export interface HifWhole {
   readonly nodes: HifId[];
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
-  /** True when two entries for this edge differ; the last one counts. */
+  /** True when two entries for this edge differ; the later entry counts. */
   isOverwritten: boolean;
 }
 
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
-/** Bytes of the document per part; one part at a time is held in memory. */
+/**
+ * The number of parts is chosen so that one part holds about this many bytes of the document. One
+ * part at a time is held in memory.
+ */
 const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
 /**
- * Waiting pieces are written to disk when they exceed WAITING characters in total and
- * WAITING_OF_ONE per part on average. Writing smaller pieces would open many files for little data.
+ * Waiting pieces are written to disk when they exceed `WAITING` characters in total and
+ * `WAITING_OF_ONE` characters per part on average. Writing smaller pieces would open many files for
+ * little data.
  */
 const WAITING = 4 * 2 ** 20;
 const WAITING_OF_ONE = 8 * 2 ** 10;
@@ -52,7 +56,7 @@ export class HifParts {
     if (this.#characters > Math.max(WAITING, this.#waiting.length * WAITING_OF_ONE)) this.end();
   }
 
-  /** Writes all pieces that wait. */
+  /** Writes all waiting pieces to disk. */
   end(): void {
     for (const [part, texts] of this.#waiting.entries()) {
       if (texts.length > 0) appendFileSync(this.#path(part), texts.join(''));

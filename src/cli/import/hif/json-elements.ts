@@ -31,14 +31,16 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACES = new Set([9, 10, 13, 32]);
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-/** Largest size of an element. */
+/** Maximum size of an element in bytes. */
 const MOST_BYTES = 64 * 2 ** 20;
-/** Deepest nesting; the limit exists because JSON.stringify calls itself for each level. */
+/**
+ * Maximum depth of nesting. The limit exists because JSON.stringify calls itself for each level.
+ */
 const MOST_DEPTH = 500;
 
 /**
- * Yields the pieces of a JSON object; the lists with the keys `wanted` are cut. Throws
- * `invalid_json` for text that is not a JSON object or is incomplete.
+ * Yields the fields of a JSON object one by one. A list whose key is in `wanted` is yielded element
+ * by element. Throws `invalid_json` for text that is not a JSON object or is incomplete.
  */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
@@ -49,7 +51,10 @@ export async function* jsonElements(
   cutter.end();
 }
 
-/** What may follow. `firstKey` and `key` differ: only after `firstKey` may the object end. */
+/**
+ * What is expected next. In state `firstKey` the object may also end; in state `key` a key must
+ * follow.
+ */
 type State = 'start' | 'firstKey' | 'key' | 'colon' | 'value' | 'inKey' | 'inValue' | 'inList' | 'end';
 
 class Cutter {
@@ -64,7 +69,7 @@ class Cutter {
   #kept: Buffer[] = [];
   #keptBytes = 0;
   #key = '';
-  /** Elements of the current list so far. */
+  /** Number of elements of the current list so far. */
   #count = 0;
 
   constructor(wanted: ReadonlySet<string>) {
@@ -149,7 +154,7 @@ class Cutter {
     return { key: this.#key, text, kind: 'element' };
   }
 
-  /** Takes a byte between keys and values. */
+  /** Takes a byte that belongs to neither a key nor a value. */
   #between(byte: number): void {
     switch (this.#state) {
       case 'start':
@@ -221,5 +226,5 @@ export function parsed(text: string): unknown {
 }
 
 function noJson(why: string): HedgerowError {
-  return new HedgerowError('invalid_json', `The file is no JSON object: ${why}.`);
+  return new HedgerowError('invalid_json', `The file is not a JSON object: ${why}.`);
 }

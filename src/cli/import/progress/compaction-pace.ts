@@ -4,11 +4,11 @@
 import type { Database, Table } from '../../../engine/index.ts';
 
 /**
- * From this many bytes on a compaction is worthwhile. Compacting fewer bytes of rows with mixed
- * times would rewrite the same segments again and again.
+ * Size of the memtables, in bytes, from which a compaction is worthwhile. Compacting smaller
+ * memtables whose rows have mixed times would rewrite the same segments again and again.
  */
 const WORTH_BYTES = 4 * 2 ** 20;
-/** At this many bytes the import waits for the compaction. */
+/** Size of the memtables, in bytes, at which the import waits for the compaction. */
 const MOST_BYTES = 8 * 2 ** 20;
 
 export class CompactionPace {
@@ -24,6 +24,7 @@ export class CompactionPace {
   #last: Promise<void> = Promise.resolve();
 
   /**
+   * Starts a compaction when one is worthwhile, and waits for it when the memtables are too large.
    * Must be called before each commit; resolves in the order of the calls. Ignores failures,
    * because the engine also compacts by itself and reports a failure where that is necessary.
    */

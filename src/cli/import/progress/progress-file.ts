@@ -16,7 +16,7 @@ import type { Position } from '../line-batches.ts';
 export interface ProgressState {
   readonly format: 'hedgerow-import';
   readonly version: 1;
-  /** Part of all keys; new for every import that does not resume another one. */
+  /** Part of all keys; new for every import that does not resume another import. */
   readonly id: string;
   readonly input: string;
   /**
@@ -38,7 +38,7 @@ export interface ProgressState {
   readonly position: Position;
   readonly inserted: number;
   readonly rejected: number;
-  /** Bytes of the reject file that belong to the batches that are done. */
+  /** Size in bytes of the part of the reject file that belongs to completed batches. */
   readonly rejectBytes: number;
   readonly done: boolean;
   /** When the state was recorded, in epoch milliseconds. */
@@ -47,7 +47,7 @@ export interface ProgressState {
 
 export type Done = Pick<ProgressState, 'number' | 'position' | 'inserted' | 'rejected' | 'rejectBytes'>;
 
-/** The file is written at most this often. */
+/** Minimum time between two writes of the file while batches are recorded. */
 const WRITE_EVERY_MS = 300;
 /**
  * The longest pause after which an import can be resumed. Answers are kept under their keys for one
@@ -102,7 +102,7 @@ export class ProgressFile {
       throw new Error(`${facts.input} is no longer the file it was when its import began. ${anew}`);
     if (!state.done && Date.now() - state.at > LONGEST_PAUSE_MS)
       throw new Error(
-        `The import was interrupted more than 23 hours ago at line ${state.position.line}, and whether lines shortly behind that are in the table cannot be told any more. Look for them. ${anew}`,
+        `The import was interrupted more than 23 hours ago at line ${state.position.line}, and it is no longer possible to find out whether the lines shortly after it are in the table. Look for them. ${anew}`,
       );
     return new ProgressFile(path, state);
   }
@@ -131,7 +131,7 @@ export class ProgressFile {
       await writeFileAtomically(nodeFs, this.path, Buffer.from(`${JSON.stringify(this.state, null, 1)}\n`));
     } catch (error) {
       throw new Error(
-        `The progress file ${this.path} cannot be written (${(error as NodeJS.ErrnoException).code}). It stands beside the reject file; --rejects names another place.`,
+        `The progress file ${this.path} cannot be written (${(error as NodeJS.ErrnoException).code}). Its folder is that of the reject file; --rejects names another one.`,
         { cause: error },
       );
     }
@@ -175,12 +175,12 @@ export function readProgress(path: string): ProgressState | undefined {
   ];
   if (state?.format === 'hedgerow-import' && state.version === 1 && numbers.every(Number.isSafeInteger))
     return state as ProgressState;
-  throw new HedgerowError('invalid_input', `${path} is no progress file of an import. Move it away.`);
+  throw new HedgerowError('invalid_input', `${path} is not a progress file of an import. Move it away.`);
 }
 
 /**
- * Returns how many first bytes of the input to hash. For uncompressed text these are at most the
- * bytes that are done.
+ * Returns the number of bytes at the beginning of the input to hash. For uncompressed text,
+ * includes only lines that are done.
  */
 function headBytes(
   { input, isText, isDecoded }: Pick<ProgressState, 'input' | 'isText' | 'isDecoded'>,

@@ -80,7 +80,7 @@ function isWanted(target: { table: string; place: string }, { table, place }: Wa
   return target.place === place && (table === undefined || target.table.toLowerCase() === table.toLowerCase());
 }
 
-/** Flags that determine how an input is read; another value gives other edges. */
+/** Flags that determine how an input is read; with another value the edges would differ. */
 const READING = [
   'tsColumn',
   'tsFormat',

@@ -24,13 +24,13 @@ interface OpenFile {
 export class RejectFiles {
   readonly #files = new Map<string, Promise<OpenFile>>();
 
-  /** Continues a file that an earlier import began; cuts off everything after `bytes`. */
+  /** Continues a file that an earlier import began, truncated to `bytes`. */
   async resume(path: string, bytes: number): Promise<void> {
     if (bytes === 0) return;
     try {
       await truncate(path, bytes);
     } catch (error) {
-      throw new Error(`The reject file ${path} cannot be gone on with (${(error as Error).message}).`, {
+      throw new Error(`The reject file ${path} cannot be continued (${(error as Error).message}).`, {
         cause: error,
       });
     }
@@ -41,7 +41,8 @@ export class RejectFiles {
   /** Resolves when the lines are durable. */
   async add(path: string, rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
-    // Batches are checked in steps, so the lines are sorted; within one write they are in order.
+    // A batch is checked in several passes, so its rejects may be out of order. They are sorted
+    // within one write.
     const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
     try {
       await this.#append(path, Buffer.from(lines.join('')));

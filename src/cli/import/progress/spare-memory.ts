@@ -4,7 +4,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of heap and buffers below which garbage is never collected. */
+/** Size of heap and buffers, in bytes, below which the returned function never collects garbage. */
 const LIMIT_BYTES = 40 * 2 ** 20;
 /** Garbage is collected when this many bytes have been added since the last collection. */
 const STEP_BYTES = 12 * 2 ** 20;

@@ -21,7 +21,7 @@ export function propertyOf(cell: unknown, name: string, type: ColumnType): Prope
   return valueOfCell(plainText(cell), { kind: 'property', name, type }) as PropertyValue;
 }
 
-/** Returns a value from a file with typed columns as text. */
+/** Returns, as text, a value from a file with typed columns. */
 export function plainText(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'object' ? jsonText(value) : String(value);

@@ -30,7 +30,7 @@ export interface ReadLine<T> {
 
 const UNCHECKED: EdgeInput = { event_ts: 0, members: [] };
 
-/** Reads lines for one table. `tableOf` finds the tables of lines that name another one. */
+/** Reads lines for one table. `tableOf` finds the tables of lines that name another table. */
 export class EdgeLineReader<T extends EdgeTable> {
   readonly #plain = new PlainEdgeReader();
   readonly #table: T;

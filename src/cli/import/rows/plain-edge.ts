@@ -8,7 +8,7 @@
 
 export interface PlainEdge {
   event_ts: number;
-  /** As in the line: in the same order, with repeats. */
+  /** In the order of the line, repetitions included. */
   members: number[];
 }
 
@@ -28,7 +28,7 @@ const CLOSE_BRACE = 125;
 export class PlainEdgeReader {
   /** The result of the last `read` that returned true. `members` is a new array each time. */
   readonly edge: PlainEdge = { event_ts: 0, members: [] };
-  /** Position after the last integer; -1 when there was none. */
+  /** Position after the integer that was read last; -1 when no plain integer was found. */
   private at = 0;
 
   /**

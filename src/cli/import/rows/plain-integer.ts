@@ -1,8 +1,9 @@
-// Reads the most common cells, a few digits, without a regular expression.
+// Reads the most common kind of cell, one that consists of a few digits, without a regular
+// expression.
 
 const ZERO = 48;
 
-/** Returns -1 for any other text, or for more digits than this fast path reads. */
+/** Returns the number that the digits form; -1 for any other text and for more than 15 digits. */
 export function plainInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > 15) return -1;

@@ -1,4 +1,4 @@
-// Collects the edges made from rows in batches that also keep the original rows.
+// Converts rows to edges and collects them in batches, which also keep the original rows.
 
 import type { EdgeInput } from '../../../engine/index.ts';
 import type { BatchLimits, LineBatch, NamedNode, Position } from '../line-batches.ts';
@@ -7,7 +7,7 @@ import { reasonOf } from './edge-line.ts';
 
 const NEWLINE = 10;
 
-/** Source of the numbers that names received since they were last taken. */
+/** Gives the names that received a number since the last `take`. */
 type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
 const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
 
@@ -138,7 +138,7 @@ class RowBatch<Kept> implements LineBatch {
     return this.#written().ends;
   }
 
-  /** Writes the lines only when they are asked for, that is, when they are sent to a server. */
+  /** Converts the edges to lines of JSON when the lines are first needed. */
   #written(): { bytes: Buffer; ends: number[] } {
     if (this.#text !== undefined) return this.#text;
     const lines = this.#parts.edges.map((edge) => (edge === undefined ? '' : JSON.stringify(edge)));
@@ -169,7 +169,7 @@ class RowBatch<Kept> implements LineBatch {
   }
 }
 
-/** Estimates the size of the line that an edge becomes. */
+/** Estimates the size in bytes of an edge as a line of JSON. */
 function bytesOf(edge: EdgeInput | undefined): number {
   if (edge === undefined) return 0;
   let bytes = 32 + 12 * edge.members.length;

@@ -1,4 +1,5 @@
-// Plans an input in CSV or Parquet, the formats with rows and named columns, from its first rows.
+// Plans an input with rows and named columns (CSV, Parquet, and the edges of HIF) from its first
+// rows.
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
@@ -48,7 +49,7 @@ function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
 
 function lookedText({ rows }: ForeignTable): string {
   const first = rows.length === 1 ? 'row' : `${rows.length} rows`;
-  return `types and times as the first ${first} look; --types, --decimal, --ts-format, --member-ids and --separator say otherwise`;
+  return `types and time formats are guessed from the first ${first}; --types, --decimal, --ts-format, --member-ids and --separator override the guess`;
 }
 
 function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
@@ -84,7 +85,7 @@ function guessWarnings({ names, members }: RowPlan): string[] {
   const taken = members.indexes.map((index) => names[index]!);
   if (!members.isGuessed || taken[0]!.toLowerCase() === 'members') return [];
   return [
-    `The members of edges are taken from ${taken.join(', ')}, as the names say; --member-columns or --member-column says otherwise.`,
+    `The members of edges are taken from ${taken.join(', ')}, as the names suggest; --member-columns or --member-column overrides the choice.`,
   ];
 }
 

@@ -20,7 +20,7 @@ import type { TableColumn } from '../targets/target.ts';
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
   readonly tsFormat?: TimeFormat | TimePattern | undefined;
-  /** The time for edges without one, in seconds since 1970. */
+  /** The time for edges that have none, in seconds since 1970. */
   readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
@@ -39,7 +39,8 @@ export interface PropertyColumn extends TableColumn {
   /** Index of the column in the file. */
   readonly index: number;
   /**
-   * The decimal separator of the column's numbers; undefined for numbers as programs write them.
+   * The decimal separator of the column's numbers; undefined for numbers in the notation of
+   * programming languages.
    */
   readonly decimal: Decimal | undefined;
 }
@@ -47,7 +48,8 @@ export interface PropertyColumn extends TableColumn {
 export interface RowPlan {
   readonly names: readonly string[];
   /**
-   * `index` is undefined when no column holds the time. `missing` is the time of rows without one.
+   * `index` is undefined when no column holds the time. `missing` is the time for rows that have
+   * none.
    */
   readonly time: {
     readonly index: number | undefined;
@@ -81,8 +83,8 @@ export function planRows(table: ForeignTable, flags: RowFlags, known: readonly T
   const { indexes, separator } = members;
   const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
-  // Members are a set. To record which column a member came from, name that column as a property
-  // too.
+  // Members are a set, which does not record from which column a member came. For that purpose a
+  // user can name a member column as a property column too.
   const places = names.flatMap((name, index) =>
     (wanted?.includes(index) ?? (!used.has(index) && isValueName(name))) ? [index] : [],
   );
@@ -123,13 +125,13 @@ function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
       `Columns ${shown(guessed.map((index) => names[index]!))} could each be the time; name the one that is in --ts-column.`,
     );
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called ${SOME_TIME_NAMES.join(', ')} or the like, in some languages, and holds times; name the one with the time in --ts-column, or give all edges one with --ts.`,
+    `None of the columns (${shown(names)}) has a name such as ${SOME_TIME_NAMES.join(', ')} (in several languages) and holds times; name the column with the time in --ts-column, or give all edges one time with --ts.`,
   );
 }
 
 /**
- * Chooses columns only by names that leave no doubt, because the user is not asked before edges are
- * written.
+ * Returns the columns that the flags name. Without such a flag, chooses columns only by names that
+ * leave no doubt, because the user is not asked before edges are written.
  */
 function memberColumns(
   table: ForeignTable,
@@ -155,7 +157,7 @@ function memberColumns(
       ? 'name those with the nodes in --member-columns a,b, or the one with a list in --member-column.'
       : `${shown(likely)} may hold the nodes: ${memberFlag(likely, guess.separator)} takes them from there.`;
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called members, and none are both sides of an edge, such as from and to; ${advice}`,
+    `None of the columns (${shown(names)}) is called members, and no two of them are the two sides of an edge, such as from and to; ${advice}`,
   );
 }
 

@@ -1,5 +1,5 @@
 // Reads the first rows of an input without storing them, to report how many could be imported and
-// what is wrong with the first that could not.
+// what is wrong with the first row that could not.
 
 import { ColumnSet } from '../../../model/columns.ts';
 import type { EdgeTable } from '../../../model/edge.ts';

@@ -1,4 +1,4 @@
-// Imports directly into a data directory: opens the database and makes one bulk insert per batch.
+// Imports directly into a data directory: opens the database and inserts each batch in bulk.
 
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,10 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
     database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb, nodeFilters: false });
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
-    throw new HedgerowError('conflict', `${error.message} A server that runs on it takes the import with --url.`);
+    throw new HedgerowError(
+      'conflict',
+      `${error.message} If a server runs on the directory, --url imports through it.`,
+    );
   }
   try {
     return new DirectoryTarget(database, await tableFor(database, options.table));
@@ -117,8 +120,8 @@ class DirectoryTarget implements ImportTarget {
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number> {
     const once = key === undefined ? undefined : new KeptBatch(this.#database, key, batch, intake.stopAtFirst);
     const refused: Refusal[] = [];
-    // Lines that name other tables are rare. Only for them a transaction is used: it is slower, but
-    // the batch stays one commit.
+    // Lines that name other tables are rare. Only a batch with such a line uses a transaction,
+    // which is slower but keeps the batch one commit.
     const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
     for (const { index, reason } of refused) intake.reject(batch, index, reason);
     batch.release?.();
@@ -241,8 +244,8 @@ class KeptBatch {
   }
 
   /**
-   * Returns how many lines the batch inserted when it was committed before; undefined when it was
-   * not. Throws when another batch was committed under its key.
+   * Returns how many lines were inserted if the batch has already been committed; undefined if it
+   * has not. Throws if another batch was committed under the same key.
    */
   insertedBefore(): number | undefined {
     const kept = this.#database.replays.find(this.#id);
@@ -250,7 +253,7 @@ class KeptBatch {
     if (kept.bodyHash === this.#hash) return insertedIn(kept.body);
     throw new HedgerowError(
       'idempotency_conflict',
-      'The batch that was under way when the import was interrupted was read in another way then. Give the flags of that import.',
+      'The batch at which the import was interrupted was then read in another way. Give the same flags as for that import.',
     );
   }
 
@@ -260,7 +263,10 @@ class KeptBatch {
   }
 }
 
-/** The answer to a batch is small, so its body is kept as long as its key. */
+/**
+ * Returns the number of inserted lines from a stored answer. The answer to a batch is small, so its
+ * body is kept as long as its key.
+ */
 function insertedIn(body: string | null): number {
   assert(body !== null, 'a small answer is kept as long as its key');
   return (JSON.parse(body) as { inserted: number }).inserted;

@@ -112,7 +112,7 @@ export class ServerClient {
     return all;
   }
 
-  /** Creates something by a POST request. */
+  /** Sends a POST request and ignores the body of the answer. */
   async post(path: string, body: object): Promise<void> {
     await this.#request('POST', path, JSON.stringify(body));
   }
@@ -184,7 +184,7 @@ export class ServerClient {
     try {
       return JSON.parse(text);
     } catch {
-      throw new Error(`What answers at ${this.url} is no Hedgerow server.`);
+      throw new Error(`The server at ${this.url} is not a Hedgerow server.`);
     }
   }
 

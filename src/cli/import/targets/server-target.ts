@@ -21,7 +21,10 @@ import {
 } from './target.ts';
 
 export interface ServerOptions extends ServerAddress {
-  /** Requests in flight at once. With more than one, batches may take effect in another order. */
+  /**
+   * Maximum number of requests in flight. If there is more than one, batches may take effect in
+   * another order.
+   */
   connections: number;
   table: TargetTable;
   now: () => number;
@@ -66,7 +69,10 @@ class ServerTarget implements ImportTarget {
   readonly #table: { readonly name: string; columns: ColumnSet; readonly maxMembers: number };
   #hasNodes = false;
   #item: TableItem;
-  /** The server's own limit; unknown until it first refuses an edge. */
+  /**
+   * The server's limit of members per edge; infinite until the server first refuses an edge that
+   * exceeds it.
+   */
   #maxMembers = Number.POSITIVE_INFINITY;
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
@@ -78,7 +84,7 @@ class ServerTarget implements ImportTarget {
     this.#item = item;
     this.tableName = item.name;
     this.rowsBefore = item.row_count;
-    // One more batch than can be sent at once is checked ahead.
+    // One batch more than the number of connections, so that a batch is checked ahead.
     this.window = connections + 1;
     this.#requests = new Semaphore(connections);
     this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));

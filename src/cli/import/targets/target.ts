@@ -1,15 +1,18 @@
-// The interface to what an import writes to: a data directory or a running server.
+// Defines the interface of the target of an import: a data directory or a running server.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
 /** The running import as its target sees it. */
 export interface Intake {
-  /** True with `--on-error stop`: nothing is imported from the first bad line on. */
+  /** True with `--on-error stop`: neither the first bad line nor any line after it is imported. */
   readonly stopAtFirst: boolean;
-  /** True when no more lines are wanted; batches that are not in flight yet are left out. */
+  /** True when no more lines are wanted; batches that are not in flight yet are skipped. */
   readonly closed: boolean;
-  /** Must be called once for every bad line, before the promise of its batch resolves. */
+  /**
+   * Records a bad line. Must be called once for every bad line, before the promise of its batch
+   * resolves.
+   */
   reject(batch: LineBatch, index: number, reason: string): void;
   hasRejected(batch: LineBatch): boolean;
 }
@@ -28,7 +31,9 @@ export interface ImportTarget {
   readonly window: number;
   /** A directory or URL, for messages and to distinguish targets. */
   readonly place: string;
-  /** The columns that users added to the table, without those that every table has. */
+  /**
+   * Returns the columns that users added to the table, without the columns that every table has.
+   */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
   /** Returns the numbers of nodes by name, from the table of nodes. */
