@@ -230,7 +230,7 @@ describe('the column with the time', () => {
       'candidates that are members',
       'start,end\n1,2\n',
       { memberColumns: 'start,end' },
-      /None of the columns \(start, end\) is called/,
+      /None of the columns \(start, end\) has a name such as/,
     ],
   ])('must be named by a flag: %s', async (_name, text, flags, message) => {
     world.file('x.csv', text);
