@@ -362,7 +362,7 @@ function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
     createSecureContext({ cert, key });
   } catch (error) {
     const pair = `${variableOf('tlsCert')} and ${variableOf('tlsKey')}`;
-    throw new ConfigError(`${pair} are no certificate with its key (${(error as Error).message}).`);
+    throw new ConfigError(`${pair} are not a certificate and its key (${(error as Error).message}).`);
   }
   const { modulusLength: bits = LEAST_RSA_BITS } = new X509Certificate(cert).publicKey.asymmetricKeyDetails ?? {};
   if (bits < LEAST_RSA_BITS)

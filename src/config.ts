@@ -145,7 +145,7 @@ function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): strin
   if (!authDisabled) {
     return isOpen && tlsCert === undefined
       ? [
-          `${host} can be reached from other machines without TLS: keys and data cross the network readable. Set HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY, or put a proxy with TLS before it.`,
+          `${host} can be reached from other machines without TLS: keys and data cross the network unencrypted. Set HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY, or put a proxy with TLS before it.`,
         ]
       : [];
   }
@@ -176,5 +176,5 @@ function unknownNames(environment: Surroundings['environment']): string[] {
     name.startsWith('HEDGEROW_') && !name.startsWith(DSN_VARIABLE) && !known.includes(name);
   return Object.keys(environment)
     .filter(isUnknown)
-    .map((name) => `${name} is no setting of this service${hint(name, known)}`);
+    .map((name) => `${name} is not a setting of this service${hint(name, known)}`);
 }

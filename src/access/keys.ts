@@ -246,7 +246,7 @@ function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
 function unknownId(): HedgerowError {
   return new HedgerowError(
     'key_not_found',
-    'There is no key with this key_id (the key itself is none); list the keys to see theirs.',
+    'There is no key with this key_id. A key_id is not the key itself; list the keys to see their ids.',
   );
 }
 

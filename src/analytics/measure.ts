@@ -104,7 +104,12 @@ export const WEIGHTED: Parameter = {
 };
 
 export const LIMIT: readonly Parameter[] = [
-  { name: 'limit', type: 'integer', least: 1, about: 'At most so many entries, the largest first; ties by least id.' },
+  {
+    name: 'limit',
+    type: 'integer',
+    least: 1,
+    about: 'Maximum number of entries, the largest first; ties by least id.',
+  },
   { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
 ];
 

@@ -102,7 +102,7 @@ function problemOfNumber(
   const number = value as number;
   if (open === true) {
     if ((least !== undefined && number <= least) || (most !== undefined && number >= most))
-      return most === undefined ? `must be above ${least}.` : `must lie between ${least} and ${most}, both excluded.`;
+      return most === undefined ? `must be above ${least}.` : `must be between ${least} and ${most}, both excluded.`;
     return undefined;
   }
   if (least !== undefined && number < least) return `must be ${kind} of at least ${least}.`;
@@ -121,7 +121,7 @@ function problemOfPartition(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return rule;
   for (const [node, community] of Object.entries(value)) {
     if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
-      return `${rule} ${JSON.stringify(node.slice(0, 40))} is no node id.`;
+      return `${rule} ${JSON.stringify(node.slice(0, 40))} is not a node id.`;
     if (typeof community !== 'string' && !Number.isSafeInteger(community)) return `${rule} Node ${node} has neither.`;
   }
   return undefined;
@@ -167,7 +167,7 @@ export function missingParameter(name: string, reason: string): HedgerowError {
  * Returns the error for a parameter that does not apply with the given values of other parameters.
  */
 export function misplacedParameter(name: string, reason: string): HedgerowError {
-  return new HedgerowError('invalid_input', `Parameter ${name} has no place here: ${reason}`, {
+  return new HedgerowError('invalid_input', `Parameter ${name} cannot be used here: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],
   });
 }

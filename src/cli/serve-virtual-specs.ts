@@ -45,13 +45,13 @@ function graphOf(path: string, name: string, root: string): VirtualGraph {
   }
   const { spec_version = 1 } = value;
   if (typeof spec_version !== 'number' || !Number.isSafeInteger(spec_version) || spec_version < 1)
-    throw wrong(`is no spec: spec_version must be an integer of at least 1. ${ADVICE}`);
+    throw wrong(`is not a spec: spec_version must be an integer of at least 1. ${ADVICE}`);
   try {
     const spec = checkedSpec(value, { root });
     if (name === spec.id + END) return { ...spec, spec_version };
     throw wrong(`has the id ${JSON.stringify(spec.id)}: call the file ${spec.id}${END}.`);
   } catch (error) {
-    throw error instanceof HedgerowError ? wrong(`is no spec: ${messageWithSettings(error)} ${ADVICE}`) : error;
+    throw error instanceof HedgerowError ? wrong(`is not a spec: ${messageWithSettings(error)} ${ADVICE}`) : error;
   }
 }
 

@@ -28,7 +28,7 @@ export class Connection {
     try {
       return JSON.parse(text) as T;
     } catch (cause) {
-      throw new HedgerowConnectionError('The answer is no JSON; is this the address of Hedgerow?', { cause });
+      throw new HedgerowConnectionError('The answer is not JSON; is this a Hedgerow address?', { cause });
     }
   }
 

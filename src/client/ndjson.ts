@@ -28,6 +28,6 @@ function parsed<T>(line: string): T {
   try {
     return JSON.parse(line) as T;
   } catch (cause) {
-    throw new HedgerowConnectionError('A line of the stream of rows is no JSON.', { cause });
+    throw new HedgerowConnectionError('A line of the row stream is not JSON.', { cause });
   }
 }

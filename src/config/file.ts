@@ -33,7 +33,7 @@ export function readFile({ name, text }: ConfigFile): FileValues {
     const setting = names.get(key);
     if (setting !== undefined) settings.set(setting, textOf(name, key, value, SETTINGS[setting].kind));
     else if (key === DSN_TABLE) virtualDsn = dsnsOf(name, value);
-    else throw new ConfigError(`${name}: ${key} is no setting${hint(key, [...names.keys(), DSN_TABLE])}`);
+    else throw new ConfigError(`${name}: ${key} is not a setting${hint(key, [...names.keys(), DSN_TABLE])}`);
   }
   return { settings, virtualDsn };
 }
@@ -50,7 +50,7 @@ function parsed(name: string, text: string): Record<string, unknown> {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const what = error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '');
-    throw new ConfigError(`${name}: line ${error.line}, column ${error.column} is no TOML: ${what}.`);
+    throw new ConfigError(`${name}: line ${error.line}, column ${error.column} is not TOML: ${what}.`);
   }
 }
 
@@ -85,7 +85,7 @@ function dsnsOf(file: string, value: unknown): Map<string, string> {
       throw new ConfigError(`${file}: ${DSN_TABLE}.${key} takes a name of letters, digits and _.`);
     }
     if (typeof dsn !== 'string' || dsn === '') throw new ConfigError(`${file}: ${DSN_TABLE}.${key} takes a text.`);
-    if (dsns.has(name)) throw new ConfigError(`${file}: ${DSN_TABLE}.${key} stands there twice.`);
+    if (dsns.has(name)) throw new ConfigError(`${file}: ${DSN_TABLE}.${key} is defined twice.`);
     dsns.set(name, dsn);
   }
   return dsns;

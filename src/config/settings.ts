@@ -187,14 +187,14 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   backupRoot: {
     kind: textKind('dir'),
     initial: ({ dataDir }) => join(dataDir, 'backups'),
-    about: 'backups lie below it',
+    about: 'backups are written below it',
     shown: 'backups in the data directory',
   },
   copyRoot: { kind: textKind('dir'), initial: NONE, about: 'COPY reads and writes below it' },
   virtualRoot: {
     kind: textKind('dir'),
     initial: ({ dataDir }) => join(dataDir, 'virtual'),
-    about: 'files of virtual graphs lie below it',
+    about: 'files of virtual graphs are below it',
     shown: 'virtual in the data directory',
   },
   virtualCache: { kind: switchKind, initial: () => true, about: 'keep results of virtual graphs', shown: '1' },

@@ -21,12 +21,12 @@ export function sentenceOf(error: unknown): string {
 }
 
 const UNEXPECTED =
-  'What came from the service does not look as it should. Try again in a moment; if it stays so, load the page anew, or ask who runs the service.';
+  'The answer of the service is not as expected. Try again in a moment; if it persists, reload the page, or ask who runs the service.';
 
 /** Describes an answer of a proxy in front of the service: a page, a word, or nothing. */
 function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {
   const said = detail === '' || detail.startsWith('<') ? '' : `: ${detail}`;
-  return `Status ${statusCode} came in the place of an answer of the service${said}. Try again in a moment; if it stays so, ask who runs the service.`;
+  return `Status ${statusCode} came instead of an answer of the service${said}. Try again in a moment; if it persists, ask who runs the service.`;
 }
 
 const ADVICE: Readonly<Record<number, string>> = {

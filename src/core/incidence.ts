@@ -87,7 +87,7 @@ export class Incidence {
    */
   eventToSet(): Uint32Array {
     const { setOf, sources } = this.#parts;
-    if (setOf === 0 && this.edges > 0) throw new Error('eventToSet of an incidence that is no result of distinct()');
+    if (setOf === 0 && this.edges > 0) throw new Error('eventToSet of an incidence that is not a result of distinct()');
     return this.#words(setOf, sources);
   }
 

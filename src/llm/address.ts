@@ -124,7 +124,7 @@ function parsed(baseUrl: string): URL {
   if (/^[^/]*\/\/[^/?#]*@/.test(baseUrl)) throw invalid('must not hold a user name or a password');
   if (/[?#]/.test(baseUrl)) throw invalid('must not hold a query or a fragment');
   const url = plainUrl(baseUrl);
-  if (url === undefined) throw invalid('is no web address');
+  if (url === undefined) throw invalid('is not a web address');
   return url;
 }
 

@@ -97,7 +97,7 @@ function textOfPart(text: unknown): string {
 }
 
 function unreadable() {
-  return modelFailed('answered a message that is no text; choose a model that writes text');
+  return modelFailed('answered with a message that is not text; choose a model that writes text');
 }
 
 /** Returns the value if it is a plausible count, otherwise undefined. */

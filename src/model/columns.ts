@@ -70,7 +70,7 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
     const { name, type } = definition;
     if (typeof name !== 'string' || !IDENTIFIER.test(name)) {
       throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`, {
-        errors: [{ loc: ['columns', index, 'name'], msg: 'is no identifier' }],
+        errors: [{ loc: ['columns', index, 'name'], msg: 'is not an identifier' }],
       });
     }
     if (seen.has(name.toLowerCase()))
@@ -131,7 +131,7 @@ export class ColumnSet {
         ? (['unknown_column', `There is no column ${JSON.stringify(name)}.`] as const)
         : (['invalid_input', `Column ${column.name} is ${column.type}, not INTEGER or REAL.`] as const);
     throw new HedgerowError(code, `${what} ${known}`, {
-      errors: [{ loc, msg: 'is no column of numbers' }],
+      errors: [{ loc, msg: 'is not a numeric column' }],
     });
   }
 }

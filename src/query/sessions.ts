@@ -88,7 +88,7 @@ export class Sessions {
     if (id === undefined) return;
     throw new HedgerowError(
       'transaction_expired',
-      `The transaction of this session was rolled back because no statement came for ${this.#options.idleSeconds} s; nothing of it was kept. BEGIN starts it anew, ROLLBACK goes on without one.`,
+      `The transaction of this session was rolled back because no statement came for ${this.#options.idleSeconds} s; nothing of it was kept. BEGIN starts a new one, ROLLBACK goes on without one.`,
       { fields: { transaction_id: id } },
     );
   }

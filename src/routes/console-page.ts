@@ -82,7 +82,7 @@ const file = validated({
     const ending = FILE_NAME.exec(name)?.[1];
     const bytes = ending === undefined ? undefined : services.consoleFile(`console/${name}`);
     if (ending === undefined || bytes === undefined) {
-      throw refusal('route_not_found', `The console has no file ${name.slice(0, 100)}; load the page anew.`);
+      throw refusal('route_not_found', `The console has no file ${name.slice(0, 100)}; reload the page.`);
     }
     const reply = contentReply(200, TYPES[ending]!, bytes, [...CONSOLE_HEADERS, ['Cache-Control', FOR_EVER]]);
     return { ...reply, packed: services.consoleFile(`packed/${name}.gz`) };

@@ -12,13 +12,13 @@ export const INTRODUCTION = `A temporal hypergraph database: time-stamped events
 
 **Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
 
-**Log position.** Data routes tell in \`X-Hedgerow-LSN\` which position of the log their answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
+**Log position.** \`X-Hedgerow-LSN\` of a data route is the position of the log that the answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
 
 **Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. When its answer is no longer kept, the retry gets 409 with the code \`already_done\`, the \`lsn\` and the ids of what was written; 409 \`answers_damaged\` says that it is not known whether it was carried out, because a file was damaged. After 429 and 503 wait for \`Retry-After\` seconds.
 
 **Transactions.** BEGIN, COMMIT and ROLLBACK sent to \`/v1/query\` work within a session: the value of \`X-Session-Id\`, or else the key itself. Isolation is snapshot isolation: a transaction reads the state of its BEGIN and its own writes, and the first committer of a row wins (409 \`conflict\`). Lost updates and phantoms cannot happen; write skew can: two transactions that each read what the other changes, and change different rows, both commit. An idle transaction is rolled back; then every statement of its session but BEGIN and ROLLBACK answers 409 \`transaction_expired\`.
 
-**Request ids.** \`X-Request-Id\` is echoed when it is sent, and stands in the log.
+**Request ids.** \`X-Request-Id\` is echoed when it is sent, and is in the log.
 
 \`HEAD\` works wherever \`GET\` does, \`OPTIONS\` everywhere.`;
 

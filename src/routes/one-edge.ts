@@ -37,7 +37,7 @@ async function getEdge(call: Call): Promise<Reply> {
   }
   const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN e LIMIT 1`);
   const result = statements.read(prepared, { id }, NO_SESSION, undefined)!;
-  if (!('steps' in result)) throw new Error('a read that is no text came as one');
+  if (!('steps' in result)) throw new Error('a read that is not text came as one');
   const { rows } = await collectRows(call, result, MOST_COLLECTED, iso);
   const [row] = rows as { e: object }[];
   if (row === undefined)

@@ -3,7 +3,7 @@
 
 export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   runQuery:
-    'Runs one statement and answers its rows: MATCH to search and join, INSERT, UPDATE and DELETE to write, CREATE, ALTER and DROP to define, SHOW, EXPLAIN and ANALYZE to look, BEGIN, COMMIT and ROLLBACK for transactions. Values belong into `parameters` and stand in the statement as `$name`. With `Accept: application/x-ndjson` the rows come one a line as they are found, and nothing else.',
+    'Runs one statement and returns its rows: MATCH to search and join, INSERT, UPDATE and DELETE to write, CREATE, ALTER and DROP to define, SHOW, EXPLAIN and ANALYZE to look, BEGIN, COMMIT and ROLLBACK for transactions. Values belong into `parameters`; the statement refers to them as `$name`. With `Accept: application/x-ndjson` the rows come one a line as they are found, and nothing else.',
   getLive:
     'Answers as long as the process can answer at all, also while the database is being opened. Needs no key and is not rate limited: for the liveness probe of a supervisor.',
   getReady:
@@ -15,11 +15,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   rangeHyperedges:
     'All edges with `start_ts` <= time <= `end_ts`. Without `limit` all rows come in one streamed answer. With `limit` they come in pages: pass `next_cursor` as `cursor`, with the same other parameters, until it is null; all pages show one state of the table. A window that ends before it begins is empty.',
   insertHyperedge:
-    'Stores an edge and answers it with its new id; it is durable then. User columns stand at top level or in `properties`. With `Content-Type: application/x-ndjson` the body is one edge a line, all stored in one commit or none; the error names the first bad line. Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
+    'Stores an edge and returns it with its new id, once it is durable. User columns are given at top level or in `properties`. With `Content-Type: application/x-ndjson` the body is one edge a line, all stored in one commit or none; the error names the first bad line. Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
   deleteHyperedge:
-    'Removes every edge with exactly this time and this set of members, whatever its other columns say, and answers how many there were. None is no error. To delete single rows take `DELETE FROM ... WHERE id = ...` of `/v1/query`.',
+    'Removes every edge with exactly this time and this set of members, whatever its other columns contain, and returns how many there were. It is not an error if there were none. To delete single rows use `DELETE FROM ... WHERE id = ...` of `/v1/query`.',
   getHyperedge:
-    'One edge by the id that its insert answered, with all its columns. Ids belong to a table; an edge that was deleted, or was never there, is 404. Without an index of ids the table is read up to the edge, in turns.',
+    'One edge by the id that its insert returned, with all its columns. Ids belong to a table; an edge that was deleted, or was never there, is 404. Without an index of ids the table is read up to the edge, in turns.',
   lookupNode:
     'All edges that hold the node, of all times or of a window, found by the index of nodes. Pages and streams as for a range. A node that no edge holds gives an empty list.',
   compactHyperedges:
@@ -44,7 +44,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listMeasures:
     'Each measure with the JSON Schema of its parameters and of its result, and the paper or book that defines it. The answer is the same until the service is upgraded.',
   runMeasure:
-    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. Long work ends with 504 at the time limit of the service, or when the client goes.',
+    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. Long work ends with 504 at the time limit of the service, or when the client disconnects.',
   listRules:
     'Every stored rule without its conditions, by descending priority and then id. `GET /v1/rules/{id}` has a rule in full.',
   putRule:
@@ -54,7 +54,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   getRule: 'A stored rule with its conditions, its conclusion, its version and its stratum.',
   deleteRule: 'Removes a rule. Facts that it derived are not stored, so nothing else has to be removed.',
   reason:
-    'Retrieves the edges that the text means, runs the rules over them and answers every derived fact with a proof whose leaves are stored edges. Rules see only the edges retrieved; `truncated` says that more matched than `top_k`.',
+    'Retrieves the edges that the text means, runs the rules over them and returns every derived fact with a proof whose leaves are stored edges. Rules see only the edges retrieved; `truncated` says that more matched than `top_k`.',
   ragQuery:
     'Retrieves edges, derives facts by rules and has them put into words, by a language model or, with `mode: symbolic`, without one. A sentence stays in the answer only when the edges, rules and steps it cites say the same; otherwise it is stripped, and with nothing left the answer abstains.',
   checkClaims:
@@ -62,33 +62,33 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   parseQuestion:
     'Shows what a question would retrieve, without retrieving it: good for explaining an answer, or for finding out why there was none.',
   getInteraction:
-    'How an answer of `POST /v1/rag/query` came about. Kept in memory: gone after a restart and after 1,000 further questions.',
+    'The steps that led to an answer of `POST /v1/rag/query`. Kept only in memory, until a restart or 1,000 further questions.',
   listVirtualBackends: 'Each type of backend, whether it can be used here, and what it reads.',
   proposeVirtualGraph:
-    'Looks at the tables and keys of a backend and proposes which of them are edges and which are nodes. `use_llm` has a language model refine the proposal; when that fails, the plain proposal is answered. `save` stores it.',
+    'Looks at the tables and keys of a backend and proposes which of them are edges and which are nodes. `use_llm` has a language model refine the proposal; when that fails, the plain proposal is returned. `save` stores it.',
   listVirtualGraphs:
     'Id, name, backend and labels of every stored graph. `GET /v1/virtual/graphs/{id}` has a spec in full.',
   createVirtualGraph:
-    'Stores a graph over tables that stay where they are. The spec is checked, but the backend is not asked: a file that is missing shows when the graph is used.',
+    'Stores a graph over tables that stay where they are. The spec is checked, but the backend is not queried: a missing file is noticed only when the graph is used.',
   getVirtualGraph: 'The spec as it was stored, with its version.',
   replaceVirtualGraph:
     'Stores another spec under the same id. Its version grows by one, and results kept of the old one are forgotten.',
   deleteVirtualGraph: 'Removes the spec and its kept results.',
   clearVirtualCache:
-    'The next query of the graph asks the backend again. The answer says how many results were forgotten.',
+    'The next query of the graph asks the backend again. The answer contains how many results were forgotten.',
   introspectVirtualGraph: 'Asks the backend for its tables, their columns and row counts: what a spec can refer to.',
   compileVirtualQuery:
     'Translates a query into the SQL that would run, with its plan. Literals are bound as parameters, never pasted into the SQL.',
   queryVirtualGraph:
-    'Runs a query at the backend and answers hyperedges. Results are kept and answered again until the spec or the file changes; `refresh` asks anew. With `Accept: application/x-ndjson` the hyperedges come one a line as the backend gives them.',
+    'Runs a query at the backend and returns hyperedges. Results are kept and returned again until the spec or the file changes; `refresh` queries the backend again. With `Accept: application/x-ndjson` the hyperedges come one a line as the backend gives them.',
   materializeVirtualQuery:
-    'Copies the hyperedges of a query into a new table, where statements, indexes and measures work on them; the nodes get numbers, and `<table>_nodes` keeps their ids in the column `vertex`. When it fails, neither table is left.',
+    'Copies the hyperedges of a query into a new table, where statements, indexes and measures work on them; the nodes get numbers, and `<table>_nodes` keeps their ids in the column `vertex`. If it fails, neither table exists afterwards.',
   createBackup:
     'Writes an archive of one state of the whole database below the backup root of the server, under a name with time and log position; it appears when it is complete and durable. `hedgerow restore` makes a data directory of it.',
   listKeys:
     'Id, description, role and times of every key that is not revoked. Of the keys themselves only hashes are stored.',
   createKey:
-    'Makes a key and answers it once. `expires_days` may be a fraction; without it the key is valid until it is revoked.',
+    'Makes a key and returns it, this once only. `expires_days` may be a fraction; without it the key is valid until it is revoked.',
   revokeKey: 'The key is refused from now on. The last admin key that is valid cannot be revoked (409).',
   getOpenapi: 'The document from which clients can be generated. It is the same for every caller and needs no key.',
   getDocs: 'The page works without any other server. A key typed there is kept in the page alone.',

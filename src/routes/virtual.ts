@@ -175,7 +175,7 @@ const remove = validated({
   method: 'DELETE',
   path: '/v1/virtual/graphs/{id}',
   role: 'readwrite',
-  summary: 'Delete a spec. What lies behind it is not touched.',
+  summary: 'Delete a spec. The data that it describes is not changed.',
   audit: 'virtual.deleted',
   idempotent: true,
   parameters: graphParameters,

@@ -115,7 +115,7 @@ function idFaults(rules: readonly ParsedRule[]): Fault[] {
   const faults: Fault[] = [];
   for (const { rule, loc } of rules) {
     if (seen.has(rule.id) && rule.id !== NO_ID)
-      faults.push(wholeFault([...loc, 'id'], `${rule.id} stands twice in the set; give each rule an id of its own`));
+      faults.push(wholeFault([...loc, 'id'], `${rule.id} occurs twice in the set; give each rule an id of its own`));
     seen.add(rule.id);
   }
   return faults;

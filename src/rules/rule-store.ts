@@ -105,7 +105,8 @@ export class RuleStore {
     return this.#inTurn(async () => {
       const { rule } = ruleOf(this.#set, id);
       const rest = ruleSetOf(this.#set.rules.filter((other) => other.rule.id !== rule.id));
-      if ('faults' in rest) throw new HedgerowError('internal', `Without ${rule.id} the rules are no set any more.`);
+      if ('faults' in rest)
+        throw new HedgerowError('internal', `Without ${rule.id} the rules are no longer a valid set.`);
       await this.#documents.change([{ store: STORE, id: rule.id, value: null }], attach);
       this.#set = rest.set;
     });
@@ -140,7 +141,10 @@ function storedSet(entries: readonly [id: string, value: unknown][]): RuleSet {
   });
   const checked = ruleSetOf(rules);
   if ('set' in checked) return checked.set;
-  throw new HedgerowError('corrupt', `The stored rules are no set: ${checked.faults[0]!.msg}. Restore a backup.`);
+  throw new HedgerowError(
+    'corrupt',
+    `The stored rules are not a valid set: ${checked.faults[0]!.msg}. Restore a backup.`,
+  );
 }
 
 function ruleOf(set: RuleSet, id: string) {

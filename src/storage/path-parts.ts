@@ -61,7 +61,7 @@ function checkText(given: string, { refused, rootName }: PathRules): void {
   if (given === '') throw refused('is empty');
   if (given.length > MAX_CHARACTERS) throw refused(`is longer than ${MAX_CHARACTERS} characters`);
   if (UNSEEN.test(given)) throw refused('holds a control character or another that cannot be seen');
-  if (given.includes('\\')) throw refused('holds a backslash; the parts of a path stand between slashes');
+  if (given.includes('\\')) throw refused('holds a backslash; the parts of a path are separated by slashes');
   if (DRIVE.test(given)) throw refused(`names a drive; give a path below ${rootName}`);
 }
 
@@ -72,7 +72,7 @@ function partsBelow(path: string, roots: readonly string[], { refused, rootName 
     const prefix = root.endsWith('/') ? root : `${root}/`;
     if (path.startsWith(prefix)) return path.slice(prefix.length).split('/');
   }
-  throw refused(`lies outside of ${rootName}`);
+  throw refused(`is outside of ${rootName}`);
 }
 
 function checkPart(part: string, { refused, rootName }: PathRules): void {

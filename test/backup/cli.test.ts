@@ -73,7 +73,7 @@ test('a directory that is not a data directory is refused and left unchanged', a
   expect(await verifyCommand('nowhere', {}, world)).toBe(1);
   expect(await backupCommand({ data: 'empty', to: 'out' }, world)).toBe(1);
   expect(await backupCommand({ data: 'nowhere', to: 'out' }, world)).toBe(1);
-  expect(world.err.match(/is no data directory/g)?.length).toBe(4);
+  expect(world.err.match(/is not a data directory/g)?.length).toBe(4);
   expect(readdirSync(world.cwd)).toEqual(['empty']);
   expect(readdirSync(world.path('empty'))).toEqual([]);
 });

@@ -149,12 +149,12 @@ describe('check-proof reports', () => {
 describe('a wrong call', () => {
   test.each([
     ['nothing', '', /in\.json is empty/],
-    ['no JSON', '{"proofs": [', /no JSON document/],
-    ['no proof', '{"a": 1}', /no proof in it/],
-    ['a number', '5', /no proof in it/],
+    ['no JSON', '{"proofs": [', /not a JSON document/],
+    ['no proof', '{"a": 1}', /contains no proof/],
+    ['a number', '5', /contains no proof/],
     ['proofs that are no list', '{"proofs": 5}', /proofs must be an array/],
-    ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
-    ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
+    ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is not an edge/],
+    ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is not a derived fact/],
   ])('fails with one line when the input is wrong: %s', async (_, text, message) => {
     expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);
@@ -167,7 +167,7 @@ describe('a wrong call', () => {
     expect(await checkProofCommand('.', {}, world)).toBe(1);
     world.file('bytes.json', Uint8Array.of(0x22, 0xff, 0x22));
     expect(await checkProofCommand('bytes.json', {}, world)).toBe(1);
-    expect(world.err).toMatch(/no file none\.json\.\n.*cannot be read \(EISDIR\)\.\n.*no JSON document in UTF-8/);
+    expect(world.err).toMatch(/no file none\.json\.\n.*cannot be read \(EISDIR\)\.\n.*not a JSON document in UTF-8/);
     world.stdin = Object.assign(stream([]), { isTTY: true });
     expect(await checkProofCommand(undefined, {}, world)).toBe(2);
     expect(await checkProofCommand('-', { rules: '-' }, world)).toBe(2);

@@ -77,7 +77,7 @@ test('invalid settings are reported in one line, with exit code 1 for an unreada
 test('warnings are printed to standard error', () => {
   world.environment = { HEDGEROW_PROT: '1' };
   expect(configPrintCommand({ config: undefined, settings: {}, json: false }, world)).toBe(0);
-  expect(world.err).toBe('hedgerow: HEDGEROW_PROT is no setting of this service; did you mean HEDGEROW_PORT?\n');
+  expect(world.err).toBe('hedgerow: HEDGEROW_PROT is not a setting of this service; did you mean HEDGEROW_PORT?\n');
 });
 
 test('serve and config print have a flag for every setting and name its variable', async () => {

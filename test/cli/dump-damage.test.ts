@@ -85,12 +85,12 @@ describe('a dump that is damaged', () => {
     [
       'it names a file elsewhere',
       () => rewriteManifest((dump) => Object.assign(dump.files[0]!, { path: '../edges.ndjson' })),
-      /no table and no file of one/,
+      /not a table with its file/,
     ],
     [
       'it names a table that is none',
       () => rewriteManifest((dump) => Object.assign(dump.tables[0]!, { name: '../x' })),
-      /no table and no file of one/,
+      /not a table with its file/,
     ],
     ['a later version wrote it', () => rewriteManifest((dump) => Object.assign(dump, { version: 2 })), /this version/],
   ])('is refused before anything is created: %s', async (_name, damage, message) => {

@@ -116,7 +116,7 @@ describe('the import of documents from other libraries', () => {
     ['a list as metadata', { metadata: [], incidences: [] }, /metadata must be an object/],
     ['no incidences', { edges: [{ edge: 0 }] }, /no incidences/],
     ['incidences that are an object', { incidences: {} }, /incidences/],
-    ['a list at the top', [], /no JSON object/],
+    ['a list at the top', [], /not a JSON object/],
     ['a text behind the document', '{"incidences":[]} x', /there is something after its end/],
   ])('is refused with one sentence and creates nothing: %s', async (_name, document, message) => {
     expect(await importDocument(document)).not.toBe(0);
@@ -225,7 +225,7 @@ describe('the import of documents from other libraries', () => {
     for (let length = 0; length < WHOLE.length; length++) {
       world.err = '';
       expect(await importDocument(WHOLE.slice(0, length)), WHOLE.slice(0, length)).toBe(1);
-      expect(world.err).toMatch(/^hedgerow: .*(no JSON object|Not valid JSON).*\.\n$/);
+      expect(world.err).toMatch(/^hedgerow: .*(not a JSON object|Not valid JSON).*\.\n$/);
       expect(existsSync(world.path('db'))).toBe(false);
     }
     expect(await importDocument(WHOLE), world.err).toBe(0);
@@ -238,7 +238,7 @@ describe('the import of documents from other libraries', () => {
     ['no comma between fields', '{"incidences":[]"edges":[]}', /a comma is missing/],
     ['no colon', '{"incidences" []}', /a colon is missing/],
     ['no value', '{"incidences":[],"metadata":}', /metadata has no value/],
-    ['metadata that is no JSON', '{"incidences":[],"metadata":{a}}', /Not valid JSON/],
+    ['metadata that is not JSON', '{"incidences":[],"metadata":{a}}', /Not valid JSON/],
     ['brackets that do not match', '{"incidences":[{"edge":1,"node":2]}', /ends with \}|breaks off|Not valid JSON/],
     ['a bracket too many', '{"incidences":[]}}', /something after its end/],
     [
@@ -320,7 +320,7 @@ describe('exports', () => {
     async (members) => {
       const statement = `MATCH (e:hyperedges) RETURN e.event_ts AS event_ts, ${members}`;
       expect(await exportCommand({ data: 'db', statement, out: 'y.hif' }, world)).toBe(1);
-      expect(world.err).toMatch(/Row 1 is no edge, and HIF holds nothing else/);
+      expect(world.err).toMatch(/Row 1 is not an edge, and HIF can contain only edges/);
     },
   );
 });

@@ -75,7 +75,7 @@ test('invalid bytes in UTF-16 lose only their line, and --resume continues once 
   const rest = [Buffer.from('\n9,1,2,', 'utf16le'), half, Buffer.from('10,1,2,x\n', 'utf16le')];
   const stopped = await take(Buffer.concat([text, ...rest]), PAIRS);
   expect([stopped.code, stopped.rows.length]).toEqual([1, 9]);
-  expect(world.err).toMatch(/line 11 of .*The line holds bytes that are no utf-16le/);
+  expect(world.err).toMatch(/line 11 of .*The line contains bytes that are not utf-16le/);
   const mended = Buffer.concat([text, Buffer.from('\n9,1,2,x\n10,1,2,x\n', 'utf16le')]);
   const { code, rows } = await take(mended, { ...PAIRS, resume: true });
   expect([code, rows.length]).toEqual([0, 11]);
@@ -87,7 +87,7 @@ describe('bad rows do not affect other rows', () => {
   test.each<[string, string | Buffer, RegExp]>([
     ['Latin-1', Buffer.from('3,1,2,Jos\xe9', 'latin1'), /^The line is not valid UTF-8; --encoding windows-1252/],
     ['an open quote', '3,5,6,"open', /^A cell in quotes does not end/],
-    ['a bare quote', '3,5,6,5" disk', /^A quote stands in a cell/],
+    ['a bare quote', '3,5,6,5" disk', /^A quote is in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
     ['too many cells', '3,5,6,7,8', /has 5 cells/],
   ])('when a row contains %s', async (_name, line, reason) => {
@@ -252,7 +252,7 @@ describe('encodings of formats other than CSV', () => {
       Buffer.from([0, 0xd8]),
       Buffer.from('"}', 'utf16le'),
     ]);
-    expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
+    expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif contains bytes that are not utf-16le/);
   });
 
   test('Parquet does not accept --encoding', async () => {

@@ -116,7 +116,7 @@ describe('without a working server', () => {
     const server = await fakeServer((respond) => respond(200, undefined));
     world.file('edges.ndjson', edgeLines(1));
     expect(await importCommand(['edges.ndjson'], { url: server.url }, world)).toBe(1);
-    expect(world.err).toMatch(/no Hedgerow server/);
+    expect(world.err).toMatch(/not a Hedgerow server/);
     server.close();
   });
 

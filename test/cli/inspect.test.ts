@@ -219,7 +219,7 @@ test('never crashes on arbitrary bytes under any name', () => {
 
 test('refuses a file that does not belong to a database, and a missing path', () => {
   expect(inspectCommand([world.file('letter.txt', 'Dear all'), world.path('gone')], {}, world)).toBe(1);
-  expect(world.err).toMatch(/letter\.txt is no file of a database/);
+  expect(world.err).toMatch(/letter\.txt is not a file of a database/);
   expect(world.err).toMatch(/There is nothing at .*gone/);
   expect(inspectCommand([], {}, world)).toBe(2);
 });

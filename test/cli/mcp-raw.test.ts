@@ -166,11 +166,11 @@ describe('lines', () => {
     expect((await session.answer('early')).result).toEqual({});
     expect((await session.begin('1999-01-01')).result.protocolVersion).toMatch(/^20\d\d-\d\d-\d\d$/);
     const cases: [string, number | null, number, RegExp][] = [
-      ['this is no JSON', null, -32700, /not JSON/],
+      ['this is not JSON', null, -32700, /not JSON/],
       ['[{"jsonrpc":"2.0","id":8,"method":"ping"}]', null, -32600, /batches/],
-      ['null', null, -32600, /no message/],
-      ['{"jsonrpc":"1.0","id":5,"method":"ping"}', 5, -32600, /no message/],
-      ['{"jsonrpc":"2.0","id":6}', 6, -32600, /no message/],
+      ['null', null, -32600, /not a message/],
+      ['{"jsonrpc":"1.0","id":5,"method":"ping"}', 5, -32600, /not a message/],
+      ['{"jsonrpc":"2.0","id":6}', 6, -32600, /not a message/],
       ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null, -32600, /"id" that is a text or an integer/],
       ['x'.repeat(10 * 1024 * 1024 + 1), null, -32600, /longer than/],
       ['{"jsonrpc":"2.0","id":20,"method":"tools/nope"}', 20, -32601, /Method not found/],

@@ -229,7 +229,7 @@ async function beRefused({ client, call }: Session): Promise<void> {
     ['query', { statement: 'SHOW TABLES', parameters: 5 }, /^parameters must be an object/],
     ['run_measure', { table: 'meetings', measure: 'density', params: 'x' }, /^params must be an object/],
     ['range', { start_ts: 0, end_ts: 9, cursor: 'x' }, /cursor/],
-    ['node', { node_id: 1, from: 3 }, /^from is no argument of this tool/],
+    ['node', { node_id: 1, from: 3 }, /^from is not an argument of this tool/],
     ['run_measure', { table: 'meetings', measure: 'beauty' }, /beauty/],
     ['run_measure', { table: 'meetings', measure: 'pagerank', params: { alpha: 7 } }, /alpha/],
     ['reason', { query: 'node 1', rules: [{ id: 'x' }] }, /rule/],

@@ -58,7 +58,7 @@ test.each([
     /time: when .*property: minutes INTEGER/s,
   ],
   [['inspect', '/nowhere/at/all'], 1, /There is nothing at/],
-  [['verify', '/nowhere/at/all'], 1, /no data directory/],
+  [['verify', '/nowhere/at/all'], 1, /not a data directory/],
   [['check-proof', '/nowhere/at/all'], 1, /There is no file/],
   [['virtual', 'create', '/nowhere/at/all'], 1, /There is no file/],
   [['serve', '--port', 'x'], 2, /--port is "x"/],

@@ -259,7 +259,7 @@ test.each<[string, string, Flags]>([
   ['a configuration for a server', ALL, { url: 'http://127.0.0.1:1', config: 'x.toml' }],
   ['no URL', ALL, { url: 'nonsense' }],
   ['a parameter without a value', ALL, { data: 'db', param: ['x'] }],
-  ['a parameter that is no JSON', ALL, { data: 'db', param: ['x=y'] }],
+  ['a parameter that is not JSON', ALL, { data: 'db', param: ['x=y'] }],
   ['an empty statement', '  ', { data: 'db' }],
   ['an empty stdin', '-', { data: 'db' }],
 ])('a wrong call exits with 2: %s', async (_name, statement, flags) => {

@@ -173,11 +173,11 @@ testInstalled('databases are known by the names of the environment, and their pa
 
 test('a wrong spec stops the start with its file and the position in it', async () => {
   const cases: [string, unknown, RegExp][] = [
-    ['trips.json', '{"id": }', /graphs\/trips\.json is no JSON: line 1, column 8: found "}"/],
+    ['trips.json', '{"id": }', /graphs\/trips\.json is not JSON: line 1, column 8: found "}"/],
     ['rows.json', '[{"a": 1}]', /graphs\/rows\.json holds an array, no object\. .*folder below/],
-    ['trips.json', { ...CSV_TRIPS, edges: [{}] }, /trips\.json is no spec: edges\[0\]\.label is missing/],
+    ['trips.json', { ...CSV_TRIPS, edges: [{}] }, /trips\.json is not a spec: edges\[0\]\.label is missing/],
     ['trips.json', { ...CSV_TRIPS, backend: { type: 'csv', path: '/etc/x.csv' } }, /backend\.path leads out/],
-    ['trips.json', { ...CSV_TRIPS, spec_version: 0 }, /trips\.json is no spec: spec_version/],
+    ['trips.json', { ...CSV_TRIPS, spec_version: 0 }, /trips\.json is not a spec: spec_version/],
     ['other.json', CSV_TRIPS, /other\.json has the id "trips": call the file trips\.json/],
   ];
   for (const [name, content, expected] of cases) {

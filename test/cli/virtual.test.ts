@@ -237,7 +237,7 @@ test('exits with 1 and one line when a file cannot be read or contains no JSON o
   world.file('empty.json', '');
   const calls: [VirtualTaskName, string[], RegExp][] = [
     ['create', ['none.json'], /no file none\.json/],
-    ['create', ['broken.json'], /broken\.json is no JSON: line 3, column 11: found "}", but expected a value/],
+    ['create', ['broken.json'], /broken\.json is not JSON: line 3, column 11: found "}", but expected a value/],
     ['create', ['list.json'], /list\.json holds an array, no object/],
     ['replace', ['x', 'empty.json'], /empty\.json is empty/],
   ];
@@ -321,6 +321,6 @@ describe('JSON written by a person', () => {
   test('is refused with a position wherever the text is cut off', () => {
     const text = '{"id": "x", "list": [1, {"a": null}], "deep": {"b": "\\"\\\\"}}';
     for (let length = 1; length < text.length; length++)
-      expect(() => jsonObject(Buffer.from(text.slice(0, length)))).toThrow(/is no JSON: line 1, column \d+: found/);
+      expect(() => jsonObject(Buffer.from(text.slice(0, length)))).toThrow(/is not JSON: line 1, column \d+: found/);
   });
 });

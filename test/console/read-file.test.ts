@@ -36,8 +36,8 @@ describe('a file of JSON lines', () => {
   });
 
   test.each([
-    ['not json\nnor this', 'Row 1 is no JSON'],
-    ['[1]', 'Row 1 is no object'],
+    ['not json\nnor this', 'Row 1 is not JSON'],
+    ['[1]', 'Row 1 is not an object'],
     ['', 'holds no rows'],
   ])('is refused with a readable message: %j', (text, message) => {
     expect(() => readSource('a.ndjson', text)).toThrow(message);
@@ -299,7 +299,7 @@ describe('dates with an ambiguous order of day and month', () => {
   test('are refused when the calendar has no such day', () => {
     expect(planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00', '01.01.2024'], 'dmy').reasons).toEqual(
       ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00'].map(
-        (date, at) => `${at + 1} says "${date}", which is no time of the calendar with the day first`,
+        (date, at) => `${at + 1} says "${date}", which is not a valid time with the day first`,
       ),
     );
   });
@@ -363,6 +363,6 @@ describe('the bytes of a file', () => {
   });
 
   test('are refused when they contain a zero byte', () => {
-    expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('no text');
+    expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('not text');
   });
 });

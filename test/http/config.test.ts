@@ -160,9 +160,9 @@ test('a wrong flag is named as a flag in the error', () => {
 });
 
 test.each([
-  ['prot = 1', 'hedgerow.toml: prot is no setting; did you mean port?'],
-  ['HEDGEROW_PORT = 1', 'hedgerow.toml: HEDGEROW_PORT is no setting'],
-  ['[server]\nport = 1', 'hedgerow.toml: server is no setting'],
+  ['prot = 1', 'hedgerow.toml: prot is not a setting; did you mean port?'],
+  ['HEDGEROW_PORT = 1', 'hedgerow.toml: HEDGEROW_PORT is not a setting'],
+  ['[server]\nport = 1', 'hedgerow.toml: server is not a setting'],
   ['port = 70000', 'hedgerow.toml: port is "70000", but it takes an integer from 0 to 65535.'],
   ['port = "8000"', 'hedgerow.toml: port has another type, but it takes a number: an integer from 0 to 65535.'],
   ['auth_disabled = "yes"', 'hedgerow.toml: auth_disabled has another type, but it takes a boolean: 1 or 0.'],
@@ -173,7 +173,7 @@ test.each([
   ['virtual_dsn = "x"', 'hedgerow.toml: virtual_dsn takes a table'],
   ['[virtual_dsn]\n"a-b" = "x"', 'hedgerow.toml: virtual_dsn.a-b takes a name'],
   ['[virtual_dsn]\npg = 1', 'hedgerow.toml: virtual_dsn.pg takes a text.'],
-  ['[virtual_dsn]\npg = "x"\nPG = "y"', 'hedgerow.toml: virtual_dsn.PG stands there twice.'],
+  ['[virtual_dsn]\npg = "x"\nPG = "y"', 'hedgerow.toml: virtual_dsn.PG is defined twice.'],
   ['port = 1\nport = 2', 'hedgerow.toml: line 2, column'],
   ['api_key = "hgr_secret', 'hedgerow.toml: line 1, column'],
 ])('a file with %j stops the start with one line', (toml, line) => {
@@ -184,7 +184,7 @@ test.each([
 
 test('a file that sets a name from Object.prototype is refused', () => {
   expect(() => load({}, {}, '__proto__ = 1')).toThrow(ConfigError);
-  expect(() => load({}, {}, 'constructor = 1')).toThrow('constructor is no setting');
+  expect(() => load({}, {}, 'constructor = 1')).toThrow('constructor is not a setting');
 });
 
 test('an error about a wrong secret does not repeat the secret', () => {
@@ -236,8 +236,8 @@ test('an address that other machines can reach needs HEDGEROW_ALLOW_INSECURE=1 w
 test('misspelt variable names are reported with the likely name', () => {
   const { warnings } = load({ HEDGEROW_DURABLITY: 'async', HEDGEROW_VIRTUAL_DSN_PG: 'x', HEDGEROW_SHELL: '1' });
   expect(warnings).toEqual([
-    'HEDGEROW_DURABLITY is no setting of this service; did you mean HEDGEROW_DURABILITY?',
-    'HEDGEROW_SHELL is no setting of this service',
+    'HEDGEROW_DURABLITY is not a setting of this service; did you mean HEDGEROW_DURABILITY?',
+    'HEDGEROW_SHELL is not a setting of this service',
   ]);
 });
 

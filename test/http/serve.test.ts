@@ -330,7 +330,7 @@ test('TLS files that cannot be used stop the start with one line', async () => {
   await writeFile(noPem, 'this is no certificate');
   const wrong = hedgerow(['serve', '--data', dir, '--tls-cert', noPem, '--tls-key', noPem], {});
   expect(await wrong.exit).toBe(1);
-  expect(wrong.output.error).toContain('HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY are no certificate with its key');
+  expect(wrong.output.error).toContain('HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY are not a certificate and its key');
   const [weakCert, weakKey] = [join(dir, 'weak.crt'), join(dir, 'weak.key')];
   await writeFile(weakCert, WEAK_CERT);
   await writeFile(weakKey, WEAK_KEY);

@@ -11,14 +11,14 @@ describe('the binder refuses', () => {
     // Names.
     ['MATCH (a:Contakt) RETURN *', 'table_not_found 1:10', 'Did you mean Contact?'],
     ['MATCH (a:Nothing) RETURN *', 'table_not_found 1:10', 'SHOW TABLES lists them.'],
-    ['MATCH (a:Contact), (A:Trip) RETURN *', 'invalid_statement 1:21', 'alias A stands twice'],
-    ['MATCH (a:Contact) RETURN b.n', 'invalid_statement 1:26', '"b" is no alias; there is a.'],
+    ['MATCH (a:Contact), (A:Trip) RETURN *', 'invalid_statement 1:21', 'alias A is used twice'],
+    ['MATCH (a:Contact) RETURN b.n', 'invalid_statement 1:26', '"b" is not an alias; there is a.'],
     ['MATCH (alpha:Contact)\nRETURN alhpa.n', 'invalid_statement 2:8', 'Did you mean alpha?'],
     ['MATCH (a:Contact) RETURN a.plase', 'unknown_column 1:28', 'Did you mean Place?'],
     ['MATCH (a:Contact) RETURN a.eventts', 'unknown_column 1:28', 'Did you mean event_ts?'],
     ['MATCH (a:Contact) RETURN a.zzzzzzz', 'unknown_column 1:28', 'it has id, event_ts, members, weight'],
     ['MATCH (a:Trip) RETURN a.n', 'unknown_column 1:25', 'table Trip has no column "n"'],
-    ['MATCH (a:Contact) RETURN place', 'invalid_statement 1:26', 'a column stands behind its alias: a.place'],
+    ['MATCH (a:Contact) RETURN place', 'invalid_statement 1:26', 'a column is written after its alias: a.place'],
     ['MATCH (a:Contact) RETURN foo(a)', 'invalid_statement 1:26', 'there is no function "foo"'],
     ['MATCH (a:Contact) RETURN buckt(a)', 'invalid_statement 1:26', 'Did you mean bucket?'],
     ['MATCH (a:Contact) RETURN constructor(a)', 'invalid_statement 1:26', 'there is no function'],
@@ -66,7 +66,7 @@ describe('the binder refuses', () => {
     [where('shared(DISTINCT a, t) = 1'), 'invalid_statement 1:35', 'shared is written'],
     [where("overlaps(a, t, 'x')"), 'invalid_statement 1:50', 'takes a number, not a text'],
     [where('follows(a, t)'), 'invalid_statement 1:35', 'follows(later, earlier, seconds)'],
-    [where('overlaps(a, x, 5)'), 'invalid_statement 1:47', '"x" is no alias'],
+    [where('overlaps(a, x, 5)'), 'invalid_statement 1:47', '"x" is not an alias'],
     // MEMBERS.
     ['MATCH (a:Contact) MEMBERS [] RETURN *', 'invalid_statement 1:27', 'at least one node id'],
     ["MATCH (a:Contact) MEMBERS ['x'] RETURN *", 'invalid_statement 1:27', 'MEMBERS takes integers'],
@@ -74,10 +74,14 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) MEMBERS [1, 1.5] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [null] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [a.n] RETURN *', 'invalid_statement 1:28', 'no row can be named here'],
-    ['MATCH (a:Contact) MEMBERS [count(*)] RETURN *', 'invalid_statement 1:28', 'aggregates stand in RETURN'],
+    [
+      'MATCH (a:Contact) MEMBERS [count(*)] RETURN *',
+      'invalid_statement 1:28',
+      'aggregates are allowed only in RETURN',
+    ],
     // Aggregates and groups.
     [where('count(*) > 1'), 'invalid_statement 1:35', 'not in WHERE'],
-    ['MATCH (a:Contact) RETURN sum(max(a.n))', 'invalid_statement 1:30', 'an aggregate cannot stand inside another'],
+    ['MATCH (a:Contact) RETURN sum(max(a.n))', 'invalid_statement 1:30', 'an aggregate cannot be inside another'],
     ['MATCH (a:Contact) RETURN sum(*)', 'invalid_statement 1:26', 'only COUNT takes *'],
     ['MATCH (a:Contact) RETURN count()', 'invalid_statement 1:26', 'COUNT takes one value'],
     ['MATCH (a:Contact) RETURN sum(a.n, a.n)', 'invalid_statement 1:26', 'SUM takes one value'],
@@ -86,11 +90,11 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) RETURN min(a.members)', 'invalid_statement 1:26', 'MIN takes single values'],
     ['MATCH (a:Contact) RETURN max(a)', 'invalid_statement 1:26', 'MAX takes a single value, not a whole row'],
     ['MATCH (a:Contact) RETURN sum(DISTINCT a)', 'invalid_statement 1:26', 'SUM takes a single value'],
-    ['MATCH (a:Contact) RETURN a.n + count(*)', 'invalid_statement 1:26', 'a.n stands beside an aggregate'],
+    ['MATCH (a:Contact) RETURN a.n + count(*)', 'invalid_statement 1:26', 'a.n is next to an aggregate'],
     [
       'MATCH (a:Contact) RETURN a.place, bucket(a) + count(*)',
       'invalid_statement 1:35',
-      'bucket(a) stands beside an aggregate',
+      'bucket(a) is next to an aggregate',
     ],
     // ORDER BY.
     [
@@ -114,8 +118,8 @@ describe('the binder refuses', () => {
     ],
     ['MATCH (a:Contact) RETURN DISTINCT a AS r ORDER BY r', 'invalid_statement 1:51', 'ordered by single values'],
     ['MATCH (a:Contact) RETURN collect(a.n) AS c ORDER BY c', 'invalid_statement 1:53', 'ordered by single values'],
-    ['MATCH (a:Contact) RETURN count(*) AS c ORDER BY sum(c)', 'invalid_statement 1:53', '"c" is no alias'],
-    ['MATCH (a:Contact) RETURN a.n ORDER BY b', 'invalid_statement 1:39', '"b" is no alias'],
+    ['MATCH (a:Contact) RETURN count(*) AS c ORDER BY sum(c)', 'invalid_statement 1:53', '"c" is not an alias'],
+    ['MATCH (a:Contact) RETURN a.n ORDER BY b', 'invalid_statement 1:39', '"b" is not an alias'],
   ])('%s', (text, place, part) => {
     const { place: found, detail } = refusal(text);
     expect(found).toBe(place);

@@ -123,8 +123,8 @@ describe('parameters', () => {
     [[[1]], 'a list in a list'],
     [[1, 'x'], 'mixes integer and text'],
     [[{ a: 1 }], 'is an object'],
-    [Number.NaN, 'no finite number'],
-    [Number.POSITIVE_INFINITY, 'no finite number'],
+    [Number.NaN, 'not a finite number'],
+    [Number.POSITIVE_INFINITY, 'not a finite number'],
     [() => 1, 'of type function'],
     [new Array(100_001).fill(1), 'more than 100000'],
   ])('are refused if they are of another kind: %j', (value, part) => {
@@ -276,21 +276,21 @@ describe('changes of rows', () => {
       'invalid_statement 1:60',
       'column n is of type integer',
     ],
-    ['INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], n)', 'invalid_statement 1:60', 'no alias'],
+    ['INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], n)', 'invalid_statement 1:60', 'not an alias'],
     [
       'INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], count(*))',
       'invalid_statement 1:60',
-      'aggregates stand in RETURN',
+      'aggregates are allowed only in RETURN',
     ],
     ['UPDATE Contact SET id = 5', 'invalid_statement 1:20', 'id is given by the database'],
     ['UPDATE Contact SET n = 5, Contact.N = 6', 'invalid_statement 1:35', 'column N is given twice'],
     ['UPDATE Contact SET n = score', 'invalid_statement 1:24', 'column n is of type integer'],
-    ['UPDATE Contact SET n = sum(n)', 'invalid_statement 1:24', 'aggregates stand in RETURN'],
+    ['UPDATE Contact SET n = sum(n)', 'invalid_statement 1:24', 'aggregates are allowed only in RETURN'],
     ['UPDATE Contact SET event_ts = null', 'invalid_statement 1:31', 'of type integer'],
     ['UPDATE Contact SET n = 1 WHERE n', 'invalid_statement 1:32', 'WHERE takes a condition'],
     ['UPDATE Contact SET n = 1 WHERE m = 1', 'unknown_column 1:32', 'no column "m"'],
-    ['DELETE FROM Contact WHERE Trip.n = 1', 'invalid_statement 1:27', '"Trip" is no alias'],
-    ['DELETE FROM Contact WHERE count(*) = 1', 'invalid_statement 1:27', 'aggregates stand in RETURN'],
+    ['DELETE FROM Contact WHERE Trip.n = 1', 'invalid_statement 1:27', '"Trip" is not an alias'],
+    ['DELETE FROM Contact WHERE count(*) = 1', 'invalid_statement 1:27', 'aggregates are allowed only in RETURN'],
   ])('are refused: %s', (text, place, part) => {
     const { place: found, detail } = refusal(text);
     expect(found).toBe(place);

@@ -326,7 +326,7 @@ describe('a stored rule', () => {
     [
       'is unsafe',
       { 'rule:a': { ...WHOLE, then: { pred: 'p', args: ['?Y'], confidence: 1 } } },
-      'The stored rules are no set: rule:a: variable ?Y of the head is bound by no positive atom of the body. Restore a backup.',
+      'The stored rules are not a valid set: rule:a: variable ?Y of the head is bound by no positive atom of the body. Restore a backup.',
     ],
     [
       'closes a cycle',
@@ -334,7 +334,7 @@ describe('a stored rule', () => {
         'rule:a': { ...WHOLE, if: [{ pred: 'q', args: ['?X'] }, { not: { pred: 'r', args: ['?X'] } }] },
         'rule:b': { ...WHOLE, id: 'rule:b', if: [{ pred: 'p', args: ['?X'] }], then: { ...WHOLE.then, pred: 'r' } },
       },
-      'The stored rules are no set: The rules cannot be stratified: p -> not r -> p (rule:a, rule:b). Restore a backup.',
+      'The stored rules are not a valid set: The rules cannot be stratified: p -> not r -> p (rule:a, rule:b). Restore a backup.',
     ],
   ])('is reported as corrupt if %s', async (_, stored, sentence) => {
     const documents = new MemoryDocuments();

@@ -238,7 +238,7 @@ describe('an invalid query is refused with the right error', () => {
       'a member twice',
       'MATCH (a:Transfer){src:Account, SRC:Account} RETURN a',
       'invalid_statement',
-      'the member src stands here twice',
+      'the member src occurs here twice',
     ],
     [
       'an unknown node label',
@@ -280,7 +280,7 @@ describe('an invalid query is refused with the right error', () => {
       'an unknown column',
       'MATCH (a:Transfer) WHERE a.amuont = 1 RETURN a',
       'unknown_column',
-      '"amuont" is no column of Transfer; there are event_ts, from_id',
+      '"amuont" is not a column of Transfer; there are event_ts, from_id',
     ],
     [
       'two columns of that name',
@@ -292,7 +292,7 @@ describe('an invalid query is refused with the right error', () => {
       'a column that does not group',
       'MATCH (a:Meeting) WHERE a.account = 1 RETURN a',
       'unknown_column',
-      '"account" is no column that groups Meeting; there are event_ts, meeting_id, room.',
+      '"account" is not a column that groups Meeting; there are event_ts, meeting_id, room.',
     ],
     [
       'the size of something else',
@@ -334,7 +334,7 @@ describe('an invalid query is refused with the right error', () => {
       'a text for the time of the edge',
       "MATCH (a:Transfer) WHERE a.event_ts > 'yesterday' RETURN a",
       'invalid_statement',
-      'event_ts is in whole seconds since 1970; "yesterday" is no time in ISO 8601 such as 2024-05-02,',
+      'event_ts is in whole seconds since 1970; "yesterday" is not a time in ISO 8601 such as 2024-05-02,',
     ],
     [
       'a day that does not exist for the time of the edge',

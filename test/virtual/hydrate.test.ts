@@ -113,7 +113,9 @@ describe('rows', () => {
       expect(failed.code).toBe('hydration_failed');
       expect(failed.status).toBe(500);
     }
-    expect(() => secondOf('2024', 'X')).toThrow('A row of X has the time "2024", which is no whole number of seconds');
+    expect(() => secondOf('2024', 'X')).toThrow(
+      'A row of X has the time "2024", which is not a whole number of seconds',
+    );
   });
 });
 

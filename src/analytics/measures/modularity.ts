@@ -9,7 +9,7 @@ import { assertNotNegative } from './weights.ts';
 
 export const modularity: Measure = {
   name: 'modularity',
-  about: 'How much more of the edges lies within communities than chance would have it.',
+  about: 'How much larger the share of edges within communities is than expected by chance.',
   source:
     'Kaminski, Poulin, Pralat, Szufel, Theberge 2019, "Clustering via hypergraph modularity"; Kaminski, Pralat, Theberge 2020 (linear); Blondel et al. 2008 (Louvain); Newman and Girvan 2004 (graph).',
   parameters: [
@@ -20,7 +20,7 @@ export const modularity: Measure = {
       choices: ['strict', 'majority', 'linear', 'graph'],
       default: 'linear',
       about:
-        'What an edge gives whose largest part c of d members lies in one community: strict: 1 when c = d; majority: 1 when c > d/2; linear: c/d when c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
+        'What an edge with d members contributes, of which c, the most, are in one community: strict: 1 when c = d; majority: 1 when c > d/2; linear: c/d when c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
     },
     { name: 'seed', type: 'integer', least: 0, default: 0, about: 'Of the order in which Louvain looks at nodes.' },
     WEIGHTED,

@@ -18,7 +18,7 @@ export const pagerank: Measure = {
       most: 1,
       open: true,
       default: 0.85,
-      about: 'Chance to go on instead of starting anew.',
+      about: 'Probability of following another edge instead of restarting.',
     },
     { name: 'tol', type: 'number', least: 0, open: true, default: 1e-12, about: 'Greatest L1 error.' },
     { name: 'max_iter', type: 'integer', least: 1, default: 1000, about: 'Rounds of the solver, at most.' },
@@ -54,9 +54,13 @@ export const pagerank: Measure = {
       weight: isWeighted ? 'given' : basis === 'events' ? 'events' : 'one',
     });
     if (iterations === SINGULAR)
-      throw new HedgerowError('invalid_input', 'Parameter alpha: is too near 1 to be told from it here; take less.', {
-        errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
-      });
+      throw new HedgerowError(
+        'invalid_input',
+        'Parameter alpha: is too close to 1 to be distinguished from it here; use a smaller value.',
+        {
+          errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
+        },
+      );
     if (iterations < 0)
       throw new HedgerowError(
         'invalid_input',

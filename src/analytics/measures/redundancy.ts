@@ -43,7 +43,7 @@ export const redundancy: Measure = {
       ['edge_id', 'latapy_edges'],
     ] as const)
       if (params[name] !== undefined && definition !== variant)
-        throw misplacedParameter(name, `it goes with variant ${variant}.`);
+        throw misplacedParameter(name, `it applies only to variant ${variant}.`);
     switch (definition) {
       case 'latapy_nodes':
         return yield* ofNodes(projections, params);

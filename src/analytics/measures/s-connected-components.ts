@@ -9,7 +9,7 @@ export const sConnectedComponents: Measure = {
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
-    { name: 'limit', type: 'integer', least: 1, about: 'At most so many components, the largest first.' },
+    { name: 'limit', type: 'integer', least: 1, about: 'Maximum number of components, the largest first.' },
     { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
   ],
   result: {

@@ -67,7 +67,7 @@ export function* vertexOf({ projections }: MeasureInput, view: SView, name: stri
     if (event >= 0) return view.incidence.eventToSet()[event]!;
   }
   const what = view.on === 'nodes' ? 'Node' : 'Edge';
-  throw new HedgerowError('invalid_input', `Parameter ${name}: ${what} ${id} has no part in this window.`, {
-    errors: [{ loc: ['body', 'params', name], msg: 'is not there in this window' }],
+  throw new HedgerowError('invalid_input', `Parameter ${name}: ${what} ${id} is not in this window.`, {
+    errors: [{ loc: ['body', 'params', name], msg: 'is not in this window' }],
   });
 }

@@ -15,7 +15,7 @@ export const temporalBurstiness: Measure = {
       type: 'choice',
       choices: ['table', 'node', 'edge'],
       about:
-        'Table unless told, node with a node_id. Of all events, of the events of each node, or of the events of each member set (by its least edge id).',
+        'Default: table, or node with a node_id. Of all events, of the events of each node, or of the events of each member set (by its least edge id).',
     },
     { name: 'zeros', type: 'boolean', default: false, about: 'Gaps between events at the same time count too.' },
     NODE_ID,
@@ -35,7 +35,7 @@ export const temporalBurstiness: Measure = {
     const zeros = params.zeros === true;
     const scope = params.scope ?? (params.node_id === undefined ? 'table' : 'node');
     if (params.node_id !== undefined && scope !== 'node')
-      throw misplacedParameter('node_id', 'it goes with scope node.');
+      throw misplacedParameter('node_id', 'it applies only to scope node.');
     const shape = yield* shapeOf(projections, { ...params, scope }, zeros);
     return { shape, definition: zeros ? 'all_gaps' : 'distinct_times', basis: 'events' };
   },

@@ -36,9 +36,9 @@ export const temporalCoreness: Measure = {
       choices: ['max', 'mean', 'span', 'hypercore'],
       default: 'max',
       about:
-        'max, mean: over the non-empty windows; span: of pairs that stand in each of `span` non-empty windows behind each other; hypercore: nodes in fewer than k edges are dropped, an edge lives while m members remain.',
+        'max, mean: over the non-empty windows; span: of pairs that occur in each of `span` consecutive non-empty windows; hypercore: nodes in fewer than k edges are dropped, an edge stays while it has m members.',
     },
-    { name: 'span', type: 'integer', least: 1, default: 1, about: 'Windows behind each other, for mode span.' },
+    { name: 'span', type: 'integer', least: 1, default: 1, about: 'Number of consecutive windows, for mode span.' },
     { name: 'm', type: 'integer', least: 1, default: 2, about: 'Members that an edge needs, for mode hypercore.' },
     NODE_ID,
     basisParameter(),

@@ -66,7 +66,7 @@ async function backUpDirectory(
   const dir = resolve(world.cwd, data);
   // Opening a database would create a missing directory.
   if (!['manifest', 'log'].some((name) => nodeFs.exists(`${dir}/${name}`)))
-    throw new Error(`${dir} is no data directory: it holds neither a manifest nor a log.`);
+    throw new Error(`${dir} is not a data directory: it contains neither a manifest nor a log.`);
   // Nothing is served, so any valid address will do.
   const settings = { host: '127.0.0.1', dataDir: dir };
   const { primaryTable, maxMembers, memoryBudgetMb } = loadSettings({ config, settings }, world).config;

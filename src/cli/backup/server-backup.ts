@@ -36,7 +36,7 @@ export async function requestBackup({ url, apiKey }: ServerAddress, body: Backup
   try {
     return JSON.parse(text) as BackupAnswer;
   } catch {
-    throw new Error(`What answers at ${url} is no Hedgerow server.`);
+    throw new Error(`The server at ${url} is not a Hedgerow server.`);
   }
 }
 

@@ -32,7 +32,7 @@ export function claimsOf(document: unknown): Claims {
   if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
   const fields = fieldsOf(document);
   if (fields === undefined || !('proofs' in fields || 'proof_id' in fields || 'nodes' in fields))
-    throw new Error('There is no proof in it: neither a proof, nor an array of them, nor an answer with `proofs`.');
+    throw new Error('It contains no proof: it must be a proof, an array of proofs, or an answer with `proofs`.');
   if (!('proofs' in fields)) return { proofs: [fields], steps: undefined, known: undefined };
   const { proofs, derived_facts: derived, all_edges: edges } = fields;
   const steps = derived === undefined ? undefined : stepsOf(listOf(derived, 'derived_facts'));
@@ -70,7 +70,7 @@ function stepsOf(items: readonly unknown[]): ReadonlyMap<string, Step> {
     const { predicate, args, fact } = fields ?? {};
     const isFact = typeof predicate === 'string' && Array.isArray(args) && args.every(isConstant);
     if (!isFact || fact !== factText(predicate, args as Constant[]) || steps.has(fact))
-      throw new Error(`derived_facts[${at}] is no derived fact, or stands twice; take the answer as it was sent.`);
+      throw new Error(`derived_facts[${at}] is not a derived fact, or occurs twice; use the answer as it was sent.`);
     steps.set(fact, fields as unknown as Step);
   }
   return steps;
@@ -83,6 +83,6 @@ function edgeOf(value: unknown, at: number): EdgeSaying {
     Number.isSafeInteger(fields?.event_ts) &&
     Array.isArray(fields?.members) &&
     fieldsOf(fields?.properties) !== undefined;
-  if (!isEdge) throw new Error(`all_edges[${at}] is no edge; take the answer as it was sent.`);
+  if (!isEdge) throw new Error(`all_edges[${at}] is not an edge; use the answer as it was sent.`);
   return fields as unknown as EdgeSaying;
 }

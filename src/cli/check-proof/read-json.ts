@@ -14,7 +14,7 @@ export async function readJson(file: string, world: World): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    const what = bytes.length === 0 ? 'empty' : 'no JSON document in UTF-8';
+    const what = bytes.length === 0 ? 'empty' : 'not a JSON document in UTF-8';
     throw new Error(`${label} is ${what}; give it a proof, proofs or a whole answer, as the service sends it.`);
   }
 }

@@ -29,7 +29,7 @@ export function addBackup(program: Command, { done, world }: Host): void {
   )
     .option('--backup-dir <dir>', 'on the server, below its backup root (default the root itself)')
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
-    .option('--to <dir>', 'with --data: where the backup goes')
+    .option('--to <dir>', 'with --data: the directory for the backup')
     .option('--config <file>', 'with --data: the TOML file its server is started with')
     .option('--compact-first', 'compact all tables before')
     .action(async (options: BackupFlags) => {
@@ -62,7 +62,7 @@ export function addVerify(program: Command, { done, world }: Host): void {
 export function addCheckProof(program: Command, { done, world }: Host): void {
   program
     .command('check-proof')
-    .description('Derive every conclusion of a proof, or of an answer with proofs, anew from its premises.')
+    .description('Derive again every conclusion of a proof, or of an answer with proofs, from its premises.')
     .argument('[file]', 'JSON; - or nothing: stdin')
     .option('--rules <file>', 'the rules it should follow from, as JSON')
     .action(async (file: string | undefined, options: CheckProofFlags) => {

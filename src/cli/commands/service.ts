@@ -27,7 +27,7 @@ export function addServeVirtual(program: Command, { done, serverWorld }: Host): 
     .command('serve-virtual')
     .description('Serve virtual graphs alone, without keys and without a database, to this machine: for development.')
     .option('--spec-dir <dir>', 'specs as JSON files, one a graph, named <id>.json; read at the start')
-    .option('--root <dir>', 'files of backends lie below it (default: the folder of the specs)')
+    .option('--root <dir>', 'the folder of the files of backends (default: the folder of the specs)')
     .option('--host <address>', 'an address of this machine only (default 127.0.0.1)')
     .option('--port <number>', 'default 8000')
     .option('--config <file>', 'TOML file; of its settings those of logs, language models and virtual graphs count')
@@ -40,7 +40,7 @@ export function addServeVirtual(program: Command, { done, serverWorld }: Host): 
 const SERVE_VIRTUAL_HELP = `
 Routes: /v1/virtual/* (all but materialize), /health/live, /health/ready, /openapi.json, /docs.
 Graphs that are created, replaced or deleted change the files of the folder at once.
-Databases: HEDGEROW_VIRTUAL_DSN_<NAME>. Files such as data.json must not lie beside the specs: put them into a folder below.`;
+Databases: HEDGEROW_VIRTUAL_DSN_<NAME>. Files such as data.json must not be in the folder of the specs itself: put them into a folder below it.`;
 
 export function addConfig(program: Command, { done, world }: Host): void {
   const config = program.command('config').description('The settings of the service.');

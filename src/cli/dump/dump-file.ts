@@ -108,11 +108,11 @@ function readDumpFile(dir: string): DumpFile {
   const lists = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs, dump?.files];
   const isDump = dump?.format === 'hedgerow-dump' && dump.version === 1 && lists.every(Array.isArray);
   if (!isDump || !DUMP_FORMATS.some((format) => format === dump?.edges))
-    throw new Error(`${path} is no file of a dump that this version can load.`);
+    throw new Error(`${path} is not the file of a dump that this version can load.`);
   const wrong =
     dump?.tables?.find((table) => !isTable(table)) ?? dump?.files?.find((file) => !isFile(file, dump as DumpFile));
   if (wrong !== undefined)
-    throw new Error(`${path} holds what is no table and no file of one: ${JSON.stringify(wrong).slice(0, 100)}.`);
+    throw new Error(`${path} has an entry that is not a table with its file: ${JSON.stringify(wrong).slice(0, 100)}.`);
   const bare = dump?.tables?.find(({ name }) => !dump?.files?.some(({ table }) => table === name));
   if (bare !== undefined) throw new Error(`${path} names no file for the table ${bare.name}.`);
   return dump as DumpFile;

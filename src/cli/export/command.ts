@@ -73,7 +73,7 @@ function checkFlags({ statement, table, start, end, separator }: ExportFlags): v
   if (table !== undefined && !IDENTIFIER.test(table))
     throw new UsageError(`--table is ${JSON.stringify(table)}, but it takes letters, digits and _, at most 64.`);
   if (separator === '' || separator === '"' || /\d|-/.test(separator ?? ''))
-    throw new UsageError('--separator takes what can stand between two integers.');
+    throw new UsageError('--separator must be a text that can be between two integers.');
 }
 
 /**

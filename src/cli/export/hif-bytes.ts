@@ -74,7 +74,7 @@ function membersOf({ event_ts: time, members }: Row, index: number): readonly nu
   const isEdge = Array.isArray(members) && members.length > 0 && members.every(Number.isSafeInteger);
   if (isEdge && Number.isSafeInteger(time)) return members;
   throw new Error(
-    `Row ${index + 1} is no edge, and HIF holds nothing else: event_ts must be an integer and members a list of integers, not ${JSON.stringify(time ?? null).slice(0, 40)} and ${JSON.stringify(members ?? null).slice(0, 60)}.`,
+    `Row ${index + 1} is not an edge, and HIF can contain only edges: event_ts must be an integer and members a list of integers, not ${JSON.stringify(time ?? null).slice(0, 40)} and ${JSON.stringify(members ?? null).slice(0, 60)}.`,
   );
 }
 

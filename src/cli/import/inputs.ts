@@ -67,7 +67,7 @@ function exact(source: Source): Source {
     for await (const chunk of source.chunks) {
       const encoding = source.decodedFrom();
       if (encoding !== undefined && chunk.includes('\ufffd'))
-        throw new HedgerowError('invalid_input', `${source.label} holds bytes that are no ${encoding}.`);
+        throw new HedgerowError('invalid_input', `${source.label} contains bytes that are not ${encoding}.`);
       yield chunk;
     }
   }

@@ -51,7 +51,7 @@ export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<
 async function wholeFile(source: Source): Promise<{ path: string; remove: () => void }> {
   const { head, chunks } = await peek(source.chunks, MARK.length);
   if (!head.subarray(0, MARK.length).equals(MARK))
-    throw new HedgerowError('invalid_input', `${source.label} is no Parquet: it does not begin with PAR1.`);
+    throw new HedgerowError('invalid_input', `${source.label} is not a Parquet file: it does not begin with PAR1.`);
   if (source.totalBytes !== undefined && !source.packed()) {
     source.close();
     return { path: source.path, remove() {} };

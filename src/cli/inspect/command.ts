@@ -99,7 +99,7 @@ function kindOf(tools: FileTools, path: string): Report['kind'] {
   if (facts === undefined) throw new Error(`There is nothing at ${path}.`);
   if (facts.isDirectory()) {
     if (['manifest', 'log', 'tables'].some((name) => tools.fs.exists(`${path}/${name}`))) return 'directory';
-    throw new Error(`${path} is no data directory: it holds neither a manifest nor a log.`);
+    throw new Error(`${path} is not a data directory: it contains neither a manifest nor a log.`);
   }
   const handle = tools.fs.open(path, 'read');
   const head = new Uint8Array(20);
@@ -114,10 +114,10 @@ function kindOf(tools: FileTools, path: string): Report['kind'] {
   if (magic.startsWith(SEGMENT_MAGIC)) return 'segment';
   if (magic.startsWith('hedgerow-manifest ')) return 'manifest';
   if (magic.startsWith('HGROWMRK') || name === 'mark')
-    throw new Error(`${path} is the mark of a log. Inspect its data directory, which shows what it says.`);
+    throw new Error(`${path} is the mark of a log. Inspect its data directory instead, which shows its content.`);
   if (name === 'log-spare') throw new Error(`${path} is zeros made ready for the next log file; it holds no data.`);
   if (name.startsWith('log-')) return 'log';
   if (name.endsWith('.hgs')) return 'segment';
   if (name.startsWith('manifest')) return 'manifest';
-  throw new Error(`${path} is no file of a database: neither a log file, nor a segment, nor a manifest.`);
+  throw new Error(`${path} is not a file of a database: neither a log file, nor a segment, nor a manifest.`);
 }

@@ -27,7 +27,7 @@ export async function runStatements(
         const rows = rowsIn(text);
         if (left >= rows) left -= rows;
         else if (left > 0)
-          throw new Error(`${table} holds rows that are none of this load. Drop it, and load again with --resume.`);
+          throw new Error(`${table} has rows that are not from this load. Drop it, and load again with --resume.`);
         else inserted += await insert(runner, text, controller.signal);
       }
     } finally {

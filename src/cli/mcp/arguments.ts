@@ -10,7 +10,8 @@ export const MOST_ROWS = 1000;
  * Schema of a tool's arguments. An unknown name is rejected, so that the model learns of its
  * mistake.
  */
-export const object = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, 'is no argument of this tool');
+export const object = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, 'is not an argument of this tool');
 
 export const oneTable = () => described(tableName(), 'Name of the table, as list_tables shows it.');
 export const someTable = () =>

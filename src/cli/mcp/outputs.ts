@@ -7,7 +7,8 @@ export const answer = <E extends v.ObjectEntries>(entries: E) => v.strictObject(
 
 export const hint = () => v.optional(described(text(), 'What to do to get the rest, or another answer.'));
 export const more = () => described(v.boolean(), 'There are more than these.');
-export const time = () => described(v.nullable(text()), 'UTC, ISO 8601; null: none, or none that the calendar knows.');
+export const time = () =>
+  described(v.nullable(text()), 'UTC, ISO 8601; null: there is no time, or it is outside the calendar.');
 export const seconds = () => described(integer(), 'Epoch seconds, UTC.');
 const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 

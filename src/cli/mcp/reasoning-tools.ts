@@ -59,7 +59,10 @@ const reason = tool({
     require_proof: v.optional(described(v.boolean('must be true or false'), 'Abstain unless something is proved.')),
     rules: v.optional(described(v.array(v.unknown(), 'must be an array of rules'), RULES_ABOUT)),
     predicate: v.optional(described(text(), 'Show only facts of this predicate.')),
-    skip: v.optional(described(integerFrom(0), 'Facts passed over, for those behind the ones seen; default 0.'), 0),
+    skip: v.optional(
+      described(integerFrom(0), 'Number of facts to skip, to get those after the ones already seen; default 0.'),
+      0,
+    ),
     limit: rowLimit('facts', USUAL_FACTS),
     proof_json: v.optional(
       described(
@@ -240,7 +243,7 @@ const checkClaims = tool({
   name: 'check_claims',
   title: 'Check claims against edges',
   description:
-    'Whether stored edges support what is said of them: numbers, times, names, counts and negations of each claim are compared with the edges. Use it before you tell somebody what you concluded. A claim that names an edge, as in "Nodes 3 and 7 met [HEDGE-12].", is compared with that edge, another one with all of edge_ids.',
+    'Checks whether stored edges support claims about them: numbers, times, names, counts and negations of each claim are compared with the edges. Use it before you tell somebody what you concluded. A claim that names an edge, as in "Nodes 3 and 7 met [HEDGE-12].", is compared with that edge, another one with all of edge_ids.',
   input: object({
     claims: described(
       v.pipe(v.array(text(), 'must be an array of texts'), v.minLength(1, 'must hold at least one claim')),

@@ -28,7 +28,7 @@ const LANGUAGE = `Run one statement of Hedgerow's own language (not SQL, not Cyp
 Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTINCT] items [ORDER BY item [DESC], ...] [SKIP n] [LIMIT n]
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (plain items beside them group); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
-Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; names in the answer gives those of the members returned. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts stand in 'single quotes', comments in /* */.
+Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; names in the answer gives those of the members returned. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts are in 'single quotes', comments in /* */.
 Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
@@ -36,7 +36,7 @@ MATCH (e:meetings) RETURN e.formation, COUNT(*) AS n, AVG(size(e.members)) AS pe
 MATCH (a:meetings), (b:meetings) WHERE 7 IN a.members AND follows(b, a, 3600) AND shared(a, b) >= 2 RETURN a.id, b.id LIMIT 20
 SHOW TABLES
 SHOW INDEXES ON meetings
-EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: what each node does is asked of node, or of run_measure (node_degree). Values can go into parameters as $name.`;
+EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: for what each node does use node, or run_measure (node_degree). Values can go into parameters as $name.`;
 
 const WRITING = `It also writes here: INSERT INTO meetings (event_ts, members, formation) VALUES (1704067200, [7, 9], 'lunch'); UPDATE meetings SET formation = 'office' WHERE id = 12; DELETE FROM meetings WHERE event_ts < 1704067200. Each statement commits at once and cannot be taken back. Without WHERE, UPDATE and DELETE take every row.`;
 
@@ -206,9 +206,9 @@ const node = tool({
   name: 'node',
   title: 'Edges of a node',
   description:
-    'Hyperedges that hold a node, ordered by time, of all times or of a window; in pages. A node is a number that stands in members; where list_tables shows names_in for the table, its name is taken too.',
+    'Hyperedges that hold a node, ordered by time, of all times or of a window; in pages. A node is a number in members; where list_tables shows names_in for the table, its name is taken too.',
   input: object({
-    node_id: givenNode('The node: its number as it stands in members, or its name.'),
+    node_id: givenNode('The node: its number in members, or its name.'),
     table: someTable(),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Itself within the window. Default: no bound.')),
@@ -237,7 +237,7 @@ const insert = tool({
   name: 'insert',
   title: 'Insert edges',
   description:
-    'Insert hyperedges into a table, all or none. Properties of user columns stand beside the other fields. Members are numbers of nodes, or names that are kept already. Inserting an edge twice gives two edges.',
+    'Insert hyperedges into a table, all or none. Properties of user columns are given next to the other fields. Members are numbers of nodes, or names that are stored already. Inserting an edge twice gives two edges.',
   writes: true,
   input: object({
     table: someTable(),

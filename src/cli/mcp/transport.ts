@@ -158,7 +158,7 @@ function idOf(value: unknown): string | number | null {
 function faultOf(value: unknown): string {
   return Array.isArray(value)
     ? 'Messages are not taken in batches; send each as a line of its own.'
-    : 'The line is no message: a request has "jsonrpc": "2.0", an "id" that is a text or an integer, a "method" that is a text, and "params" that are an object or left out.';
+    : 'The line is not a message: a request has "jsonrpc": "2.0", an "id" that is a text or an integer, a "method" that is a text, and "params" that are an object or left out.';
 }
 
 /**
@@ -171,7 +171,7 @@ function plainError(message: Message): Message {
   try {
     const faults = JSON.parse(error.message) as { path: (string | number)[]; message: string }[];
     const texts = faults.map((fault) => `${fault.path.join('.')}: ${fault.message.replace(/^Invalid input: /, '')}`);
-    const sentence = `The request is not as the protocol has it: ${texts.join('; ')}.`;
+    const sentence = `The request does not follow the protocol: ${texts.join('; ')}.`;
     return { ...message, error: { ...error, code: INVALID_PARAMS, message: sentence } };
   } catch {
     return message;

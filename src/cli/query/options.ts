@@ -62,7 +62,7 @@ export function jsonValue(name: string, text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new UsageError(
-      `The value of ${name} is no JSON: ${text.slice(0, 100)}. A text stands in double quotes, as in ${name}='"text"'.`,
+      `The value of ${name} is not JSON: ${text.slice(0, 100)}. A text must be in double quotes, as in ${name}='"text"'.`,
     );
   }
 }

@@ -132,7 +132,7 @@ async function checkSaid(session: ShellSession, rest: string): Promise<Outcome> 
   if (table === undefined || text === undefined) throw new UsageError('.check takes a table and a text.');
   const ids = new Set([...text.matchAll(EDGE_TAG)].map(([, id]) => Number(id)));
   if (ids.size === 0)
-    throw new UsageError('the text names no edge; put its id behind what is said of it, as in: It rained [HEDGE-12].');
+    throw new UsageError('the text names no edge; put its id after the claim, as in: It rained [HEDGE-12].');
   const { results, supported, total } = await session.check({ table, text, edge_ids: [...ids] });
   const { stdout } = session.world;
   for (const { text: sentence, supported: isSupported, reasons } of results) {

@@ -17,7 +17,7 @@ export async function verifyCommand(path: string, flags: VerifyFlags, world: Wor
   try {
     const dir = resolve(world.cwd, path);
     if (!['manifest', 'log'].some((name) => nodeFs.exists(`${dir}/${name}`)))
-      throw new Error(`${dir} is no data directory: it holds neither a manifest nor a log.`);
+      throw new Error(`${dir} is not a data directory: it contains neither a manifest nor a log.`);
     const core = loadCore();
     const tools = { fs: nodeFs, crc32c: makeChecksum(core.instantiate()), core };
     const report = await verifyDirectory(tools, dir, () => Promise.resolve());

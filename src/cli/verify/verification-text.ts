@@ -6,7 +6,7 @@ import { problemText, tableText } from '../inspect/text.ts';
 export function verificationText(report: VerifyReport): string[] {
   const { path, lock, manifest_lsn, log, tables, documents, stored_answers, notes, problems } = report;
   const lines = [`data directory ${path}`];
-  if (lock !== null) lines.push(`locked by ${lock}: a server may run on it; what it writes meanwhile is no fault`);
+  if (lock !== null) lines.push(`locked by ${lock}: a server may run on it; what it writes meanwhile is not a problem`);
   lines.push(manifest_lsn === null ? 'no manifest' : `manifest at LSN ${manifest_lsn}`);
   const end = log.head_lsn === null ? 'end unknown' : `up to LSN ${log.head_lsn}`;
   lines.push(`log of ${log.files} files, ${log.frames} frames, ${log.operations} operations, ${end}`);

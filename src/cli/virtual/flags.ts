@@ -70,7 +70,7 @@ function backendOf({ type, path, dsn }: VirtualFlags): Record<string, string> {
   if (path === undefined) throw new UsageError('--type needs --path FILE, or --dsn NAME for postgres.');
   const known = type ?? ENDS.find(([end]) => end.test(path))?.[1];
   if (known !== undefined) return { type: known, path };
-  throw new UsageError(`What ${path} is does not show in its name: add --type duckdb, parquet, csv or json.`);
+  throw new UsageError(`The type of ${path} is not clear from its name: add --type duckdb, parquet, csv or json.`);
 }
 
 /** Throws UsageError. */

@@ -1,7 +1,7 @@
 // Parses a JSON object that a person wrote, and reports faults with line and column.
 
 /**
- * Throws an Error whose message is meant to follow the name of the file: "is no JSON: line 3,
+ * Throws an Error whose message is meant to follow the name of the file: "is not JSON: line 3,
  * column 7: ...".
  */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> {
@@ -16,7 +16,7 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Error('is no text in UTF-8');
+    throw new Error('is not UTF-8 text');
   }
 }
 
@@ -26,11 +26,11 @@ function jsonValue(text: string): unknown {
   } catch (error) {
     const fault = faultOf(text);
     // This happens only if this reader accepts a text that JSON.parse rejects.
-    if (fault === undefined) throw new Error(`is no JSON (${(error as Error).message})`);
+    if (fault === undefined) throw new Error(`is not JSON (${(error as Error).message})`);
     const before = text.slice(0, fault.offset).split('\n');
     const place = `line ${before.length}, column ${[...before.at(-1)!].length + 1}`;
     const found = fault.offset < text.length ? JSON.stringify(wordAt(text, fault.offset)) : 'the end';
-    throw new Error(`is no JSON: ${place}: found ${found}, but expected ${fault.expected}`);
+    throw new Error(`is not JSON: ${place}: found ${found}, but expected ${fault.expected}`);
   }
 }
 

@@ -120,7 +120,7 @@ function Hints({ onChoose }: { onChoose: (question: string) => void }) {
         model puts them into words. Every sentence must rest on an edge or a proof; those that do not are struck out.
       </p>
       <p class="quiet">
-        Nodes by number or, where the table has them, by name, times and words can stand in a question. For instance:
+        A question can contain nodes (by number, or by name if the table has names), times and words. For instance:
       </p>
       <div class="bar examples">
         {EXAMPLES.map((example) => (

@@ -48,11 +48,11 @@ export function ChoicePanel(props: Props) {
       </label>
       {pinned === undefined && (
         <p class="quiet">
-          Choose a node here, or a node or an edge in the picture, to pin it and see what is behind it.
+          Choose a node here, or a node or an edge in the picture, to pin it and see its stored edges.
         </p>
       )}
       {node !== undefined && <NodeWords {...props} node={node} />}
-      {pinned?.kind === 'edge' && <p class="choice-title">{countText(edges.length, 'edge')} behind this shape</p>}
+      {pinned?.kind === 'edge' && <p class="choice-title">{countText(edges.length, 'edge')} in this shape</p>}
       {pinned !== undefined && <Edges edges={edges} names={names} table={table} />}
     </div>
   );

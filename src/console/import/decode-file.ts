@@ -26,6 +26,6 @@ export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): s
   }
 }
 
-const NO_TEXT = 'It is no text; save it as CSV in UTF-8, or import it with hedgerow import on the command line.';
+const NO_TEXT = 'It is not text; save it as CSV in UTF-8, or use hedgerow import on the command line.';
 const NOT_UTF8 =
   'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it so, and look whether the names come out right; or save it as CSV UTF-8.';

@@ -63,11 +63,11 @@ function lineRows(text: string): Found {
     try {
       value = JSON.parse(line);
     } catch {
-      found.rejected.push({ row, reason: 'is no JSON; NDJSON has one object on each line', source: line });
+      found.rejected.push({ row, reason: 'is not JSON; NDJSON has one object per line', source: line });
       continue;
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      found.rejected.push({ row, reason: 'is no object; NDJSON has one object on each line', source: line });
+      found.rejected.push({ row, reason: 'is not an object; NDJSON has one object per line', source: line });
       continue;
     }
     // Objects without a prototype, because a column may be named `constructor`.

@@ -66,7 +66,7 @@ export function OperationsView() {
         </label>
         <a href="docs">API description</a>
       </div>
-      <Failure error={error} title="The service does not tell how it is" />
+      <Failure error={error} title="The service state is not available" />
       {look === undefined && error === undefined && <p class="waiting">Looking at the service ...</p>}
       {look !== undefined && (
         <>
@@ -137,8 +137,8 @@ function Figures({ look: { health, wal, samples } }: { look: Look }) {
     ['Segments', numberText(health.segments)],
     ['Segments in memory', bytesText(health.resident_bytes)],
     ['Fresh edges in memory', bytesText(health.memtable_bytes)],
-    ['Compactions', compactions === undefined ? 'not told' : numberText(compactions)],
-    ['Memory of the process', memory === undefined ? 'not told' : bytesText(memory)],
+    ['Compactions', compactions === undefined ? 'unknown' : numberText(compactions)],
+    ['Memory of the process', memory === undefined ? 'unknown' : bytesText(memory)],
     ['Compactions running', numberText(gauge('compactions_running') ?? 0)],
   ];
   return (

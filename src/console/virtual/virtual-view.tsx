@@ -56,8 +56,8 @@ export function VirtualView() {
       <section class="panel" aria-label="Virtual graphs">
         <h2>Virtual graphs</h2>
         <p class="quiet">
-          Files and databases that stay where they are, asked as hypergraphs. Files lie below the folder that the
-          service knows as HEDGEROW_VIRTUAL_ROOT; databases are named by HEDGEROW_VIRTUAL_DSN_ variables.
+          Files and databases that stay where they are, queried as hypergraphs. Files are below the folder
+          HEDGEROW_VIRTUAL_ROOT; databases are named by HEDGEROW_VIRTUAL_DSN_ variables.
         </p>
         <GraphEntries graphs={graphs} onOpen={edit} onRemove={remove} />
         <ProposeForm
@@ -144,7 +144,7 @@ async function storeSpec(text: string, graphs: GraphList): Promise<string> {
   try {
     spec = JSON.parse(text) as { id?: unknown };
   } catch (error) {
-    throw new Error(`The specification is no JSON: ${(error as Error).message}`);
+    throw new Error(`The text is not valid JSON: ${(error as Error).message}`);
   }
   const isKnown = typeof spec.id === 'string' && graphs.some(({ id }) => id === spec.id);
   const stored = isKnown ? await virtualGraphs.replace(String(spec.id), spec) : await virtualGraphs.create(spec);
@@ -179,7 +179,7 @@ function ProposeForm({ backends, onPropose }: ProposeProps) {
         </select>
       </label>
       <label class="grow">
-        {isDatabase ? 'Name behind HEDGEROW_VIRTUAL_DSN_' : 'File or pattern of files'}
+        {isDatabase ? 'Name after HEDGEROW_VIRTUAL_DSN_' : 'File or pattern of files'}
         <input
           type="text"
           value={source}

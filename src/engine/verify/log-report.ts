@@ -254,7 +254,7 @@ class LogWalk {
       // Offsets of runs are relative to the start of the payload.
       const problem =
         error instanceof SyntaxError
-          ? { file: '', offset: 0, what: 'a catalog change is no JSON' }
+          ? { file: '', offset: 0, what: 'a catalog change is not JSON' }
           : problemOf(error, '');
       const what = `the frame at ${offset} has a right checksum, but: ${problem.what}`;
       this.#tell(offset + FRAME_HEADER_BYTES + problem.offset, what);

@@ -75,7 +75,7 @@ function examine(
       manifest: checkpoint === null ? 'missing' : 'present',
     });
     notes.push(...markNotes(fs, crc32c, logDir));
-    for (const { path } of obsolete) notes.push(`${path} is no longer needed; it goes with a next compaction`);
+    for (const { path } of obsolete) notes.push(`${path} is no longer needed; a later compaction removes it`);
     return { paths: needed.map(({ path }) => path), headLsn };
   } catch (error) {
     problems.push(problemOf(error, logDir));

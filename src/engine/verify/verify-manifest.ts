@@ -41,7 +41,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   const need = (holds: boolean, what: string) => {
     if (!holds) faults.push(`${table}: ${what}`);
   };
-  need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is no identifier');
+  need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is not an identifier');
   need(isCount(id, 1) && id < document.nextTableId, `its number ${id} was not given out`);
   need(
     isCount(appliedLsn, 0) && appliedLsn <= document.lsn,
@@ -58,7 +58,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   // The built-in columns have ids 0 to 2 and are not listed.
   need(
     indexes.every(({ column }) => column <= 2 || columnIds.has(column)),
-    'an index stands on a column that is not there',
+    'an index is on a column that does not exist',
   );
   const numbers = segments.map((segment) => segment.number);
   need(new Set(numbers).size === numbers.length, 'a segment is listed twice');

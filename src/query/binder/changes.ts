@@ -18,7 +18,7 @@ import { commonType, type ParameterValues } from './parameters.ts';
 import { fieldType, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
-const NO_AGGREGATES = 'aggregates stand in RETURN and ORDER BY of a MATCH only';
+const NO_AGGREGATES = 'aggregates are allowed only in RETURN and ORDER BY of a MATCH';
 
 export function bindInsert(node: InsertNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundInsert {
   const table = bindTable(catalog, node.table, text);

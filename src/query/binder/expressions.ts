@@ -74,7 +74,7 @@ function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): Bo
   }
   if (scope.findPattern(node.name) < 0 && scope.patterns.length > 0 && scope.findField(0, node.name) !== undefined) {
     const { alias } = scope.patterns[0]!;
-    throw scope.error(node, `a column stands behind its alias: ${shown(alias)}.${shown(node.name)}.`);
+    throw scope.error(node, `a column is written after its alias: ${shown(alias)}.${shown(node.name)}.`);
   }
   const pattern = scope.pattern(node);
   return { kind: 'row', pattern, type: 'row', text: scope.textOf(node) };
@@ -105,7 +105,7 @@ function checkComputed(bound: readonly BoundExpression[], items: readonly Expres
   let computed = 0;
   for (const [index, { kind }] of bound.entries())
     if (kind !== 'constant' && kind !== 'parameter' && ++computed > MAX_CHAIN)
-      throw scope.error(items[index]!, `a list has at most ${MAX_CHAIN} items that are no plain values.`);
+      throw scope.error(items[index]!, `a list has at most ${MAX_CHAIN} items that are not plain values.`);
 }
 
 /**

@@ -38,7 +38,7 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
     text,
     patterns,
     parameters,
-    noAggregates: 'aggregates stand in RETURN and ORDER BY, not in WHERE',
+    noAggregates: 'aggregates are allowed in RETURN and ORDER BY, not in WHERE',
   });
   const where = node.where === undefined ? [] : conjuncts(bindCondition(node.where, rows, 'WHERE'));
   const identities = new Identities();
@@ -78,7 +78,7 @@ function bindPatterns(
       throw errorAt(
         text,
         node.alias.start,
-        `alias ${shown(node.alias.name)} stands twice; take another name.`,
+        `alias ${shown(node.alias.name)} is used twice; use another name.`,
         undefined,
         'invalid_statement',
       );

@@ -67,7 +67,7 @@ export function commonType(a: ValueType, b: ValueType): ValueType | undefined {
 function scalarType(name: string, value: unknown): ValueType {
   switch (typeof value) {
     case 'number':
-      if (!Number.isFinite(value)) throw wrong(name, 'is no finite number');
+      if (!Number.isFinite(value)) throw wrong(name, 'is not a finite number');
       return Number.isSafeInteger(value) ? 'integer' : 'real';
     case 'string':
       if (value.length > MAX_LITERAL_LENGTH)

@@ -47,7 +47,7 @@ export class Scope {
     this.aggregates = options.aggregates;
     this.itemNamed = options.itemNamed;
     this.#types = options.types ?? new Map();
-    this.noAggregates = options.noAggregates ?? 'aggregates stand in RETURN and ORDER BY of a MATCH only';
+    this.noAggregates = options.noAggregates ?? 'aggregates are allowed only in RETURN and ORDER BY of a MATCH';
   }
 
   /** Returns the same scope with other aggregates. */
@@ -75,7 +75,7 @@ export class Scope {
     if (index >= 0) return index;
     const known = this.patterns.map((pattern) => pattern.alias);
     const names = known.length === 0 ? 'no row can be named here' : `there is ${shownNames(known)}`;
-    throw this.error(alias, `${shownName(alias.name)} is no alias; ${names}.${didYouMean(alias.name, known)}`);
+    throw this.error(alias, `${shownName(alias.name)} is not an alias; ${names}.${didYouMean(alias.name, known)}`);
   }
 
   /** Returns -1 if there is none. Aliases, like all names, are compared without regard to case. */

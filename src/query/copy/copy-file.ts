@@ -35,7 +35,7 @@ const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: b
 export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
   if (kind === null) throw refused(`names ${JSON.stringify(given)}, but there is no such file`);
-  if (kind !== 'file') throw refused(`names ${JSON.stringify(given)}, which is no file`);
+  if (kind !== 'file') throw refused(`names ${JSON.stringify(given)}, which is not a file`);
   return file;
 }
 

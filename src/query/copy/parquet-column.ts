@@ -291,7 +291,7 @@ class ChunkBytes {
   }
 
   take(size: number): Uint8Array {
-    if (size > this.#end - this.#at) throw new Error('a page ends behind its column');
+    if (size > this.#end - this.#at) throw new Error('a page ends after its column');
     const bytes = this.#ahead(size).subarray(0, size);
     this.#at += size;
     // A large compressed page is released now, so that it is not held in addition to its contents.
@@ -312,7 +312,7 @@ class ChunkBytes {
 }
 
 function levelsOf(bytes: Uint8Array, start: number, end: number, most: number, count: number): SmallIntegers {
-  if (end > bytes.length) throw new Error('the levels of a page end behind it');
+  if (end > bytes.length) throw new Error('the levels of a page end after it');
   const levels = readRuns(bytes.subarray(0, end), start, 32 - Math.clz32(most), count);
   for (const level of levels) if (level > most) throw new Error('a page has a level that its column does not have');
   return levels;

@@ -102,7 +102,7 @@ class PortFile implements RangeFile {
   }
 
   slice(start: number, end: number = this.byteLength): ArrayBuffer {
-    if (!(start >= 0 && start <= end && end <= this.byteLength)) throw new Error('it names bytes behind its end');
+    if (!(start >= 0 && start <= end && end <= this.byteLength)) throw new Error('it names bytes after its end');
     const bytes = new Uint8Array(end - start);
     try {
       if (readFully(this.#handle, bytes, start) < bytes.length) throw new Error('it became shorter while it was read');
@@ -125,5 +125,5 @@ class PortFile implements RangeFile {
 }
 
 export function noParquet(why: string, cause?: unknown): HedgerowError {
-  return new HedgerowError('invalid_input', `The file is no Parquet that can be read: ${why}.`, { cause });
+  return new HedgerowError('invalid_input', `The file is not a Parquet file that can be read: ${why}.`, { cause });
 }

@@ -10,8 +10,7 @@ import type { TokenStream } from './token-stream.ts';
  */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);
-  if (above !== undefined)
-    throw stream.failAt(above.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
+  if (above !== undefined) throw stream.failAt(above.start, `operators are nested more than ${MAX_HEIGHT} deep.`);
 }
 
 /** Returns the first expression that is more than `left` levels below `node`. */

@@ -110,7 +110,7 @@ function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Stateme
     // Other databases write EXPLAIN ANALYZE.
     const advice =
       stream.current.upper === 'ANALYZE' ? ' Write ANALYZE alone: it runs the statement and shows its plan.' : '';
-    const what = `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.${advice}`;
+    const what = `${upper} takes a statement that is not itself an EXPLAIN or ANALYZE.${advice}`;
     throw stream.failAt(stream.current.start, what);
   }
   const statement = anyStatement(stream);

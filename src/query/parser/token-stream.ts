@@ -171,7 +171,7 @@ export class TokenStream {
   nested<T>(read: () => T): T {
     this.#depth += 1;
     if (this.#depth > MAX_NESTING)
-      throw this.failAt(this.current.start, `this stands in more than ${MAX_NESTING} parentheses, lists or calls.`);
+      throw this.failAt(this.current.start, `this is inside more than ${MAX_NESTING} parentheses, lists or calls.`);
     const result = read();
     this.#depth -= 1;
     return result;

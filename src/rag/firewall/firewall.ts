@@ -243,7 +243,7 @@ function echoesOf(support: Support): string[] {
 
 function echoProblem(text: string, echoes: readonly string[]): string | undefined {
   const plain = echoes.length === 0 ? '' : comparable(text);
-  return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
+  return echoes.some((echo) => plain.includes(echo)) ? 'its tag is part of a stored text that it repeats' : undefined;
 }
 
 /** Joins the kept sentences, with a line break or a space where others were removed. */

@@ -24,7 +24,7 @@ export function quoteClaims(text: string, original: string, values: Values): Cla
     const end = start + quote.length;
     const isKey = quote.startsWith('"') && /^\s*:/.test(text.slice(end, end + 4));
     const verdict = isKey ? 'plain' : verdictOn(original.slice(start + 1, end - 1), values);
-    const wrong = 'a text in quotes is no text of what is cited';
+    const wrong = 'a text in quotes does not occur in what is cited';
     if (verdict !== 'plain') claims.push({ start, end, agrees: verdict === 'stored', kind: 'value', wrong });
   }
   return claims;

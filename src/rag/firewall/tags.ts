@@ -77,7 +77,7 @@ export function cutAtTags(sentence: string): TaggedSentence {
     const tags = parseTags(content!);
     if (tags === undefined) {
       if (looksLikeTag(content!))
-        problem ??= `${shown(content!)} in brackets is no tag of the form [HEDGE-n], [STEP-n] or [RULE-n]`;
+        problem ??= `${shown(content!)} in brackets is not a tag of the form [HEDGE-n], [STEP-n] or [RULE-n]`;
       continue;
     }
     if (/^\]?\(/.test(sentence.slice(end, end + 2))) problem ??= 'a tag is made a link';

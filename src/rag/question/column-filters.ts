@@ -306,7 +306,7 @@ function strangerAt(reading: Reading, at: number): Read | undefined {
   if (freeWord(reading, value) === undefined || freeWord(reading, value)!.kind === 'sign') return undefined;
   const end = numberAt(reading, value)?.end ?? value + 1;
   const reason = NOT_FILTERED.has(word.lower)
-    ? `${word.text} is no column that edges are filtered by.`
+    ? `${word.text} is not a column by which edges can be filtered.`
     : `The table has no column ${word.text}.`;
   return { reason, end };
 }

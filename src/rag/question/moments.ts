@@ -177,7 +177,7 @@ function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMome
   if (count === undefined || unit === undefined || !isWord(reading, count.end + 1, 'ago')) return undefined;
   const end = count.end + 2;
   const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
-  if (instant === undefined) return none('This is no time that the calendar knows.', end);
+  if (instant === undefined) return none('This time is outside the calendar.', end);
   const isShort = unit === 'second' || unit === 'minute' || unit === 'hour';
   const seconds = unit === 'second' ? 1 : unit === 'minute' ? 60 : 3600;
   const span = isShort ? { first: instant, last: instant + seconds - 1 } : wholeDay(startOfDay(instant));

@@ -341,7 +341,7 @@ function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   const stop = count.end + 1;
   const start = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
   if (start === undefined)
-    return { kind: 'none', reason: 'This is no whole number of units that the calendar can go back.', end: stop };
+    return { kind: 'none', reason: 'This is not a whole number of units within the calendar.', end: stop };
   return { start, end: nowTs, stop };
 }
 
@@ -379,7 +379,7 @@ function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): 
   if (count === undefined || unit === undefined) return undefined;
   const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
   const end = count.end + 1;
-  if (instant === undefined) return { kind: 'none', reason: 'This is no time that the calendar knows.', end };
+  if (instant === undefined) return { kind: 'none', reason: 'This time is outside the calendar.', end };
   const stretch = { first: instant, last: instant };
   return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
 }

@@ -42,7 +42,7 @@ export function readWanted(reading: Reading, table: AskedTable): Wanted {
     if (found === undefined) continue;
     const { order, top, end } = found;
     if (top !== null && (!Number.isSafeInteger(top) || top < 1)) {
-      putAside(reading, at, end, 'So many edges cannot be answered: a whole number from 1 on.');
+      putAside(reading, at, end, 'This number of edges cannot be returned: it must be a whole number of at least 1.');
       continue;
     }
     if (top !== null && wanted.top !== null && wanted.top !== top) {

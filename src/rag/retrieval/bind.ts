@@ -65,7 +65,7 @@ export interface Bound {
   readonly binds: boolean;
 }
 
-const NO_EDGE_IN_WINDOW = 'No edge of the table lies in this time; it is left out.';
+const NO_EDGE_IN_WINDOW = 'No edge of the table is within this time; the time is left out.';
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {

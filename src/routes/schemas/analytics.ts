@@ -19,7 +19,7 @@ export const measureBody = v.pipe(
     params: v.optional(
       described(
         v.record(v.string(), v.unknown()),
-        'Parameters of the measure, start_ts and end_ts too: GET /v1/analytics lists them. None may stand beside this field.',
+        'Parameters of the measure, start_ts and end_ts too: GET /v1/analytics lists them. None of them may be given outside this field.',
       ),
     ),
   }),

@@ -5,7 +5,7 @@ import { count } from './rows.ts';
 
 export const compactBody = v.object({
   ttl_seconds: v.optional(
-    described(integerFrom(1), 'Drops the buckets that lie wholly before now - ttl_seconds. Default: none.'),
+    described(integerFrom(1), 'Drops the buckets that are entirely before now - ttl_seconds. Default: none.'),
   ),
   table: v.optional(described(tableName(), 'Default: all tables.')),
 });

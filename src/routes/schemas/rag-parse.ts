@@ -36,7 +36,7 @@ export const parseAnswer = v.object({
   ),
   nodes: described(v.array(integer()), 'Ascending. Edges that hold any of them are meant.'),
   filters: described(v.array(filter), 'All must hold.'),
-  top: described(v.nullable(integer()), 'At most so many edges; null: the text does not say.'),
+  top: described(v.nullable(integer()), 'Maximum number of edges; null if the text sets none.'),
   order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first, or by time alone.'),
   keywords: described(v.array(v.string()), 'Lower case; they only rank.'),
   ignored: described(

@@ -40,7 +40,7 @@ export const reasonBody = v.pipe(
     top_k: v.optional(described(upTo(1, 10_000), 'Most edges that rules see; default 40.')),
     require_proof: flag('Abstain unless something is proved.'),
     rules: rules(),
-    mode: v.optional(described(modeField(), 'Looked at and of no effect: no model is asked.')),
+    mode: v.optional(described(modeField(), 'Validated, but without effect: no model is asked.')),
     times: times(),
   }),
   v.examples([

@@ -70,7 +70,10 @@ export const storedRule = titled(
     version: version(),
     if: body(),
     then: v.object({ pred: pred(), args: args(), confidence: confidence() }),
-    stratum: described(integerFrom(0), 'Strata are worked out one after the other; a negation meets finished facts.'),
+    stratum: described(
+      integerFrom(0),
+      'Strata are computed one after the other, so that a negation sees all facts of the strata below.',
+    ),
   }),
   'Rule',
 );

@@ -33,7 +33,7 @@ export const tableItem = titled(
     row_count: count(),
     columns: described(v.array(columnItem), 'User columns.'),
     created_at: described(count(), 'Epoch seconds.'),
-    primary: described(v.boolean(), 'Meant where a request names no table; cannot be dropped.'),
+    primary: described(v.boolean(), 'Used when a request names no table; cannot be dropped.'),
   }),
   'Table',
 );

@@ -16,7 +16,7 @@ const backend = titled(
       }),
       v.object({
         type: v.literal('postgres'),
-        dsn: described(text(), 'The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>; addresses and passwords stand there only.'),
+        dsn: described(text(), 'The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>; addresses and passwords are only there.'),
       }),
     ],
     'must have the type duckdb, parquet, csv or json and a path, or the type postgres and a dsn',
@@ -178,7 +178,7 @@ export const hyperedge = titled(
 export const queryAnswer = v.object({
   hyperedges: v.array(hyperedge),
   count: integerFrom(0),
-  skipped: described(integerFrom(0), 'Rows and groups that are no edge: without members or without a time.'),
+  skipped: described(integerFrom(0), 'Rows and groups that are not an edge: without members or without a time.'),
   sql: v.string(),
   cached: v.boolean(),
   cache_enabled: v.boolean(),

@@ -51,7 +51,7 @@ interface ParsedSql {
 }
 
 function faultOf({ error, error_message, statements = [] }: ParsedSql, views: ReadonlySet<string>): string | undefined {
-  if (error) return `the SQL is no SELECT that can be read (${error_message ?? 'no reason given'})`;
+  if (error) return `the SQL is not a SELECT that can be read (${error_message ?? 'no reason given'})`;
   if (statements.length !== 1) return 'only one statement is run';
   return faultBelow(statements[0], views);
 }

@@ -69,7 +69,7 @@ function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
   const seen = new Set<string>();
   for (const { member, label } of query.members) {
     const found = findMember(query, member, edge);
-    if (seen.has(found.name)) throw wrong(query, member, `the member ${found.name} stands here twice.`);
+    if (seen.has(found.name)) throw wrong(query, member, `the member ${found.name} occurs here twice.`);
     seen.add(found.name);
     const node = findLabel(query, label, spec.nodes, 'node label');
     if (node.label !== found.node_label)
@@ -156,7 +156,7 @@ export function findColumn(query: Query, { name, start }: Name, { spec, table, p
   const result = findNamed(known, name);
   if (result.found !== undefined) return result.found;
   const names = known.map((column) => column.name);
-  const what = spec.shape === 'group' ? 'is no column that groups' : 'is no column of';
+  const what = spec.shape === 'group' ? 'is not a column that groups' : 'is not a column of';
   const detail = result.ambiguous
     ? `several columns are called ${shown(name)} without case; write it exactly.`
     : `${shown(name)} ${what} ${spec.label}; there are event_ts, ${listed(names)}${hint(name, ['event_ts', ...names])}.`;

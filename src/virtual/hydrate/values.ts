@@ -63,7 +63,7 @@ export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): num
   const found = typeof value === 'object' ? 'a list' : shown(String(value));
   throw new HedgerowError(
     'hydration_failed',
-    `A row of ${edgeLabel} has the time ${found}, which is no whole number of seconds up to 2^53; correct the row or name another ts_column.`,
+    `A row of ${edgeLabel} has the time ${found}, which is not a whole number of seconds up to 2^53; correct the row or name another ts_column.`,
   );
 }
 

@@ -50,7 +50,7 @@ function refuseMorePatterns(stream: TokenStream): void {
   const { start } = stream.current;
   const isAnother = ['(', ',', '-', '<'].some((symbol) => stream.isSymbol(symbol)) || stream.current.upper === 'MATCH';
   if (isAnother)
-    throw stream.failAt(start, 'one pattern is supported, and several stand here; send a query for each of them.');
+    throw stream.failAt(start, 'one pattern is supported, but there are several here; send a query for each of them.');
 }
 
 function conditionsOf(stream: TokenStream): Condition[] {

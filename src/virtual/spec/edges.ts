@@ -62,7 +62,7 @@ function membersAt(
     const node_label = nodeLabelAt(fields.node_label, [...at, 'node_label'], faults, nodeLabels);
     if (name === undefined) continue;
     if (members.some((other) => other.name.toLowerCase() === name.toLowerCase()))
-      faults.add([...at, 'name'], `is ${name}, a name that stands here twice (without case)`);
+      faults.add([...at, 'name'], `is ${name}, a name that occurs here twice (without case)`);
     members.push({ name, node_label: node_label ?? '', role: role ?? '' });
   }
   return members;
@@ -79,7 +79,7 @@ function nodeLabelAt(
   if (given === undefined || nodeLabels === undefined) return undefined;
   const found = nodeLabels.find((label) => label.toLowerCase() === given.toLowerCase());
   if (found === undefined)
-    faults.add(place, `is ${shown(given)}, which is no label in nodes${hint(given, nodeLabels)}`);
+    faults.add(place, `is ${shown(given)}, which is not a label in nodes${hint(given, nodeLabels)}`);
   return found;
 }
 
@@ -102,7 +102,7 @@ function memberColumnsAt(
   for (const other of Object.keys(given)
     .filter((name) => !names.includes(name))
     .slice(0, MOST_EXTRA))
-    faults.add(place, `has a column for ${shown(other)}, which is no name in members${hint(other, names)}`);
+    faults.add(place, `has a column for ${shown(other)}, which is not a name in members${hint(other, names)}`);
   // A member may be called __proto__, and a plain assignment would set the prototype.
   return Object.fromEntries(columns);
 }
@@ -122,7 +122,7 @@ function groupAt(
   for (const [index, item] of listAt(fields.group_columns, at, faults, MAX_GROUP_COLUMNS).entries()) {
     const column = textAt(item, [...at, index], faults, MAX_NAME);
     if (column === undefined) continue;
-    if (group_columns.includes(column)) faults.add([...at, index], `is ${shown(column)}, which stands here twice`);
+    if (group_columns.includes(column)) faults.add([...at, index], `is ${shown(column)}, which occurs here twice`);
     group_columns.push(column);
   }
   const member_column = textAt(fields.member_column, [...place, 'member_column'], faults, MAX_NAME) ?? '';

@@ -141,7 +141,7 @@ function noteRepeat(
   faults: Faults,
 ): void {
   const other = before.find((item) => item.label.toLowerCase() === label?.toLowerCase());
-  if (other !== undefined) faults.add(place, `is ${label}, a label that stands here twice (without case)`);
+  if (other !== undefined) faults.add(place, `is ${label}, a label that occurs here twice (without case)`);
 }
 
 /** Returns the labels of the nodes, or undefined if some node is invalid and may lack its label. */

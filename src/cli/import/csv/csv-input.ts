@@ -45,7 +45,7 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags
           edgeOf: ({ cells, raw, fault }) => {
             if (fault !== undefined) throw new HedgerowError('invalid_input', sentence(fault));
             if (encoding !== undefined && raw.includes(REPLACEMENT))
-              throw new HedgerowError('invalid_input', `The line holds bytes that are no ${encoding}.`);
+              throw new HedgerowError('invalid_input', `The line contains bytes that are not ${encoding}.`);
             return edgeOf(cells);
           },
           kept: ({ raw }) => raw,

@@ -221,5 +221,5 @@ export function parsed(text: string): unknown {
 }
 
 function noJson(why: string): HedgerowError {
-  return new HedgerowError('invalid_json', `The file is no JSON object: ${why}.`);
+  return new HedgerowError('invalid_json', `The file is not a JSON object: ${why}.`);
 }

@@ -91,7 +91,7 @@ export class ProgressFile {
 
   /** Throws when the file is about another input, target or way of reading, or is too old. */
   static resume(path: string, state: ProgressState, facts: Pick<ProgressState, 'input' | 'plan'>): ProgressFile {
-    const anew = `To begin anew, remove ${path}; what was inserted stays in the table.`;
+    const anew = `To start over, remove ${path}; what was inserted stays in the table.`;
     if (state.input !== facts.input) throw new Error(`${path} is about ${state.input}, not ${facts.input}. ${anew}`);
     if (state.plan !== facts.plan)
       throw new Error(
@@ -102,7 +102,7 @@ export class ProgressFile {
       throw new Error(`${facts.input} is no longer the file it was when its import began. ${anew}`);
     if (!state.done && Date.now() - state.at > LONGEST_PAUSE_MS)
       throw new Error(
-        `The import was interrupted more than 23 hours ago at line ${state.position.line}, and whether lines shortly behind that are in the table cannot be told any more. Look for them. ${anew}`,
+        `The import was interrupted more than 23 hours ago at line ${state.position.line}. It can no longer be determined whether the lines shortly after it are in the table. Look for them. ${anew}`,
       );
     return new ProgressFile(path, state);
   }
@@ -131,7 +131,7 @@ export class ProgressFile {
       await writeFileAtomically(nodeFs, this.path, Buffer.from(`${JSON.stringify(this.state, null, 1)}\n`));
     } catch (error) {
       throw new Error(
-        `The progress file ${this.path} cannot be written (${(error as NodeJS.ErrnoException).code}). It stands beside the reject file; --rejects names another place.`,
+        `The progress file ${this.path} cannot be written (${(error as NodeJS.ErrnoException).code}). It is written next to the reject file; --rejects names another place.`,
         { cause: error },
       );
     }
@@ -175,7 +175,7 @@ export function readProgress(path: string): ProgressState | undefined {
   ];
   if (state?.format === 'hedgerow-import' && state.version === 1 && numbers.every(Number.isSafeInteger))
     return state as ProgressState;
-  throw new HedgerowError('invalid_input', `${path} is no progress file of an import. Move it away.`);
+  throw new HedgerowError('invalid_input', `${path} is not a progress file of an import. Move it away.`);
 }
 
 /**

@@ -17,7 +17,7 @@ export function rowFlags(flags: ImportFlags): RowFlags {
     throw new UsageError(
       `--member-column and --member-columns exclude each other; --member-columns ${flags.memberColumns},${memberColumn} --separator '${separator ?? ';'}' reads lists in all of them.`,
     );
-  if (separator === '') throw new UsageError('--separator is empty, but it takes what stands between two nodes.');
+  if (separator === '') throw new UsageError('--separator is empty, but it must be the text between two nodes.');
   return {
     tsColumn,
     tsFormat: timeFormat(flags.tsFormat),

@@ -184,7 +184,7 @@ export class ServerClient {
     try {
       return JSON.parse(text);
     } catch {
-      throw new Error(`What answers at ${this.url} is no Hedgerow server.`);
+      throw new Error(`The server at ${this.url} is not a Hedgerow server.`);
     }
   }
 
