@@ -21,7 +21,7 @@ export function sentenceOf(error: unknown): string {
 }
 
 const UNEXPECTED =
-  'The answer of the service is not as expected. Try again in a moment; if it persists, reload the page, or ask who runs the service.';
+  'The service sent an unexpected answer. Try again in a moment; if it persists, reload the page, or ask who runs the service.';
 
 /** Describes an answer of a proxy in front of the service: a page, a word, or nothing. */
 function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {
